@@ -12,7 +12,9 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ImmutableWeakCaptures"),
 ]
 
-let commands: [Target.Dependency] = ["GroupContainer", "GroupSystemCalls", "GroupCommandLine", "GroupCommands"]
+let commands: [Target.Dependency] = [
+    "GroupContainer", "GroupBytes", "GroupSystemCalls", "GroupCommandLine", "GroupCommands",
+]
 
 let package = Package(
     name: "group-container",
@@ -43,7 +45,10 @@ let package = Package(
                 .target(name: "CGroupInotifyTools", condition: .when(traits: ["InotifyTools"])),
             ],
             swiftSettings: strict),
-        .target(name: "GroupContainer", dependencies: ["GroupSystemCalls"], swiftSettings: strict),
+        .target(name: "GroupBytes", swiftSettings: strict),
+        .target(name: "GroupLog", dependencies: ["GroupBytes", "GroupSystemCalls"], swiftSettings: strict),
+        .target(
+            name: "GroupContainer", dependencies: ["GroupBytes", "GroupLog", "GroupSystemCalls"], swiftSettings: strict),
         .target(name: "Widgets", dependencies: ["GroupContainer", "GroupSystemCalls"], swiftSettings: strict),
         .target(name: "WidgetAppIsForAppsNotForWidgets"),
         .target(
@@ -53,13 +58,14 @@ let package = Package(
         .target(
             name: "GroupContainerTesting", dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls"],
             swiftSettings: strict),
-        .target(name: "GroupCommandLine", dependencies: ["CGroupLinux"], swiftSettings: strict),
+        .target(name: "GroupCommandLine", dependencies: ["GroupBytes", "CGroupLinux"], swiftSettings: strict),
         .target(
-            name: "GroupCommands", dependencies: ["GroupContainer", "GroupSystemCalls", "GroupCommandLine"],
+            name: "GroupCommands",
+            dependencies: ["GroupContainer", "GroupBytes", "GroupSystemCalls", "GroupCommandLine"],
             swiftSettings: strict),
         .target(
             name: "GroupWidgetHosting",
-            dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls", "GroupCommandLine"],
+            dependencies: ["Widgets", "GroupContainer", "GroupBytes", "GroupSystemCalls", "GroupCommandLine"],
             swiftSettings: strict),
         .target(
             name: "GroupTodayView", dependencies: ["GroupWidgetHosting", "GroupSystemCalls", "GroupCommandLine"],
@@ -70,7 +76,8 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(name: "groupctl", dependencies: commands + ["Widgets"], swiftSettings: strict),
         .target(
-            name: "WidgetCommands", dependencies: ["Widgets", "GroupContainer", "GroupCommandLine", "GroupCommands"],
+            name: "WidgetCommands",
+            dependencies: ["Widgets", "GroupContainer", "GroupBytes", "GroupCommandLine", "GroupCommands"],
             path: "Sources/Examples/WidgetCommands", swiftSettings: strict),
         .executableTarget(
             name: "readme-example", dependencies: commands + ["Widgets"], path: "Sources/Examples/readme-example",
@@ -103,6 +110,10 @@ let package = Package(
             path: "Tests/CrashWorker", swiftSettings: strict),
         .executableTarget(
             name: "bench-worker", dependencies: ["GroupContainer"], path: "Tests/BenchWorker", swiftSettings: strict),
+        .testTarget(name: "GroupBytesTests", dependencies: ["GroupBytes"], swiftSettings: strict),
+        .testTarget(
+            name: "GroupLogTests", dependencies: ["TestSupport", "GroupLog", "GroupBytes", "GroupSystemCalls"],
+            swiftSettings: strict),
         .testTarget(name: "GroupCommandLineTests", dependencies: ["GroupCommandLine"], swiftSettings: strict),
         .testTarget(
             name: "GroupCommandsTests",
@@ -117,8 +128,9 @@ let package = Package(
         .testTarget(
             name: "WatchingTests",
             dependencies: [
-                "TestSupport", "ScenarioKit", "GroupContainer", "GroupSystemCalls", "groupctl", "watch-group",
-                "test-member",
+                "TestSupport", "ScenarioKit", "GroupContainer", "GroupBytes", "GroupLog", "GroupSystemCalls",
+                "groupctl",
+                "watch-group", "test-member",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -165,7 +177,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "GroupContainerTests",
-            dependencies: ["TestSupport", "GroupContainer", "Widgets", "GroupSystemCalls"],
+            dependencies: ["TestSupport", "GroupContainer", "GroupBytes", "GroupLog", "Widgets", "GroupSystemCalls"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
@@ -174,7 +186,7 @@ let package = Package(
 /// An app and its widget, as separate programs, and what they share: a library, which may use what a widget may use.
 func example(_ name: String, _ shared: String) -> [Target] {
     let app: [Target.Dependency] = ["Widgets", "WidgetApp", .byName(name: shared)]
-    let widget: [Target.Dependency] = ["Widgets", "WidgetCommands", .byName(name: shared)]
+    let widget: [Target.Dependency] = ["Widgets", "WidgetCommands", "GroupBytes", .byName(name: shared)]
     return [
         .target(
             name: shared, dependencies: ["GroupContainer", "Widgets"], path: "Sources/Examples/\(shared)",
@@ -194,8 +206,8 @@ package.targets += example("quick-actions", "QuickActionsShared")
 
 // The decoders, as a test of their corpora; or, for `tools/fuzz`, as the one program that libFuzzer drives.
 let decoders: [Target.Dependency] = [
-    "GroupContainer", "GroupSystemCalls", "Widgets", "GroupWidgetHosting", "GroupTodayView", "GroupCommandLine",
-    "GroupCommands",
+    "GroupContainer", "GroupBytes", "GroupLog", "GroupSystemCalls", "Widgets", "GroupWidgetHosting", "GroupTodayView",
+    "GroupCommandLine", "GroupCommands",
 ]
 package.targets += [
     Context.environment["GROUP_CONTAINER_FUZZING"] == nil

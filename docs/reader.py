@@ -3,14 +3,14 @@
 
 usage: reader.py CONTAINER [--once]     with --once: what the journal has by now
 
-It joins nothing and writes nothing. A record is believed by its header; the checksum behind it matters after a power
+Joins nothing and writes nothing. Checks the header of each record only; the checksum behind it matters after a power
 cut, and for damage.
 """
 import os, struct, sys, time
 
 KINDS = {1: "created", 2: "modified", 3: "removed", 4: "moved", 5: "exchanged", 6: "touched", 65: "degraded"}
 TRANSACTION, DEGRADED = 7, 65
-EMPTY, RESERVED, COMMITTED, VOID, SEAL = range(5)
+EMPTY, RESERVED, COMMITTED, ABORTED, SEAL = range(5)
 M64 = (1 << 64) - 1
 
 
@@ -35,7 +35,7 @@ class File:  # journal/<n>.log
             m = (m ^ m >> 33) * factor & M64
         return number & (1 << 48) - 1 if number == 0 or number >> 48 == (m ^ m >> 33) & 0xFFFF else None
 
-    def end(self, following):  # where its successor, or a cut, says that it ends
+    def end(self, following):  # its end, by its successor's header or by a cut
         return min(self.word(144) or self.capacity - 8, following.previous_end if following else self.capacity)
 
 
@@ -70,7 +70,7 @@ class Journal:
         self.begin(next(file for file in map(self.open, self.numbers()) if file.word(4096)
                         or file.number == self.numbers()[-1] or file.end(self.open(file.number + 1)) == 4096))
 
-    def numbers(self):  # those that lead without a gap to the highest
+    def numbers(self):  # the segments that lead without a gap to the highest
         there = sorted(int(name[:-4]) for name in os.listdir(self.directory) if name.endswith(".log"))
         return [number for place, number in enumerate(there) if there[-1] - number == len(there) - 1 - place]
 
@@ -89,7 +89,7 @@ class Journal:
             if header is None:
                 sys.exit(f"{self.file.number}.log is damaged at byte {self.offset}")
             state, control, length = header & 7, header >> 3 & 1, (header >> 4 & 0x3FFFFF) * 8
-            if state in (VOID, COMMITTED):
+            if state in (ABORTED, COMMITTED):
                 if state == COMMITTED:
                     count = struct.unpack("<I", self.file.read(self.offset + 8, 4))[0]
                     yield from Body(self.file.read(self.offset + 12, count)).lines()
@@ -99,11 +99,11 @@ class Journal:
                 if not self.begin(following):
                     yield ["rescan", b""]
                 following = None
-            elif state == SEAL and self.numbers()[-1] > self.file.number:  # what follows was dropped
+            elif state == SEAL and self.numbers()[-1] > self.file.number:  # the next segment was dropped
                 self.begin(self.open(self.numbers()[-1]))
                 list(self.lines())
                 yield ["rescan", b""]
-            else:  # nothing yet, or somebody is writing it
+            else:  # no record yet, or one that is being written
                 return
 
 

@@ -70,7 +70,7 @@ package struct CompletionPoint: Sendable {
             return .words(inner.subcommands.map { HelpEntry($0.name, $0.summary) } + [Self.help])
         }
         if let next = nextPositional { return .positional(next) }
-        return inner.trailingCommand == .none ? .other : .words([HelpEntry("--", "COMMAND stands behind it.")])
+        return inner.trailingCommand == .none ? .other : .words([HelpEntry("--", "COMMAND comes after it.")])
     }
 
     private static let help = HelpEntry("help", "Show the help of a command.")

@@ -67,7 +67,7 @@ package struct Completions: Sendable {
         [
             "function _\(function)_offered",
             "    set -l word (commandline -ct)",
-            "    # What is typed may be quoted, and the quotation may not be over.",
+            "    # The typed word may be quoted, and the quotation may still be open.",
             "    set -l plain (string unescape -- $word; or string unescape -- \"$word'\"; or string unescape -- \"$word\\\"\")",
             "    set -l offered (\(name) \(Self.question) (commandline -opc)[2..] \"$plain\" 2>/dev/null)",
             "    if set -q offered[1]",

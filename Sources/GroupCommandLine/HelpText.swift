@@ -42,7 +42,7 @@ package struct HelpText: Sendable {
         }
         if !commands.isEmpty {
             let (program, rest) = (path[0], path.dropFirst().map { $0 + " " }.joined())
-            sections.append(["'\(program) help \(rest)COMMAND' tells more about a command."])
+            sections.append(["'\(program) help \(rest)COMMAND' shows the help of a command."])
         }
         return sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
     }

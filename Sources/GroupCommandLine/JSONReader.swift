@@ -1,3 +1,5 @@
+import GroupBytes
+
 /// Reads JSON (RFC 8259), strictly: the names of an object must differ, and a number must not exceed a double. A number
 /// without fraction and exponent is an integer if it fits 64 bits.
 package struct JSONReader {
@@ -10,7 +12,7 @@ package struct JSONReader {
         var reader = JSONReader(text: text, deepest: deepest)
         let value = try reader.value(depth: 1)
         reader.skipBlanks()
-        if reader.place < text.count { throw reader.fault("there is more behind the value") }
+        if reader.place < text.count { throw reader.fault("unexpected text after the value") }
         return value
     }
 
@@ -32,7 +34,7 @@ package struct JSONReader {
 
     private mutating func value(depth: Int) throws(TextFault) -> JSONValue {
         skipBlanks()
-        if depth > deepest { throw fault("it is nested more than \(deepest) levels deep") }
+        if depth > deepest { throw fault("nested more than \(deepest) levels deep") }
         switch next {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             place += 1
@@ -43,13 +45,13 @@ package struct JSONReader {
         case UInt8(ascii: "t"): return try word("true", .bool(true))
         case UInt8(ascii: "f"): return try word("false", .bool(false))
         case UInt8(ascii: "n"): return try word("null", .null)
-        case nil: throw fault("it ends where a value should be")
+        case nil: throw fault("the text ends where a value is expected")
         default: return try number()
         }
     }
 
     private mutating func word(_ word: String, _ value: JSONValue) throws(TextFault) -> JSONValue {
-        guard text[place...].starts(with: word.utf8) else { throw fault("this is no value") }
+        guard text[place...].starts(with: word.utf8) else { throw fault("expected a value") }
         place += word.utf8.count
         return value
     }
@@ -76,7 +78,7 @@ package struct JSONReader {
             if !take("\"") { throw fault("a name in quotes is missing") }
             let name = try string()
             if !names.insert(name).inserted {
-                throw fault("the name '\(PipeText.escaped(Array(name.utf8)))' is there twice")
+                throw fault("the name '\(PipeText.escaped(Array(name.utf8)))' appears twice")
             }
             skipBlanks()
             if !take(":") { throw fault("a ':' is missing") }
@@ -98,11 +100,11 @@ package struct JSONReader {
         _ = take("-")
         let first = next
         let count = digits()
-        if count == 0 || (count > 1 && first == 0x30) { throw fault("this is no value") }
+        if count == 0 || (count > 1 && first == 0x30) { throw fault("expected a value") }
         var isWhole = true
         if take(".") {
             isWhole = false
-            if digits() == 0 { throw fault("digits are missing behind the point") }
+            if digits() == 0 { throw fault("digits are missing after the point") }
         }
         if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
             isWhole = false
@@ -120,10 +122,10 @@ package struct JSONReader {
     private mutating func string() throws(TextFault) -> String {
         var bytes: [UInt8] = []
         while true {
-            guard let byte = next else { throw fault("a text does not end") }
+            guard let byte = next else { throw fault("a string does not end") }
             switch byte {
             case UInt8(ascii: "\""):
-                guard let text = bytes.validText else { throw fault("a text is not UTF-8") }
+                guard let text = bytes.validText else { throw fault("a string is not UTF-8") }
                 place += 1
                 return text
             case UInt8(ascii: "\\"):
@@ -131,7 +133,7 @@ package struct JSONReader {
                 bytes += Array(String(try escaped()).utf8)
             case ..<0x20:
                 throw fault(
-                    "a control character in a text must be written as \\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))"
+                    "a control character in a string must be written as \\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))"
                 )
             default:
                 bytes.append(byte)
@@ -142,7 +144,7 @@ package struct JSONReader {
 
     /// Returns the character of an escape, after its backslash.
     private mutating func escaped() throws(TextFault) -> Unicode.Scalar {
-        guard let letter = next else { throw fault("a text does not end") }
+        guard let letter = next else { throw fault("a string does not end") }
         place += 1
         switch letter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(letter)
@@ -152,14 +154,14 @@ package struct JSONReader {
         case UInt8(ascii: "r"): return "\r"
         case UInt8(ascii: "t"): return "\t"
         case UInt8(ascii: "u"): break
-        default: throw fault("an escape is unknown")
+        default: throw fault("an escape sequence is unknown")
         }
         var code = try unit()
         if (0xD800..<0xDC00).contains(code), take("\\"), take("u") {
             let low = try unit()
             if (0xDC00..<0xE000).contains(low) { code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00) }
         }
-        guard let scalar = Unicode.Scalar(code) else { throw fault("half of a surrogate pair is no character") }
+        guard let scalar = Unicode.Scalar(code) else { throw fault("half of a surrogate pair is not a character") }
         return scalar
     }
 
@@ -167,7 +169,7 @@ package struct JSONReader {
         let digits = text[place..<min(place + 4, text.count)]
         guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
             let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { throw fault("an escape needs four hexadecimal digits") }
+        else { throw fault("an escape sequence needs four hexadecimal digits") }
         place += 4
         return code
     }

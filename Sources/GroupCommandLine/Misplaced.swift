@@ -44,7 +44,7 @@ enum Misplaced {
             return verbFirst(name, line(right, of: path[0]), path)
         }
         return UsageError(
-            "unknown command '\(name)'" + (name.contains("/") ? "; a command stands before GROUP" : ""),
+            "unknown command '\(name)'" + (name.contains("/") ? "; the command comes before GROUP" : ""),
             commandPath: path)
     }
 
@@ -60,7 +60,7 @@ enum Misplaced {
     }
 
     private static func verbFirst(_ name: String, _ line: String, _ path: [String]) -> UsageError {
-        UsageError("unknown command '\(name)'; the command stands before GROUP: \(line)", commandPath: path)
+        UsageError("unknown command '\(name)'; the command comes before GROUP: \(line)", commandPath: path)
     }
 
     /// Returns the call as it is typed in a shell.

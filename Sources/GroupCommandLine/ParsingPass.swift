@@ -1,3 +1,5 @@
+import GroupBytes
+
 /// A pass over the words of a command line, from left to right.
 struct ParsingPass {
     private static let dash = UInt8(ascii: "-")
@@ -60,7 +62,7 @@ struct ParsingPass {
                 let isNumber = word[1...].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
                 let shown = PipeText.escaped(isNumber || word[position] >= 0x80 ? word : [Self.dash, word[position]])
                 throw parsed.usageError(
-                    "unknown option '\(shown)'" + (isNumber ? "; a negative number goes behind '--'" : ""))
+                    "unknown option '\(shown)'" + (isNumber ? "; put '--' before a negative number" : ""))
             }
             let remainder = word[(position + 1)...]
             let takesRemainder = option.placeholder != nil && !remainder.isEmpty
@@ -112,7 +114,7 @@ struct ParsingPass {
         let shown = PipeText.escaped(word)
         if inner.trailingCommand == .none { throw parsed.usageError("unexpected argument '\(shown)'") }
         let meant = Misplaced.command(in: words, at: words.count - rest.count - 1, of: parsed.commandPath[0])
-        throw parsed.usageError("unexpected argument '\(shown)'; a COMMAND stands behind '--': \(meant)")
+        throw parsed.usageError("unexpected argument '\(shown)'; COMMAND comes after '--': \(meant)")
     }
 
     /// Returns the help of the command that the words after `help` name.
@@ -145,7 +147,7 @@ struct ParsingPass {
             throw parsed.usageError("missing a command, one of: \(names)")
         }
         if inner.trailingCommand == .required, parsed.command == nil {
-            throw parsed.usageError("missing COMMAND, which stands behind '--'")
+            throw parsed.usageError("missing COMMAND, which comes after '--'")
         }
     }
 

@@ -1,3 +1,5 @@
+import GroupBytes
+
 /// The error for a line that cannot be split into words.
 package enum ShellWordsFault: Error, Equatable, CustomStringConvertible {
     /// A quote is not closed.
@@ -9,7 +11,7 @@ package enum ShellWordsFault: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .openQuote(let quote): "a \(quote) is not closed"
-        case .openBackslash: "there is nothing behind the last backslash"
+        case .openBackslash: "nothing follows the last backslash"
         }
     }
 }

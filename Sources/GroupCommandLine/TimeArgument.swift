@@ -1,3 +1,5 @@
+import GroupBytes
+
 /// The error for a word that is not a time.
 package enum TimeArgumentError: Error, Equatable, CustomStringConvertible {
     /// The word has no characters.
@@ -15,8 +17,8 @@ package enum TimeArgumentError: Error, Equatable, CustomStringConvertible {
     /// A sentence for the user, the word escaped for a terminal.
     package var description: String {
         switch self {
-        case .empty: "empty; a time is like \(TimeArgument.forms)"
-        case .malformed(let word): "'\(Self.shown(word))' is no time; one is like \(TimeArgument.forms)"
+        case .empty: "the time is empty; a time is like \(TimeArgument.forms)"
+        case .malformed(let word): "'\(Self.shown(word))' is not a time; a time is like \(TimeArgument.forms)"
         case .negative(let word): "'\(Self.shown(word))' is negative; a time is like \(TimeArgument.forms)"
         case .tooLarge(let word): "'\(Self.shown(word))' is too long; the longest time is 292 years"
         }

@@ -1,3 +1,4 @@
+import GroupBytes
 package import GroupCommandLine
 import GroupContainer
 package import GroupSystemCalls
@@ -37,7 +38,7 @@ package struct BatchRunner {
             if [.noSuchEntry, .accessDenied].contains(error) { run.complain("cannot run '\(name)': \(error)") }
             if error == .noSuchEntry { return .ended(.commandNotFound) }
             if error == .accessDenied { return .ended(.commandNotExecutable) }
-            throw CoordinationError.command(error, name, "run")
+            throw CoordinationError(error, operation: "run", item: name)
         }
         let (status, signal) = try end(of: child)
         lastRun = monotonicNanoseconds()

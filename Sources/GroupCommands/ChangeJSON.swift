@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupContainer
 
@@ -5,7 +6,8 @@ extension Change {
     /// The object of a line of `--json`. For a name that is not UTF-8, the object also holds its bytes.
     var json: JSONValue {
         var fields: [(String, JSONValue)] = [
-            ("sequence", .unsigned(sequence)), ("cursor", .string(cursor.description)), ("kind", .string(kind.name)),
+            ("sequence", .unsigned(sequence.rawValue)), ("cursor", .string(cursor.description)),
+            ("kind", .string(kind.name)),
             ("path", .string(PipeText.lossyString(path.bytes))),
         ]
         if path.bytes.validText == nil { fields.append(("pathBytes", .string(Base64.encoded(path.bytes)))) }
@@ -18,7 +20,7 @@ extension Change {
             ("size", size.map(JSONValue.unsigned) ?? .null),
             ("generation", .unsigned(generation)), ("transaction", transaction.map(\.json) ?? .null),
             ("coordinated", .bool(isCoordinated)), ("by", by.map(\.json) ?? .null),
-            ("time", .string(Timestamp.text(time))),
+            ("time", .string(Timestamp.text(timeNanoseconds))),
         ]
         if case .degraded(let reason) = kind { fields.append(("reason", .string(reason))) }
         return .object(fields)

@@ -1,3 +1,4 @@
+import GroupBytes
 package import GroupCommandLine
 package import GroupContainer
 import GroupSystemCalls
@@ -23,22 +24,22 @@ package struct ChangeText: Sendable {
         .flag(
             "cursor",
             help:
-                "Begin each line with the cursor, and a TAB, from which --since goes on once the line is handled ('snapshot' in the middle of one): for a reader that keeps its own place. In the middle of a transaction it lies before that, all of which comes again: --sequence tells what was handled of it."
+                "Begin each line with a cursor and a TAB, for a reader that keeps its own place: after the line was handled, --since goes on from its cursor ('snapshot' in the middle of a snapshot). In the middle of a transaction, the cursor is the place before the transaction, which is then repeated as a whole; --sequence shows which of its lines were handled."
         ),
         .flag(
             "sequence",
             help:
-                "Begin each line with its sequence and, behind a TAB, which part of a transaction it is, from 0: a line that was handled before, as they repeat after a kill, has a sequence and part that are not higher than the last ones."
+                "Begin each line with its sequence number, a TAB, its index in a transaction, from 0, and a TAB. Lines can be repeated after a kill: a line was handled before if its sequence number and index are not higher than those of the last line."
         ),
         .value(
             "format", "STRING",
             help:
-                "Print each change like this, with inotifywait's sequences: %w its directory with a '/' behind (none at the top), %f its name, %e what happened (CREATE, MODIFY, DELETE, MOVED_TO, ATTRIB, with ISDIR for a directory), %Xe the same with X in between, %T when, %c a number that a move has, %% a '%', %0 a NUL, %n a newline; and %o where it stood before, %q its sequence, %C its cursor, %p the process, %u its purpose. A newline ends the line unless %0 or %n does."
+                "Print each change in this format, with inotifywait's sequences: %w the item's directory, ending in '/' (empty at the top), %f its name, %e what happened (CREATE, MODIFY, DELETE, MOVED_TO, ATTRIB, with ISDIR for a directory), %Xe the same separated by X, %T the time, %c a number for a move, %% a '%', %0 a NUL, %n a newline; and %o the old path, %q the sequence number, %C the cursor, %p the process, %u its purpose. A newline is added unless the format ends with %0 or %n."
         ),
         .value(
             "timefmt", "STRING",
             help:
-                "How %T looks, as in strftime(3), in local time and the locale of LC_TIME; unless told, as with --json."
+                "The format of %T, as in strftime(3), in local time and the locale of LC_TIME. The default is the format of --json."
         ),
     ]
 
@@ -58,7 +59,7 @@ package struct ChangeText: Sendable {
         }
         if let format = arguments.value("format") {
             if options.isJSON { throw arguments.usageError("--format and --json exclude each other") }
-            if format.isEmpty { throw arguments.usageError("--format: it says nothing, and lines would be empty") }
+            if format.isEmpty { throw arguments.usageError("--format: the format is empty") }
             if arguments.flag("timefmt") { takeLocaleOfTimes() }
             do throws(LineFormat.Fault) {
                 form = .format(

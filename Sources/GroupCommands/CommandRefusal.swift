@@ -1,3 +1,4 @@
+import GroupBytes
 package import GroupCommandLine
 package import GroupContainer
 package import GroupSystemCalls
@@ -10,7 +11,7 @@ package enum CommandRefusal {
         of command: [[UInt8]], _ error: Errno, for run: borrowing CommandRun
     ) throws(CoordinationError) -> ExitStatus {
         if let status = known(error, of: command, for: run) { return status }
-        throw .command(error, PipeText.escaped(command.first ?? []), "run")
+        throw CoordinationError(error, operation: "run", item: PipeText.escaped(command.first ?? []))
     }
 
     /// Returns nil if the error has another cause than the command.

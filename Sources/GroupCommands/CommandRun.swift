@@ -1,3 +1,4 @@
+import GroupBytes
 package import GroupCommandLine
 package import GroupContainer
 import GroupSystemCalls
@@ -77,18 +78,19 @@ package struct CommandRun: ~Copyable {
         do throws(CoordinationError) {
             return try Container(named: group, timeout: max(lockTimeout, Self.leastOpeningTimeout))
         } catch {
-            throw error.code == .notFound ? inOrder(error, group) : error
+            throw error.code == .notFound ? explained(error, group) : error
         }
     }
 
-    /// Adds advice to the error if the argument after GROUP is a container, so that the two were swapped.
-    private func inOrder(_ error: CoordinationError, _ group: [UInt8]) -> CoordinationError {
-        guard let other = arguments.positional("PATH"), other.contains(UInt8(ascii: "/")),
-            (try? FileDescriptor.open(path: other + Array("/.group".utf8), [.placeOnly, .directory])) != nil
-        else { return error }
+    /// Replaces the error's remedy if the argument after GROUP is a container, so that the two were swapped.
+    private func explained(_ error: CoordinationError, _ group: [UInt8]) -> CoordinationError {
         var error = error
-        let words = arguments.commandPath + [PipeText.escaped(other), PipeText.escaped(group)]
-        error.advice = "GROUP comes first: \(words.joined(separator: " "))"
+        if let other = arguments.positional("PATH"), other.contains(UInt8(ascii: "/")),
+            (try? FileDescriptor.open(path: other + Array("/.group".utf8), [.placeOnly, .directory])) != nil
+        {
+            let words = arguments.commandPath + [PipeText.escaped(other), PipeText.escaped(group)]
+            error.remedy = .ofCommand("GROUP comes first: \(words.joined(separator: " "))")
+        }
         return error
     }
 

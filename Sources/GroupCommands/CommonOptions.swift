@@ -16,16 +16,17 @@ package struct CommonOptions: Sendable {
         let heading = OptionSpecification.commonHeading
         return [
             .value("timeout", letter: "t", "T", heading: heading, help: timeout),
-            .flag("json", heading: heading, help: "Print JSON, errors too: an object a line."),
+            .flag("json", heading: heading, help: "Print JSON, one object per line; errors, too."),
             .value(
                 "purpose", "NAME", heading: heading,
-                help: "What to call this process in the journal and in others' errors."),
+                help: "The name of this process in the journal and in other processes' errors."),
             .flag(
-                "quiet", letter: "q", heading: heading, help: "Print no message for an error; the exit status says it."),
-            .flag("verbose", letter: "v", heading: heading, help: "Say on standard error what is being done."),
+                "quiet", letter: "q", heading: heading,
+                help: "Print no error messages; the exit status is the only report."),
+            .flag("verbose", letter: "v", heading: heading, help: "Print on standard error what is done."),
             .value(
                 "color", "WHEN", heading: heading, choices: ["auto", "always", "never"],
-                help: "auto (the default), always or never. NO_COLOR is heeded."),
+                help: "Color the output: auto (the default, which respects NO_COLOR), always or never."),
         ]
     }
 
@@ -36,7 +37,7 @@ package struct CommonOptions: Sendable {
         timeout = try arguments.time("timeout")
         purpose = try arguments.text("purpose") ?? program
         guard let choice = ColorChoice(rawValue: try arguments.text("color") ?? "auto") else {
-            throw arguments.usageError("--color: say auto, always or never")
+            throw arguments.usageError("--color must be auto, always or never")
         }
         color = choice
     }

@@ -5,7 +5,8 @@ package enum ContainerEnvironment {
     package static let variables = [
         HelpEntry("GROUP_CONTAINERS_HOME", "The directory that holds the containers of group identifiers."),
         HelpEntry(
-            "XDG_DATA_HOME", "Where that is not set: its group-containers; ignored where it is no absolute path."),
-        HelpEntry("HOME", "Where neither is set: its .local/share/group-containers."),
+            "XDG_DATA_HOME",
+            "If that is not set, containers are in its directory group-containers. A relative path is ignored."),
+        HelpEntry("HOME", "If neither is set, containers are in its directory .local/share/group-containers."),
     ]
 }

@@ -12,7 +12,7 @@ package struct ErrorReport {
         if case OutputError.closedPipe? = error as? OutputError { return .success }
         if !isQuiet {
             var errors = StandardOutput(descriptor: 2)
-            try? errors.writeLine(isJSON ? Self.object(error).encoded() : "\(program): \(error)")
+            try? errors.writeLine(isJSON ? Self.object(error).encoded() : "\(program): \(message(of: error))")
             try? errors.flush()
         }
         return status(error)
@@ -60,27 +60,26 @@ package struct ErrorReport {
             case is OutputError, is InputError: "inputOutput"
             default: known?.code.rawValue ?? "failed"
             }
-        return .object([
-            ("code", .string(code)),
-            ("item", known?.item.map(JSONValue.string) ?? .null),
-            ("operation", known.map { .string($0.operation) } ?? .null),
-            ("cause", .string(known?.cause ?? "\(error)")),
-            ("advice", known?.advice.map(JSONValue.string) ?? .null),
-            ("generation", known?.generation.map(JSONValue.unsigned) ?? .null),
-            (
-                "holders",
-                .array(
-                    (known?.holders ?? []).map { holder in
-                        .object([
-                            ("pid", .integer(Int64(holder.processIdentifier))), ("purpose", .string(holder.purpose)),
-                            ("since", .string(Timestamp.text(holder.since))), ("item", .string(holder.item)),
-                            ("mode", .string(holder.isWriting ? "writing" : "reading")),
-                            ("command", holder.command.map(JSONValue.string) ?? .null),
-                            ("condition", holder.condition.map { .string($0.rawValue) } ?? .null),
-                            ("pidNamespace", holder.pidNamespace.map(JSONValue.unsigned) ?? .null),
-                        ])
-                    })
-            ),
+        let text = { (text: String?) in text.map(JSONValue.string) ?? .null }
+        let fields: [(String, JSONValue)] = [
+            ("code", .string(code)), ("item", text(known?.item)), ("container", text(known?.container)),
+            ("operation", text(known?.operation)), ("cause", .string(known?.reason ?? "\(error)")),
+            ("advice", text(known.flatMap { hint(for: $0) ?? $0.remedy?.text })),
+            ("remedy", text(known?.remedy?.code.rawValue)),
+            ("generation", known?.generation.map { .unsigned($0.rawValue) } ?? .null),
+            ("holders", .array((known?.holders ?? []).map(object))),
+        ]
+        return .object(fields)
+    }
+
+    private static func object(_ holder: CoordinationError.Holder) -> JSONValue {
+        .object([
+            ("pid", .integer(Int64(holder.processIdentifier))), ("purpose", .string(holder.purpose)),
+            ("since", .string(Timestamp.text(holder.since))), ("item", .string(holder.item)),
+            ("mode", .string(holder.isWriting ? "writing" : "reading")),
+            ("command", holder.command.map(JSONValue.string) ?? .null),
+            ("condition", holder.condition.map { .string($0.rawValue) } ?? .null),
+            ("pidNamespace", holder.pidNamespace.map(JSONValue.unsigned) ?? .null),
         ])
     }
 }

@@ -1,3 +1,4 @@
+import GroupBytes
 package import GroupCommandLine
 package import GroupContainer
 
@@ -7,15 +8,16 @@ package enum FilterOptions {
         .repeatable(
             "include", "GLOB",
             help:
-                "Items whose path, relative to the container, without './', matches: '*', '?' and '[…]' within a name, '**' across directories ('Library/**' is what is below Library). Of several --include and --exclude the last that matches wins; what none matches is out if the first is an --include, else in. What moves in is created, what moves out removed."
+                "Include the items whose path, relative to the container, without './', matches: '*', '?' and '[…]' within a name, '**' across directories ('Library/**' is everything below Library). Of several --include and --exclude options, the last that matches decides; an item that none matches is left out if the first option is --include, and included otherwise. An item that moves in is reported as created, an item that moves out as removed."
         ),
-        .repeatable("exclude", "GLOB", help: "Not the items that match."),
+        .repeatable("exclude", "GLOB", help: "Leave out the items that match."),
         .repeatable(
             "kind", "KIND,…", choices: Change.Kind.Word.allCases.map(\.rawValue),
             help:
-                "Only these kinds: created, modified, removed, moved, exchanged, touched, present. The markers rescan, degraded and bookmark always come."
+                "Report only these kinds: created, modified, removed, moved, exchanged, touched, present. The markers rescan, degraded and bookmark are always reported."
         ),
-        .repeatable("exclude-purpose", "PURPOSE", help: "Not what members of this purpose change: one's own, for one."),
+        .repeatable(
+            "exclude-purpose", "PURPOSE", help: "Leave out the changes by members of this purpose, such as your own."),
     ]
 
     package static func filter(_ arguments: ParsedArguments) throws(UsageError) -> ChangeFilter {
@@ -50,6 +52,6 @@ package enum FilterOptions {
     private static func kind(_ word: [UInt8], _ arguments: ParsedArguments) throws(UsageError) -> Change.Kind.Word {
         if let kind = word.validText.flatMap(Change.Kind.Word.init) { return kind }
         let known = Change.Kind.Word.allCases.map(\.rawValue).joined(separator: ", ")
-        throw arguments.usageError("--kind: '\(PipeText.escaped(word))' is none; the kinds are \(known)")
+        throw arguments.usageError("--kind: '\(PipeText.escaped(word))' is not a kind; the kinds are \(known)")
     }
 }

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 package import GroupContainer
 import GroupSystemCalls
@@ -25,8 +26,8 @@ package struct LineFormat: Equatable, Sendable {
         package var description: String {
             switch self {
             case .unknown(let sequence, let position):
-                "'%\(PipeText.escaped(sequence))' at character \(position) is unknown; known are %w %f %o %e %Xe %T %c %q %C %p %u %0 %n %%"
-            case .incomplete(let position): "it ends with the '%' at character \(position); '%%' prints one"
+                "'%\(PipeText.escaped(sequence))' at character \(position) is unknown; the known sequences are %w %f %o %e %Xe %T %c %q %C %p %u %0 %n %%"
+            case .incomplete(let position): "the '%' at character \(position) is incomplete; '%%' prints a '%'"
             }
         }
     }
@@ -88,12 +89,12 @@ package struct LineFormat: Equatable, Sendable {
             line += Array(Self.events(of: change).joined(separator: [separator]))
         case .time:
             if let timeFormat {
-                line += localTime(timeFormat, secondsSince1970: change.time / 1_000_000_000)
+                line += localTime(timeFormat, secondsSince1970: change.timeNanoseconds / 1_000_000_000)
             } else {
-                line += Timestamp.text(change.time).utf8
+                line += Timestamp.text(change.timeNanoseconds).utf8
             }
-        case .cookie: line += String(change.kind.otherPath == nil ? 0 : change.sequence, radix: 16).utf8
-        case .sequence: line += String(change.sequence).utf8
+        case .cookie: line += String(change.kind.otherPath == nil ? 0 : change.sequence.rawValue, radix: 16).utf8
+        case .sequence: line += String(change.sequence.rawValue).utf8
         case .cursor: line += change.cursor.description.utf8
         case .process: line += String(change.by?.processIdentifier ?? 0).utf8
         case .purpose: line += shown(Array((change.by?.purpose ?? "").utf8))

@@ -1,3 +1,4 @@
+import GroupBytes
 package import GroupCommandLine
 package import GroupContainer
 

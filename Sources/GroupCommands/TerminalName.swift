@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 
 /// Names of items and of members, escaped for a terminal.

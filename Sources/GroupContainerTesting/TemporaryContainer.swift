@@ -26,7 +26,11 @@ public final class TemporaryContainer: Sendable {
             self.place = try FileDescriptor.open(path: Array(parent.utf8), [.reading, .directory])
             try self.place.createDirectory(Array(name.utf8), mode: 0o700)
         } catch {
-            throw CoordinationError.temporaryDirectory(directory, error)
+            var failure = CoordinationError(error, operation: "make the temporary directory", item: directory)
+            if error == .noSuchEntry {
+                failure.remedy = CoordinationError.Remedy(.makeDirectory, "create the directory around it first")
+            }
+            throw failure
         }
         (self.directory, path, self.name) = (directory, "\(directory)/\(identifier)", Array(name.utf8))
         do throws(CoordinationError) {

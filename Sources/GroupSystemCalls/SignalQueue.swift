@@ -1,12 +1,14 @@
 import CGroupLinux
 import Glibc
 
+/// The signals that programs of this package receive or send, by their numbers on Linux.
+package enum Signal: Int32, Sendable {
+    case hangup = 1, interrupt = 2, quit = 3, kill = 9, userTwo = 12, terminate = 15, child = 17, goOn = 18, stop = 19
+    case windowChanged = 28
+}
+
 /// Signals in a readable descriptor, so that one loop can wait for them and for everything else.
 package struct SignalQueue: ~Copyable, Sendable {
-    package enum Signal: Int32, Sendable {
-        case hangup = 1, interrupt = 2, quit = 3, userTwo = 12, terminate = 15, child = 17, windowChanged = 28
-    }
-
     private let queue: FileDescriptor
 
     /// The descriptor, which becomes readable with each signal.

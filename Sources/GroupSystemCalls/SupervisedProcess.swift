@@ -38,11 +38,6 @@ package struct SupervisedProcess: ~Copyable, Sendable {
     /// The processes that `signal` reaches: its group, or the process alone. System calls: getdents(2), getpgid(2)
     package var signalled: [Int32] { leadsGroup ? OpenFiles.processes(ofGroup: identifier) : [identifier] }
 
-    /// The signals that can be sent to it.
-    package enum Signal: Int32, Sendable {
-        case kill = 9, goOn = 18, stop = 19
-    }
-
     /// Returns what happened to it since the last call; nil for nothing. After `exited` or `killed` it is gone, and its
     /// number may be another process's. System calls: waitid(2)
     package func nextEvent() -> Event? {

@@ -97,7 +97,7 @@ public final class AppLinks: Sendable {
     }
 
     /// The refusal of a message that did not come from `WidgetCenter.open`.
-    private static let noText = Refusal("it is no text in UTF-8")
+    private static let noText = Refusal("the address is not valid UTF-8")
 }
 
 extension GroupMessage {

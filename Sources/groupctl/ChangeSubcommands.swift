@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -10,24 +11,24 @@ func withoutSlash(_ path: [UInt8]) -> [UInt8] {
 
 func createDirectory(_ run: inout CommandRun) throws -> ExitStatus {
     let (path, timeout) = (ItemPath(bytes: withoutSlash(try run.itemPath().bytes)), run.lockTimeout)
-    let outcome = try coordinator(run).createDirectory(path, durability(run), timeout: timeout)
+    let outcome = try coordinator(run).createDirectory(path, durability: durability(run), timeout: timeout)
     return try tell("created", outcome, path, &run)
 }
 
 func remove(_ run: inout CommandRun) throws -> ExitStatus {
     let (path, timeout) = (try run.itemPath(), run.lockTimeout)
-    let generation = try coordinator(run).remove(
-        path, recursively: run.arguments.flag("recursive"), durability(run), timeout: timeout)
-    return try tell("removed", .written(generation), path, &run)
+    let result = try coordinator(run).remove(
+        path, recursively: run.arguments.flag("recursive"), durability: durability(run), timeout: timeout)
+    return try tell("removed", result, path, &run)
 }
 
 func move(_ run: inout CommandRun) throws -> ExitStatus {
     let (from, to, timeout) = (try run.itemPath("FROM"), try run.itemPath("TO"), run.lockTimeout)
-    let generation = try advising(run, from, to) {
+    let result = try advising(run, from, to) {
         try coordinator(run).move(
-            from, to: to, replacing: !run.arguments.flag("no-replace"), durability(run), timeout: timeout)
+            from, to: to, replacing: !run.arguments.flag("no-replace"), durability: durability(run), timeout: timeout)
     }
-    return try tell("moved", .written(generation), to, from: from, &run)
+    return try tell("moved", result, to, from: from, &run)
 }
 
 func copy(_ run: inout CommandRun) throws -> ExitStatus {
@@ -35,12 +36,12 @@ func copy(_ run: inout CommandRun) throws -> ExitStatus {
     let outcome = try advising(run, from, to) {
         try coordinator(run).copy(
             from, to: to, recursively: run.arguments.flag("recursive"), replacing: !run.arguments.flag("no-replace"),
-            durability(run), timeout: timeout)
+            durability: durability(run), timeout: timeout)
     }
     return try tell("copied", outcome, to, from: from, &run)
 }
 
-/// Adds advice to the errors of `body` that an item at TO causes.
+/// Adds a remedy to the errors of `body` that an item at TO causes.
 private func advising<Answer>(
     _ run: borrowing CommandRun, _ from: ItemPath, _ to: ItemPath, _ body: () throws -> Answer
 ) throws -> Answer {
@@ -52,10 +53,11 @@ private func advising<Answer>(
         if [.wrongType, .notEmpty].contains(error.code) && isDirectory {
             let name = from.bytes.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
             let inside = to.bytes + [UInt8(ascii: "/")] + name
-            (error.item, error.cause) = (PipeText.escaped(to.bytes), "a directory stands there")
-            error.advice = "TO is the new path itself: to put it into the directory, say '\(PipeText.escaped(inside))'"
+            (error.item, error.reason) = (PipeText.escaped(to.bytes), "a directory is there already")
+            error.remedy = .ofCommand(
+                "TO is the new path itself: to put the item into the directory, say '\(PipeText.escaped(inside))'")
         } else if error.code == .conflict && run.arguments.flag("no-replace") {
-            error.advice = "without -n it is replaced"
+            error.remedy = .ofCommand("without -n the item is replaced")
         }
         throw error
     }
@@ -66,10 +68,9 @@ private func coordinator(_ run: borrowing CommandRun) throws -> BlockingCoordina
 }
 
 private func tell(
-    _ done: String, _ outcome: WriteOutcome, _ path: ItemPath, from: ItemPath? = nil, _ run: inout CommandRun
+    _ done: String, _ result: WriteResult, _ path: ItemPath, from: ItemPath? = nil, _ run: inout CommandRun
 ) throws -> ExitStatus {
-    var generation: UInt64?
-    if case .written(let number) = outcome { generation = number }
+    let generation = result.generation?.rawValue
     if run.options.isJSON {
         var fields: [(String, JSONValue)] = [("path", .string(PipeText.lossyString(path.bytes)))]
         if let from { fields.append(("from", .string(PipeText.lossyString(from.bytes)))) }
@@ -80,6 +81,6 @@ private func tell(
         try run.output.writeLine(JSONValue.object(fields).encoded())
     }
     let how = from.map { " from '\($0)'" } ?? ""
-    run.explain(generation.map { "'\(path)' was \(done)\(how), at generation \($0)" } ?? "'\(path)' was so already")
+    run.explain(generation.map { "'\(path)' was \(done)\(how), at generation \($0)" } ?? "'\(path)' is unchanged")
     return generation == nil && run.arguments.flag("exit-code") ? .unchanged : .success
 }

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -5,13 +6,14 @@ import GroupSystemCalls
 
 func create(_ run: inout CommandRun) throws -> ExitStatus {
     guard let group = run.arguments.positional("GROUP") else { throw run.arguments.usageError("GROUP is missing") }
-    let mark = try Container.location(named: group) + Array("/.group/format".utf8)
+    let mark = try ContainerName(argument: group).location() + Array("/.group/format".utf8)
     let wasThere = (try? FileDescriptor.open(path: mark, .placeOnly)) != nil
     let container = try Container(
         named: group, creating: true, unixGroup: try run.arguments.text("unix-group"),
         retention: try retention(run.arguments))
     if wasThere && (run.arguments.flag("journal-size") || run.arguments.flag("journal-age")) {
-        run.complain("\(container.path) was there, and its journal keeps what it kept: that is said when it is made")
+        run.complain(
+            "\(container.path) existed; the limits of its journal were set when it was created, and are unchanged")
     }
     if run.options.isJSON {
         try run.output.writeLine(
@@ -24,7 +26,9 @@ func create(_ run: inout CommandRun) throws -> ExitStatus {
     // commands.
     let isIdentifier = !group.contains(UInt8(ascii: "/"))
     if isIdentifier && !run.options.isJSON { try run.output.write(container.path.bytes + [UInt8(ascii: "\n")]) }
-    if let other = Container.namesake(of: group) { run.complain("\(other) is another container, which stays as it is") }
+    if let other = ContainerName(argument: group).namesake {
+        run.complain("\(other) is another container, which is unchanged")
+    }
     run.explain("the container is at \(container.path)")
     return .success
 }
@@ -61,7 +65,7 @@ private func line(_ item: Item, asJSON: Bool) -> String {
     if item.path.bytes.validText == nil { fields.append(("pathBytes", .string(Base64.encoded(item.path.bytes)))) }
     fields += [
         ("type", .string(ChangeText.name(item.type))), ("size", .unsigned(item.size)),
-        ("modified", .string(Timestamp.text(item.modified))),
+        ("modified", .string(Timestamp.text(item.modifiedNanoseconds))),
     ]
     return JSONValue.object(fields).encoded()
 }

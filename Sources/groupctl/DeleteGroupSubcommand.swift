@@ -1,18 +1,20 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
 
 func deleteGroup(_ run: inout CommandRun) throws -> ExitStatus {
     guard let group = run.arguments.positional("GROUP") else { throw run.arguments.usageError("GROUP is missing") }
-    let place = PipeText.escaped(try Container.location(named: group))
-    let removal = try ContainerDeletion(named: group)
-    let counting = run.progress("counting what is in \(place)")
+    let path = try ContainerName(argument: group).location()
+    let place = PipeText.escaped(path)
+    let removal = try ContainerDeletion(ContainerName(argument: group))
+    let counting = run.progress("counting the items of \(place)")
     let contents = try removal.survey { counting.note(UInt64($0)) }
     counting.end()
     let items = contents.items == 1 ? "1 item" : "\(contents.items) items"
     if !run.arguments.flag("yes") {
         throw run.arguments.usageError(
-            "this deletes \(place) for good: \(items), \(contents.bytes) bytes; say --yes if that is meant")
+            "this deletes \(place) permanently: \(items), \(contents.bytes) bytes; confirm with --yes")
     }
     let deleting = run.progress("deleting \(place)")
     deleting.note(0, of: UInt64(contents.items))
@@ -21,12 +23,12 @@ func deleteGroup(_ run: inout CommandRun) throws -> ExitStatus {
     if run.options.isJSON {
         try run.output.writeLine(
             JSONValue.object([
-                ("path", .string(PipeText.lossyString(try Container.location(named: group)))),
+                ("path", .string(PipeText.lossyString(path))),
                 ("items", .integer(Int64(contents.items))), ("bytes", .unsigned(contents.bytes)),
                 ("directoryRemoved", .bool(isGone)),
             ]).encoded())
     }
     run.explain("\(place) was deleted: \(items), \(contents.bytes) bytes")
-    if !isGone { run.explain("the directory itself stays: it may not be removed, or something new is in it") }
+    if !isGone { run.explain("the directory itself remains: this user may not remove it, or something new is in it") }
     return .success
 }

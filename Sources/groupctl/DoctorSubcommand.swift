@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -5,10 +6,10 @@ import GroupContainer
 /// Prints what is wrong with a container; with `--repair`, repairs what can be repaired, and prints what is left.
 func doctor(_ run: inout CommandRun) throws -> ExitStatus {
     guard let group = run.arguments.positional("GROUP") else { throw run.arguments.usageError("GROUP is missing") }
-    let doctor = try ContainerCheck(named: group)
+    let doctor = try ContainerCheck(ContainerName(argument: group))
     let repairs = run.arguments.flag("repair")
     let place = PipeText.escaped(group)
-    let progress = run.progress("looking at \(place)")
+    let progress = run.progress("checking \(place)")
     let note = { (what: String) in progress.say("\(place): \(what)") }
     let (mended, left) = repairs ? try doctor.repair(note) : ([], doctor.examine(note))
     progress.end()

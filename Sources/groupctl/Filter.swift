@@ -12,16 +12,24 @@ enum Filter {
     /// status 126 or 127, as in a shell. The command is killed when the calling thread ends. Errors: those of the
     /// system, about the item; `limitReached`.
     static func run(
-        _ command: [[UInt8]], input: [UInt8], of item: String, _ operation: String, for run: borrowing CommandRun
+        _ command: [[UInt8]], input: [UInt8], of item: String, in container: Container, _ operation: String,
+        for run: borrowing CommandRun
     ) throws -> (output: [UInt8], status: ExitStatus) {
         let outcome: (output: [UInt8], status: Int32)?
         do throws(Errno) {
             outcome = try ChildProcess.filter(command, input: input, limit: limit)
         } catch {
             if let status = CommandRefusal.known(error, of: command, for: run) { return ([], status) }
-            throw CoordinationError.command(error, item, operation)
+            var failure = CoordinationError(error, operation: operation, item: item)
+            failure.container = container.path.description
+            throw failure
         }
-        guard let outcome else { throw CoordinationError.tooMuchOutput(limit: limit, item, operation) }
+        guard let outcome else {
+            throw CoordinationError(
+                .limitReached, operation: operation, item: item, container: container.path.description,
+                reason: "the command printed more than \(limit) bytes; nothing was changed",
+                remedy: .ofCommand("run the command under groupctl lock, and have it write the item itself"))
+        }
         return (outcome.output, ExitStatus(rawValue: outcome.status))
     }
 }

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -24,7 +25,7 @@ func read(_ run: inout CommandRun) throws -> ExitStatus {
     do throws(Errno) {
         try WholeFile.write(Array("\(version.generation)\n".utf8), at: file)
     } catch {
-        throw CoordinationError.generationFile(file, error)
+        throw CoordinationError.unwritable(file, operation: "keep the generation in", error)
     }
     return .success
 }
@@ -63,7 +64,7 @@ func write(_ run: inout CommandRun) throws -> ExitStatus {
     let progress = run.progress("reading standard input", of: .bytes, reading: true)
     defer { progress.end() }
     let outcome = try container.coordinator(purpose: run.options.purpose).blocking
-        .write(to: path, durability(run), if: condition, mode: mode, timeout: timeout) { writer in
+        .write(to: path, durability: durability(run), if: condition, mode: mode, timeout: timeout) { writer in
             var piece: [UInt8] = []
             while try StandardInput.next(&piece) {
                 try writer.write(piece.span)
@@ -81,9 +82,10 @@ func update(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     do {
         let outcome = try container.coordinator(purpose: run.options.purpose).blocking
-            .updateBytes(path, durability(run), timeout: timeout) { content in
+            .updateBytes(path, durability: durability(run), timeout: timeout) { content in
                 let (output, status) = try Filter.run(
-                    command, input: content ?? [], of: PipeText.escaped(path.bytes), "update", for: run)
+                    command, input: content ?? [], of: PipeText.escaped(path.bytes), in: container, "update",
+                    for: run)
                 if status != .success { throw CommandFailure(status: status) }
                 return output
             }
@@ -108,15 +110,14 @@ private func condition(_ run: borrowing CommandRun) throws -> WriteCondition {
     case let text?:
         guard text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains), let number = UInt64(text) else {
             throw run.arguments.usageError(
-                "--if-generation: '\(PipeText.escaped(Array(text.utf8)))' is neither a generation nor absent")
+                "--if-generation: '\(PipeText.escaped(Array(text.utf8)))' is neither a generation nor 'absent'")
         }
-        return .generation(number)
+        return .generation(Generation(rawValue: number))
     }
 }
 
-private func report(_ outcome: WriteOutcome, _ path: ItemPath, _ run: inout CommandRun) throws -> ExitStatus {
-    var generation: UInt64?
-    if case .written(let number) = outcome { generation = number }
+private func report(_ result: WriteResult, _ path: ItemPath, _ run: inout CommandRun) throws -> ExitStatus {
+    let generation = result.generation?.rawValue
     if run.options.isJSON {
         try run.output.writeLine(
             JSONValue.object([
@@ -125,6 +126,6 @@ private func report(_ outcome: WriteOutcome, _ path: ItemPath, _ run: inout Comm
                 ("generation", generation.map(JSONValue.unsigned) ?? .null),
             ]).encoded())
     }
-    run.explain(generation.map { "'\(path)' is at generation \($0)" } ?? "'\(path)' had this content already")
+    run.explain(generation.map { "'\(path)' is at generation \($0)" } ?? "'\(path)' already had this content")
     return generation == nil && run.arguments.flag("exit-code") ? .unchanged : .success
 }

@@ -24,7 +24,7 @@ func lock(_ run: inout CommandRun) throws -> ExitStatus {
             }
         }
     } catch let error as CoordinationError where error.code == .lockTimedOut && conflict != nil {
-        run.complain("\(error)")
+        run.complain(message(of: error))
         return conflict ?? .lockTimedOut
     }
 }

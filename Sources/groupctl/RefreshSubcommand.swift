@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -5,20 +6,20 @@ import Widgets
 
 func refresh(_ run: inout CommandRun) throws -> ExitStatus {
     guard let kind = run.arguments.positional("WIDGET")?.validText else {
-        throw run.arguments.usageError("WIDGET: a widget's kind has letters, digits, '.', '-' and '_'")
+        throw run.arguments.usageError("WIDGET: a widget's kind consists of letters, digits, '.', '-' and '_'")
     }
     let interests = try run.arguments.values("interest").map { pattern in
         guard let text = pattern.validText else {
-            throw run.arguments.usageError("--interest: it is not UTF-8")
+            throw run.arguments.usageError("--interest: the value is not valid UTF-8")
         }
         guard let interest = Interest(text: text) else {
             throw run.arguments.usageError(
-                "--interest \(text): it should be metadata:PATTERN, defaults:SUITE or defaults:SUITE:KEY")
+                "--interest \(text): the value must be metadata:PATTERN, defaults:SUITE or defaults:SUITE:KEY")
         }
         if let fault = interest.fault { throw run.arguments.usageError("--interest '\(shown(text))': \(fault)") }
         if let prefix = misspelledPrefix(text) {
             throw run.arguments.usageError(
-                "--interest '\(shown(text))': for \(prefix == "defaults:" ? "keys" : "what is touched") say "
+                "--interest '\(shown(text))': for \(prefix == "defaults:" ? "keys" : "changes of metadata") write "
                     + "'\(shown(prefix + text.drop { $0 != ":" }.dropFirst()))'; for a path write '\\' before the ':'")
         }
         return interest
@@ -30,7 +31,8 @@ func refresh(_ run: inout CommandRun) throws -> ExitStatus {
     defer { holding.end() }
     let session = try RefreshSession(file, container, interests: interests)
     let result =
-        try session.answerWithoutRendering(canRender: run.arguments.command != nil) ?? render(session, of: kind, &run)
+        try session.answerWithoutRendering(canRender: run.arguments.command != nil)
+        ?? render(session, of: kind, in: container, &run)
     try run.output.writeLine(
         run.options.isJSON
             ? JSONValue.object([
@@ -56,9 +58,11 @@ private func misspelledPrefix(_ text: String) -> String? {
 }
 
 /// Runs COMMAND, if there is one; its standard output is the snapshot.
-private func render(_ session: RefreshSession, of kind: String, _ run: inout CommandRun) throws -> UpdateResult {
+private func render(
+    _ session: RefreshSession, of kind: String, in container: Container, _ run: inout CommandRun
+) throws -> UpdateResult {
     guard let command = run.arguments.command else { return try session.finish(.notRendered) {} }
-    let (snapshot, status) = try Filter.run(command, input: [], of: kind, "refresh", for: run)
+    let (snapshot, status) = try Filter.run(command, input: [], of: kind, in: container, "refresh", for: run)
     if status != .success {
         run.explain("the command ended with status \(status.rawValue); the last snapshot is kept")
         return try session.finish(.failed) {}

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupContainer
 
@@ -6,15 +7,17 @@ func retention(_ arguments: ParsedArguments) throws -> JournalRetention {
     var retention = JournalRetention.standard
     if let text = try arguments.text("journal-size") {
         guard let size = number(text, units: ["": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30]), size > 0 else {
-            throw arguments.usageError("--journal-size: '\(shown(text))' is no size; one is like 64M, 512K or 1G")
+            throw arguments.usageError("--journal-size: '\(shown(text))' is not a size; a size is like 64M, 512K or 1G")
         }
-        if size < 4_096 { throw arguments.usageError("--journal-size: it is at least 4K; \(shown(text)) is in bytes") }
+        if size < 4_096 {
+            throw arguments.usageError("--journal-size must be at least 4K; \(shown(text)) is a number of bytes")
+        }
         retention.size = size
     }
     if let age = try arguments.time("journal-age") {
         // The container records whole seconds.
         guard age >= .seconds(1), age <= .seconds(1 << 32) else {
-            throw arguments.usageError("--journal-age: at least a second, and at most 136 years")
+            throw arguments.usageError("--journal-age must be between one second and 136 years")
         }
         retention.age = .seconds(age.components.seconds)
     }

@@ -5,37 +5,41 @@ import GroupCommands
 enum GroupControl {
     static let specification = CommandSpecification(
         name: "groupctl",
-        summary: "Makes, reads, changes and shows group containers: directories that an app and its widgets share.",
+        summary: "Creates, reads, changes and shows group containers: directories that an app and its widgets share.",
         usage: ["groupctl COMMAND GROUP … [options]"],
         options: CommonOptions.specifications(
             timeout:
-                "How long to wait for a lock, and to open GROUP: \(TimeArgument.forms). 30 s unless told; 0 is one try."
+                "How long to wait for a lock, and to open GROUP: \(TimeArgument.forms). The default is 30 s; with 0 there is one attempt."
         ),
         subcommands: [
             create, path, list, read, write, update, mkdir, remove, move, copy, lock, defaults, channels, changes,
             refresh, status, doctor, deleteGroup,
         ],
         description: [
-            "A group container is a directory that an app and its widgets, helpers or plug-ins share, each a process. Locks keep them from tearing each other's files, writes are atomic and durable, and every change is in a journal, once and in order. There is no daemon.",
-            "GROUP is a group identifier, whose directory is below the user's home, or, with a '/' in it, the path of a container. PATH is relative to the container's root, and never leads out of it.",
+            "A group container is a directory that the processes of an app share: the app itself, its widgets, helpers and plug-ins. Locks keep the processes from overwriting each other's changes, writes are atomic and durable, and a journal records every change, once and in order. There is no daemon.",
+            "GROUP is a group identifier, whose container is below the user's home directory, or, if it contains a '/', the path of a container. PATH is relative to the container's root and cannot lead out of the container.",
         ],
         environment: ContainerEnvironment.variables + [
-            HelpEntry("NO_COLOR", "If it is set and not empty, nothing is colored, unless --color always says so.")
+            HelpEntry("NO_COLOR", "If set and not empty, output is not colored, except with --color always.")
         ],
         files: [
-            HelpEntry("~/.local/share/group-containers/IDENTIFIER", "The container of an identifier, unless told."),
-            HelpEntry("CONTAINER/.group", "What the container keeps of itself. No other program writes there."),
+            HelpEntry(
+                "~/.local/share/group-containers/IDENTIFIER", "The default place of a group identifier's container."),
+            HelpEntry("CONTAINER/.group", "The container's own files. Other programs must not write there."),
         ],
         seeAlso: ["watch-group(1)", "widget-host(1)", "flock(1)"],
         examples: [
-            HelpEntry("groupctl create group.com.example.todo", "Makes a container for this user."),
+            HelpEntry("groupctl create group.com.example.todo", "Creates a container for this user."),
             HelpEntry(
-                "date | groupctl write ./shared/ now.txt", "Replaces a file: atomically, durably, under a lock."),
-            HelpEntry("groupctl update ./shared/ n -- awk '{n=$1} END {print n+1}'", "Adds one; nobody's one is lost."),
+                "date | groupctl write ./shared/ now.txt", "Replaces a file atomically and durably, under a lock."),
+            HelpEntry(
+                "groupctl update ./shared/ n -- awk '{n=$1} END {print n+1}'",
+                "Adds 1; concurrent additions are not lost."),
             HelpEntry("groupctl defaults set ./shared/ settings theme dark", "Sets a key that all members share."),
         ],
         exitStatuses: statuses(
-            "0", "1", "3=refresh: noData; elsewhere, with --exit-code: unchanged", "4=a condition does not hold", "64",
+            "0", "1", "3=refresh: noData; other commands, with --exit-code: unchanged", "4=a condition does not hold",
+            "64",
             "65", "66", "69", "74", "75", "77", "128+n"))
 
     /// Returns an entry for each status: a number with its usual meaning, or `NUMBER=MEANING`.
@@ -47,13 +51,14 @@ enum GroupControl {
     }
 
     private static let meanings = [
-        "0": "done, also when nothing had to change", "1": "any other failure", "64": "wrong usage",
-        "65": "damaged, or a newer format; content that is not what it should be", "66": "no such group, item or key",
-        "69": "this file system cannot do it", "74": "input/output error, disk full",
-        "75": "lock not granted in time; the holder is named", "77": "not permitted; leads out of the container",
+        "0": "success, also if nothing had to change", "1": "any other failure", "64": "wrong usage",
+        "65": "damaged, of a newer format, or invalid content", "66": "no such group, item or key",
+        "69": "not supported by the file system", "74": "input/output error, disk full",
+        "75": "the lock was not granted in time; the message names the holder",
+        "77": "not permitted, or the path leads out of the container",
         "128+n": "ended by signal n",
     ]
 
     static let group = PositionalSpecification(
-        "GROUP", help: "A group identifier or, with a '/' in it, the path of a container.")
+        "GROUP", help: "A group identifier or, if it contains a '/', the path of a container.")
 }

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -25,25 +26,25 @@ private func text(_ status: ContainerStatus, _ container: Container, _ text: Ter
         let role = member.isLeader ? ", leader" : ""
         lines.append(
             "  " + text.styled(member.purpose, as: .strong)
-                + "  \(member.processText), user \(member.user), since \(Timestamp.text(member.since))\(role)"
+                + "  \(member.processText), user \(member.user), since \(Timestamp.text(member.sinceNanoseconds))\(role)"
                 + (member.condition.map { $0 == .running ? "" : "  " + text.styled($0.rawValue, as: .error) } ?? "")
         )
         if let command = member.command { lines.append("    " + text.styled(command, as: .faint)) }
-        for access in member.accesses {
+        for access in member.locks {
             let what =
-                (access.isWaiting ? "waits to " : "holds to ") + (access.isWriting ? "write" : "read")
-                + (access.isWholeDirectory ? " with all below" : "")
+                (access.isWaiting ? "waits for " : "holds ") + (access.isWriting ? "exclusive lock" : "shared lock")
+                + (access.isWholeDirectory ? " with everything below" : "")
             let role: TerminalText.Role = access.isWaiting ? .error : .modified
             lines.append(
                 "    " + text.styled(what, as: role)
-                    + "  \(access.path)  for \(Timestamp.duration(wallNanoseconds() - access.since))"
+                    + "  \(access.path)  for \(Timestamp.duration(wallNanoseconds() - access.sinceNanoseconds))"
                     + (access.purpose == member.purpose ? "" : "  " + text.styled(access.purpose, as: .faint)))
         }
     }
     lines += logs("suites", status.suites, counted: ("key", "keys"), ("set", "sets"), text)
     lines += logs("channels", status.channels, counted: ("message kept", "messages kept"), ("post", "posts"), text)
     if !status.members.contains(where: \.isLeader) {
-        lines.append("leader   none: changes made without coordination are noted when the next follower comes")
+        lines.append("leader    none: external changes are recorded when the next follower starts")
     }
     return lines
 }
@@ -69,7 +70,8 @@ private func logs(
         for listener in log.listeners {
             let waiting =
                 listener.waitingCount == 0
-                ? "has all" : "\(listener.waitingCount) behind, since \(Timestamp.text(listener.waitingSince ?? 0))"
+                ? "up to date"
+                : "\(listener.waitingCount) behind, since \(Timestamp.text(listener.waitingSinceNanoseconds ?? 0))"
             lines.append(
                 "    " + PipeText.escaped(Array(listener.name.utf8)) + "  \(waiting)  "
                     + text.styled(
@@ -89,7 +91,7 @@ private func json(_ status: ContainerStatus, _ container: Container) -> JSONValu
         (
             "journal",
             .object([
-                ("sequence", .unsigned(status.sequence)), ("cursor", .string(status.cursor.description)),
+                ("sequence", .unsigned(status.sequence.rawValue)), ("cursor", .string(status.cursor.description)),
                 ("files", .integer(Int64(status.journalFiles))),
             ])
         ),
@@ -112,7 +114,7 @@ func json(_ listener: GroupChannel.Listener) -> JSONValue {
     .object([
         ("name", .string(listener.name)), ("acknowledged", .unsigned(listener.acknowledged)),
         ("behind", .integer(Int64(listener.waitingCount))),
-        ("waitingSince", listener.waitingSince.map { .string(Timestamp.text($0)) } ?? .null),
+        ("waitingSince", listener.waitingSinceNanoseconds.map { .string(Timestamp.text($0)) } ?? .null),
         (
             "by",
             .object([
@@ -125,7 +127,7 @@ func json(_ listener: GroupChannel.Listener) -> JSONValue {
 private func json(_ member: ContainerStatus.Member) -> JSONValue {
     .object([
         ("pid", .integer(Int64(member.processIdentifier))), ("user", .integer(Int64(member.user))),
-        ("purpose", .string(member.purpose)), ("since", .string(Timestamp.text(member.since))),
+        ("purpose", .string(member.purpose)), ("since", .string(Timestamp.text(member.sinceNanoseconds))),
         ("leader", .bool(member.isLeader)),
         ("command", member.command.map(JSONValue.string) ?? .null),
         ("condition", member.condition.map { .string($0.rawValue) } ?? .null),
@@ -133,12 +135,12 @@ private func json(_ member: ContainerStatus.Member) -> JSONValue {
         (
             "locks",
             .array(
-                member.accesses.map { access in
+                member.locks.map { access in
                     .object([
                         ("path", .string(access.path)), ("mode", .string(access.isWriting ? "writing" : "reading")),
                         ("wholeDirectory", .bool(access.isWholeDirectory)), ("purpose", .string(access.purpose)),
                         ("state", .string(access.isWaiting ? "waiting" : "holding")),
-                        ("since", .string(Timestamp.text(access.since))),
+                        ("since", .string(Timestamp.text(access.sinceNanoseconds))),
                     ])
                 })
         ),

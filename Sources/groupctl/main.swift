@@ -21,6 +21,6 @@ CommandRun.main(GroupControl.specification) { run in
     case "refresh": try refresh(&run)
     case "status": try status(&run)
     case "doctor": try doctor(&run)
-    default: throw run.arguments.usageError("say what to do: create, list, read, write, …")
+    default: throw run.arguments.usageError("missing a command: create, list, read, write, …")
     }
 }

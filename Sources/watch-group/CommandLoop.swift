@@ -4,50 +4,41 @@ import GroupContainer
 import GroupSystemCalls
 
 /// Runs COMMAND for each batch that settles, never two at once; the cursor advances only when COMMAND succeeds.
-struct CommandLoop {
-    private var watch: Watch
-    private var follower: SettledFollower
+struct CommandLoop<Source: WatchSource> {
+    private var watch: Watch<Source>
     private var runner: BatchRunner
-    private var batch = Batch()
+    private var batch: Source.Batch
 
-    init(_ watch: Watch, _ command: [[UInt8]]) {
+    init(_ watch: Watch<Source>, _ command: [[UInt8]]) {
         self.watch = watch
-        runner = BatchRunner(command, watch.signals, again: "with what changes until then")
-        let settling = watch.options.settling
-        follower = watch.follower.settled(
-            for: settling?.quiet ?? WatchOptions.settlingOfCommand, atMost: settling?.atMost)
+        runner = BatchRunner(command, watch.signals, again: "with the changes until then")
+        batch = watch.source.emptyBatch
     }
 
     mutating func run(_ run: inout CommandRun) throws -> ExitStatus {
-        try watch.keep(follower.cursor, isDue: true)
+        try watch.keep(isDue: true)
         while true {
             if let number = watch.signals.received { return .signal(number) }
             let now = monotonicNanoseconds()
-            if !batch.isEmpty && runner.retry.wait(from: now) == 0 {
+            let pause = max(batch.wait(from: now), runner.retry.wait(from: now))
+            if !batch.isEmpty && pause == 0 {
                 if let status = try runCommand(&run) { return status }
                 continue
             }
-            let isWatched = watch.announcement.isDue(watch.container)
-            let changes = try follower.nextBatch(timeout: isWatched ? .zero : wait(from: now))
-            if isWatched { watch.announcement.say(at: follower.place, run) }
-            watch.sayDiagnostics(run)
-            for change in changes {
-                batch.add(change)
-                if case .degraded(let reason) = change.kind {
-                    run.complain("watching is incomplete: '\(change.path)': \(reason)")
-                }
+            let wait = batch.isEmpty ? watch.wait(since: runner.lastRun) : min(watch.pause, .nanoseconds(pause))
+            let lines = try watch.read(timeout: wait, run) { (source, timeout) throws(CoordinationError) in
+                try source.nextBatch(timeout: timeout)
             }
-            batch.cursor = follower.cursor
-            if batch.isEmpty {
-                try watch.keep(follower.cursor, isDue: true)
+            watch.sayDiagnostics(run)
+            for line in lines {
+                batch.add(line, at: monotonicNanoseconds())
+                if let complaint = watch.source.complaint(about: line) { run.complain(complaint) }
+            }
+            if batch.isEmpty && lines.isEmpty {
+                try watch.keep(isDue: true)
                 if watch.isSilent(since: runner.lastRun) { return .timedOut }
             }
         }
-    }
-
-    private func wait(from now: Int64) -> Duration {
-        let wait = watch.wait(since: runner.lastRun)
-        return batch.isEmpty ? wait : min(wait, .nanoseconds(runner.retry.wait(from: now)))
     }
 
     /// Returns the exit status to end with; nil to continue.
@@ -56,8 +47,8 @@ struct CommandLoop {
             input: batch.input(separatedByNUL: watch.options.separatesByNUL), variables: variables, for: run)
         {
         case .succeeded(let count):
-            if let cursor = batch.cursor { try watch.keep(cursor, isDue: true) }
-            batch = Batch()
+            batch = batch.successor
+            try watch.keep(isDue: true)
             return count == watch.options.limit ? .success : nil
         case .failed: return nil
         case .ended(let status): return status
@@ -65,11 +56,12 @@ struct CommandLoop {
     }
 
     private var variables: [(name: String, value: [UInt8])] {
-        [
-            ("GROUP_CONTAINER", watch.container.pathForCommands),
-            ("GROUP_CURSOR", Array((batch.cursor.map { $0.isNowhere ? "" : $0.description } ?? "").utf8)),
-            ("GROUP_RESCAN", Array((batch.isRescan ? "1" : "").utf8)),
-            ("GROUP_PATHS", Array("\(batch.count)".utf8)), ("GROUP_FAILURES", Array("\(runner.retry.failures)".utf8)),
+        let cursor = watch.source.cursor
+        let texts = [
+            ("GROUP_CURSOR", cursor.isNowhere ? "" : "\(cursor)"), ("GROUP_RESCAN", batch.isRescan ? "1" : ""),
+            ("GROUP_FAILURES", "\(runner.retry.failures)"),
         ]
+        return [("GROUP_CONTAINER", watch.container.pathForCommands)]
+            + (texts + watch.source.variables(of: batch)).map { ($0.0, Array($0.1.utf8)) }
     }
 }

@@ -1,3 +1,4 @@
+import GroupBytes
 import Dispatch
 import GroupCommands
 import GroupContainer
@@ -49,11 +50,12 @@ struct CursorFile {
                 isNew = true
                 return nil
             }
-            throw error == .tryAgain ? inUse : CoordinationError.cursorFile(path, error)
+            throw error == .tryAgain
+                ? inUse : CoordinationError.unwritable(path, operation: "keep the cursor in", error)
         }
         let text = String(
             decoding: content.last == UInt8(ascii: "\n") ? content.dropLast() : content[...], as: UTF8.self)
-        guard let cursor = Cursor(text) else { throw CoordinationError.damagedCursorFile(path) }
+        guard let cursor = Cursor(text) else { throw damaged }
         return cursor
     }
 
@@ -65,7 +67,8 @@ struct CursorFile {
         do throws(Errno) {
             held = Held(try WholeFile.writeHeld(Array("\(cursor)\n".utf8), at: path, isFirst: isNew))
         } catch {
-            throw isNew && error == .exists ? inUse : CoordinationError.cursorFile(path, error)
+            throw isNew && error == .exists
+                ? inUse : CoordinationError.unwritable(path, operation: "keep the cursor in", error)
         }
         (written, writtenAt, isNew) = (cursor, now, false)
     }
@@ -109,6 +112,19 @@ struct CursorFile {
 
     private var inUse: CoordinationError {
         let inode = (try? FileDescriptor.open(path: path, .placeOnly).status().inode) ?? 0
-        return .cursorFileInUse(path, by: OpenFiles.holderOfFirstByte(ofInode: inode))
+        let process = OpenFiles.holderOfFirstByte(ofInode: inode)
+        let follower = process.map { "process \($0) (\(programName(ofProcess: $0)))" } ?? "another process"
+        return CoordinationError(
+            .conflict, operation: "keep the cursor in", item: printable(path),
+            reason: "\(follower) keeps its cursor there",
+            remedy: CoordinationError.Remedy(
+                .endProcess, "end that process, or give each follower a file of its own", process: process))
+    }
+
+    private var damaged: CoordinationError {
+        CoordinationError(
+            .damaged, operation: "read the cursor from", item: printable(path),
+            reason: "the file does not hold a cursor",
+            remedy: .ofCommand("remove the file to begin where --since says"))
     }
 }

@@ -3,29 +3,28 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// The container, the follower and the cursor file of a watch, for lines and for COMMAND alike.
-struct Watch {
+/// The container, the source and the cursor file of a watch, for lines and for COMMAND alike.
+struct Watch<Source: WatchSource> {
     let options: WatchOptions
     let container: Container
-    let follower: ChangeFollower
-    private(set) var cursorFile: CursorFile?
-    var announcement = Announcement()
+    var source: Source
+    private var cursorFile: CursorFile?
+    private var announcement = Announcement()
     /// The diagnostics of this process as a member, with --verbose.
-    private var diagnostics: DiagnosticFollower?
+    private var diagnostics: Follower<Diagnostic>?
     let signals: TerminationSignals
 
     /// How often an idle watch checks whether its reader or its container is gone, and writes the cursor file.
-    static let heartbeat = Duration.milliseconds(100)
+    private var heartbeat: Duration { .milliseconds(100) }
 
-    init(_ run: inout CommandRun) throws {
-        let arguments = run.arguments
-        options = try WatchOptions(run)
-        var origin = options.origin
+    init(_ options: Source.Options, _ run: inout CommandRun) throws {
+        self.options = options.common
+        var origin = self.options.origin
         container = try run.openContainer()
         // Signals are caught only from here on: no code looks for them during the opening, so there they end the
         // process at once.
         signals = TerminationSignals()
-        if let path = arguments.value("cursor-file") {
+        if let path = run.arguments.value("cursor-file") {
             try container.checkMayKeep(path, CursorFile.operation)
             var file = CursorFile(path: path)
             if let cursor = try file.claim() { origin = .cursor(cursor) }
@@ -33,8 +32,19 @@ struct Watch {
         }
         _ = container.coordinator(purpose: run.options.purpose)
         if run.options.isVerbose { diagnostics = container.followDiagnostics() }
-        follower = try container.follow(
-            since: origin, matching: options.filter, afterRescan: options.rescanPolicy)
+        source = try Source(options, in: container, since: origin, purpose: run.options.purpose)
+        if Source.isCompleteAtOnce { announcement.say(at: source.place, run) }
+    }
+
+    /// Reads from the source; prints the line "watching GROUP at CURSOR" once it is true.
+    mutating func read<Found>(
+        timeout: Duration, _ run: borrowing CommandRun,
+        _ next: (inout Source, Duration) throws(CoordinationError) -> Found
+    ) throws(CoordinationError) -> Found {
+        let isWatched = announcement.isDue(container)
+        let found = try next(&source, isWatched ? .zero : timeout)
+        if isWatched { announcement.say(at: source.place, run) }
+        return found
     }
 
     /// Prints diagnostics, but only after the line "watching GROUP at CURSOR", because scripts wait for that line.
@@ -43,23 +53,23 @@ struct Watch {
         while let event = diagnostics?.next(timeout: .zero) { run.explain("\(event.code.rawValue): \(event)") }
     }
 
-    mutating func keep(_ cursor: Cursor, isDue: Bool) throws(CoordinationError) {
+    mutating func keep(isDue: Bool) throws(CoordinationError) {
+        let cursor = source.cursor
         try cursorFile?.note(cursor, isDue: isDue)
     }
 
-    /// Returns how long to wait for a change: until other work is due, including the end of `--timeout`, counted from
+    /// Returns how long to wait for a line: until other work is due.
+    var pause: Duration { min(heartbeat, announcement.patience ?? heartbeat) }
+
+    /// Returns how long to wait for a line: until other work is due, including the end of `--timeout`, counted from
     /// `last`.
     func wait(since last: Int64) -> Duration {
-        let silence = options.silence.map { $0 - .since(last, to: monotonicNanoseconds()) }
-        return max(.zero, [Self.heartbeat, silence, announcement.patience].compactMap(\.self).min() ?? Self.heartbeat)
+        guard let silence = options.silence else { return pause }
+        return max(.zero, min(pause, silence - Self.time(since: last)))
     }
 
     /// Returns true if nothing came for the time of `--timeout`.
-    func isSilent(since last: Int64) -> Bool {
-        options.silence.map { Duration.since(last, to: monotonicNanoseconds()) >= $0 } ?? false
-    }
-}
+    func isSilent(since last: Int64) -> Bool { options.silence.map { Self.time(since: last) >= $0 } ?? false }
 
-extension Duration {
-    static func since(_ start: Int64, to now: Int64) -> Duration { .nanoseconds(now - start) }
+    private static func time(since start: Int64) -> Duration { .nanoseconds(monotonicNanoseconds() - start) }
 }

@@ -1,17 +1,15 @@
+import GroupCommandLine
 import GroupCommands
 
 CommandRun.main(watchGroupSpecification) { run in
-    if let options = try KeyWatchOptions(run) {
-        let watch = try KeyWatch(options, &run)
-        if let command = options.command {
-            if let status = CommandRefusal.atStart(of: command, for: run) { return status }
-            var loop = KeyCommandLoop(watch, command)
-            return try loop.run(&run)
-        }
-        var stream = KeyStream(watch)
-        return try stream.run(&run)
-    }
-    let watch = try Watch(&run)
+    if let options = try KeySource.Options(run) { return try watch(KeySource.self, options, &run) }
+    return try watch(ItemSource.self, ItemSource.Options(run), &run)
+}
+
+func watch<Source: WatchSource>(
+    _ source: Source.Type, _ options: Source.Options, _ run: inout CommandRun
+) throws -> ExitStatus {
+    let watch = try Watch<Source>(options, &run)
     if let command = watch.options.command {
         if let status = CommandRefusal.atStart(of: command, for: run) { return status }
         var loop = CommandLoop(watch, command)

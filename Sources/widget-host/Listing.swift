@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupWidgetHosting

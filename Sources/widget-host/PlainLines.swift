@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupSystemCalls
@@ -46,7 +47,7 @@ struct PlainLines: HostFrontEnd, ~Copyable {
                 }
             } catch {
                 guard case .tooLarge(let limit) = error else { throw error }
-                complain("a line of more than \(limit) bytes on standard input is passed over")
+                complain("a line of more than \(limit) bytes on standard input is ignored")
             }
         }
     }

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -20,7 +21,7 @@ extension CommandRun {
         if let opener = try arguments.text("opener") { settings.opener = opener }
         if let kinds = try arguments.text("show") {
             let shown = kinds.split(separator: ",").map(String.init)
-            if shown.isEmpty { throw arguments.usageError("--show: say the kinds") }
+            if shown.isEmpty { throw arguments.usageError("--show: the kinds are missing") }
             settings.shown = shown
         }
         settings.isOnce = arguments.flag("once")
@@ -46,7 +47,7 @@ extension CommandRun {
     func kinds() throws(UsageError) -> [String] {
         var kinds: [String] = []
         for word in arguments.positionals("KIND") {
-            guard let kind = word.validText else { throw arguments.usageError("KIND: it is not UTF-8") }
+            guard let kind = word.validText else { throw arguments.usageError("KIND is not valid UTF-8") }
             kinds.append(kind)
         }
         return kinds
@@ -67,7 +68,7 @@ func show(_ run: inout CommandRun) throws -> ExitStatus {
     try host.frontEnd.end(at: Moment(monotonic: monotonicNanoseconds(), wall: wallNanoseconds()))
     if settings.isOnce { try host.frontEnd.printAll() }
     if settings.isOnce, try settings.list().kinds(among: settings.directories.read().manifests.map(\.kind)).isEmpty {
-        run.complain("no widget is on the list of those that are shown: widget-host add puts one there")
+        run.complain("no widget is on the list of shown widgets; 'widget-host add' adds one")
     }
     if let signal { return .signal(signal) }
     if host.frontEnd.hasTimedOut { return .timedOut }

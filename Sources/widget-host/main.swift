@@ -18,6 +18,6 @@ CommandRun.main(widgetHostSpecification, completing: kinds) { run in
     case "run": try runAlone(&run)
     case "list": try list(&run)
     case "add", "remove", "order": try edit(&run)
-    default: throw run.arguments.usageError("say show, run, list, add, remove or order")
+    default: throw run.arguments.usageError("missing a command: show, run, list, add, remove or order")
     }
 }

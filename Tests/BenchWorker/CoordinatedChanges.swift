@@ -1,8 +1,8 @@
 import Glibc
 import GroupContainer
 
-/// Writes one item after the other through the coordinator, without waiting for the disk, and then prints for each:
-/// number, when the call began, when it returned, by the clock that the readers note arrivals by.
+/// Writes one item after the other through the coordinator, without waiting for the disk, and then prints for each its
+/// number, when the call began and when it returned, by the clock by which the readers note arrivals.
 struct CoordinatedChanges {
     var directory: String
     var first: Int
@@ -13,7 +13,7 @@ struct CoordinatedChanges {
 
     func run() throws {
         let coordinator = try Container(path: directory).coordinator(purpose: "bench-worker").blocking
-        // The first of a process is slower, for reasons of its own.
+        // The first writes of a process are slower, for reasons of their own.
         for number in 0..<3 { try write("warm-up", "\(number)", coordinator) }
         var times: [(began: Int64, done: Int64)] = []
         times.reserveCapacity(count)
@@ -29,7 +29,7 @@ struct CoordinatedChanges {
             switch pace {
             case .none: break
             case .pause(let length):
-                // Between 3/4 and 5/4 of it, so that nothing falls into step with it.
+                // Between 3/4 and 5/4 of the length, so that nothing falls into step with it.
                 MonotonicClock.wait(until: done + length * 3 / 4 + Int64(random >> 33) % (length / 2 + 1))
             case .steady(let length): MonotonicClock.wait(until: start + Int64(times.count) * length)
             }
@@ -39,10 +39,10 @@ struct CoordinatedChanges {
 
     private func write(_ name: String, _ text: String, _ coordinator: BlockingCoordinator) throws {
         let padding = String(repeating: ".", count: max(0, Self.size - text.utf8.count))
-        _ = try coordinator.write(bytes: Array((text + padding).utf8), to: ItemPath(name), .relaxed)
+        _ = try coordinator.write(bytes: Array((text + padding).utf8), to: ItemPath(name), durability: .relaxed)
     }
 
-    /// sample-000001: what the readers look for.
+    /// Returns the name that the readers expect, such as sample-000001.
     private static func name(_ number: Int) -> String {
         let digits = String(number)
         return "sample-" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits

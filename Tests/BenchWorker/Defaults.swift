@@ -1,7 +1,8 @@
 import Glibc
 import GroupContainer
 
-/// One process's part in what tools/bench asks of `GroupDefaults`; tools/lib/bench/stores does the same with others.
+/// One process's part in what tools/bench measures of `GroupDefaults`; tools/lib/bench/stores does the same with
+/// others.
 struct DefaultsWork {
     let defaults: GroupDefaults
     private static let key = GroupDefaults.Key<Int>("n", default: 0)
@@ -9,13 +10,13 @@ struct DefaultsWork {
 
     init(directory: String) throws { defaults = try GroupDefaults(Container(path: directory)) }
 
-    /// Adds one from a moment on for so long; prints how often, and the longest that one took, in nanoseconds.
-    func increment(from begin: Int64, for nanoseconds: Int64, _ durability: Durability) throws {
+    /// Adds one from a moment on for some time; prints how often, and the longest time that one took, in nanoseconds.
+    func increment(from begin: Int64, for nanoseconds: Int64, durability: Durability) throws {
         MonotonicClock.wait(until: begin)
         let end = begin + nanoseconds
         var (count, longest, last) = (0, Int64(0), MonotonicClock.now)
         while last < end {
-            try defaults.update(Self.key, durability) { $0 += 1 }
+            try defaults.update(Self.key, durability: durability) { $0 += 1 }
             let now = MonotonicClock.now
             (count, longest, last) = (count + 1, max(longest, now - last), now)
         }
@@ -25,7 +26,7 @@ struct DefaultsWork {
     /// Prints the sum.
     func sum() { print(defaults[Self.key]) }
 
-    /// Nanoseconds of a read of an unchanged value by typed key, of the question whether anything changed, and of a
+    /// Prints nanoseconds of a read of an unchanged value by typed key, of the check whether anything changed, and of a
     /// read by name: a line a batch.
     func read(_ batches: Int) throws {
         try defaults.set(1, for: Self.key)
@@ -45,7 +46,7 @@ struct DefaultsWork {
         if sum != 2 * batches * Self.batch { exit(1) }
     }
 
-    /// Nanoseconds of each set in a suite of so many keys.
+    /// Prints nanoseconds of each set in a suite of this many keys.
     func set(keys: Int, _ count: Int) throws {
         let names = (0..<keys).map { "key \($0)" }
         _ = try defaults.transaction { transaction in
@@ -55,7 +56,7 @@ struct DefaultsWork {
         times.reserveCapacity(count)
         var last = MonotonicClock.now
         for number in 0..<count {
-            // Not one after the other as they were made.
+            // The keys are not set in the order in which they were made.
             try defaults.set(number, forKey: names[number * 7_919 % keys])
             let now = MonotonicClock.now
             times.append(now - last)
@@ -64,10 +65,10 @@ struct DefaultsWork {
         times.forEach { print($0) }
     }
 
-    /// Sets a key to what time it is, with pauses; at the end to -1.
+    /// Sets a key to the present time, with pauses; at the end to -1.
     func send(_ count: Int, pause: Int64) throws {
         for number in 0..<Int64(count) {
-            // Between 3/4 and 5/4 of it, so that nothing falls into step with it.
+            // Between 3/4 and 5/4 of the pause, so that nothing falls into step with it.
             MonotonicClock.wait(until: MonotonicClock.now + pause * 3 / 4 + number * 7_919 % 1_000 * pause / 2_000)
             try defaults.set(Int(MonotonicClock.now), for: Self.key)
         }
@@ -75,7 +76,7 @@ struct DefaultsWork {
         try defaults.set(-1, for: Self.key)
     }
 
-    /// How long after each of these times it knew, in nanoseconds.
+    /// Prints how long after each of these times the change arrived, in nanoseconds.
     func follow() throws {
         var (follower, delays) = (try defaults.follow(keys: [Self.key.name]), [Int64]())
         delays.reserveCapacity(1 << 16)

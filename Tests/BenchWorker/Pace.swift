@@ -1,12 +1,12 @@
 /// How quickly one change follows the other, in nanoseconds.
 enum Pace {
     case none
-    /// So long after each, more or less.
+    /// A pause of about this length after each change.
     case pause(Int64)
-    /// One every so long.
+    /// A change at each interval of this length.
     case steady(Int64)
 
-    /// none, pause:NANOSECONDS or steady:NANOSECONDS.
+    /// Parses none, pause:NANOSECONDS or steady:NANOSECONDS.
     init?(_ text: String) {
         let words = text.split(separator: ":", omittingEmptySubsequences: false)
         switch (words.first, words.dropFirst().first.flatMap { Int64($0) }) {

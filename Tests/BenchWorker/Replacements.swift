@@ -13,12 +13,12 @@ struct Replacements {
         var content = [UInt8](repeating: UInt8(ascii: "."), count: max(8, size))
         var times: [Int64] = []
         times.reserveCapacity(count)
-        // The first of a process are slower, for reasons of their own.
+        // The first writes of a process are slower, for reasons of their own.
         for number in -3..<count {
             // The same bytes again would be no change.
             for place in 0..<8 { content[place] = UInt8(truncatingIfNeeded: number >> (8 * place)) }
             let began = MonotonicClock.now
-            _ = try coordinator.write(bytes: content, to: "item", durability)
+            _ = try coordinator.write(bytes: content, to: "item", durability: durability)
             if number >= 0 { times.append(MonotonicClock.now - began) }
         }
         times.forEach { print($0) }

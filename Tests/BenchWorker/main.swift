@@ -1,4 +1,4 @@
-// What tools/bench starts for what only our own API can do.
+// tools/bench starts this for what only the package's own API can do.
 import Glibc
 import GroupContainer
 
@@ -39,7 +39,8 @@ do {
         ).run()
     case ("increment", 6):
         try DefaultsWork(directory: words[2]).increment(
-            from: Int64(words[3]) ?? 0, for: Int64(words[4]) ?? 0, words[5] == "durable" ? .durable : .relaxed)
+            from: Int64(words[3]) ?? 0, for: Int64(words[4]) ?? 0,
+            durability: words[5] == "durable" ? .durable : .relaxed)
     case ("sum", 3): try DefaultsWork(directory: words[2]).sum()
     case ("read", 4): try DefaultsWork(directory: words[2]).read(Int(words[3]) ?? 0)
     case ("set", 5): try DefaultsWork(directory: words[2]).set(keys: Int(words[3]) ?? 1, Int(words[4]) ?? 0)

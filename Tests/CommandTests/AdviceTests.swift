@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What an error says is to be done can be done, and helps.
+/// The advice of each error can be followed, and helps.
 @Suite(.serialized)
-struct `Advice` {
+struct `Advice of error messages` {
     private func groupctl(
         _ words: String..., in container: TemporaryContainer, environment: [String: String?] = [:]
     ) async throws -> Command.Outcome {
@@ -17,44 +17,45 @@ struct `Advice` {
         ).finish()
     }
 
-    @Test func `create says where the container of an identifier is, and nothing of a path`() async throws {
+    @Test func `create prints the path of an identifier's container, and nothing for a path`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let named = try await groupctl("create", "shared", in: container)
         #expect(named.status == 0 && named.text == container.directory + "/home/shared\n" && named.errors == "")
-        #expect(try await groupctl("create", "shared", in: container).text == named.text, "also where it was there")
+        #expect(
+            try await groupctl("create", "shared", in: container).text == named.text, "also if the container exists")
         #expect(try await groupctl("create", container.path, in: container).output.isEmpty)
     }
 
-    @Test func `a name without a slash leads to the container here that is meant`() async throws {
+    @Test func `the error of a name without a slash advises the container in this directory`() async throws {
         let container = try await TemporaryContainer()
         for words in [["list", "container"], ["read", "container", "a"], ["delete-group", "container", "--yes"]] {
             let outcome = try await Command(
                 "groupctl", words, environment: container.environment, directory: container.directory
             ).finish()
             #expect(outcome.status == 66, "\(outcome)")
-            #expect(outcome.errors.contains("there is one at ./container: name it so"), "\(outcome)")
+            #expect(outcome.errors.contains("open the container at ./container by that path"), "\(outcome)")
         }
         let doctor = try await inDirectory(container, "doctor", "container")
         #expect(doctor.text.contains("one of that name stands at ./container"), "\(doctor)")
         let made = try await inDirectory(container, "create", "container")
         #expect(made.status == 0 && made.text == container.directory + "/home/container\n")
-        #expect(made.errors == "groupctl: ./container is another container, which stays as it is\n", "\(made)")
-        #expect(try await inDirectory(container, "list", "elsewhere").errors.contains("make it with groupctl create"))
+        #expect(made.errors == "groupctl: ./container is another container, which is unchanged\n", "\(made)")
+        #expect(try await inDirectory(container, "list", "elsewhere").errors.contains("groupctl create makes it"))
     }
 
-    @Test func `where the working directory was deleted, that is what is said`() async throws {
+    @Test func `the error in a deleted working directory names the deletion`() async throws {
         let container = try await TemporaryContainer(creating: false)
         for verb in ["create", "list"] {
             let outcome = try await container.shell("mkdir \"$1\"; cd \"$1\"; rmdir \"$1\"; groupctl \(verb) ./x")
             #expect(outcome.status == 66, "\(outcome)")
             #expect(
-                outcome.errors.contains("'./x': the working directory was deleted; go to one that is there"),
+                outcome.errors.contains("'./x': the working directory was deleted; change to an existing directory"),
                 "\(outcome)")
         }
     }
 
     @Test(arguments: ["HOME", "XDG_DATA_HOME"])
-    func `a home that is no absolute path is not said to be missing`(variable: String) async throws {
+    func `the error of a home that is a relative path names the variable`(variable: String) async throws {
         let container = try await TemporaryContainer(creating: false)
         var environment: [String: String?] = ["GROUP_CONTAINERS_HOME": nil, "XDG_DATA_HOME": nil, "HOME": nil]
         environment[variable] = "some/where"
@@ -63,7 +64,7 @@ struct `Advice` {
         #expect(outcome.errors.contains("\(variable) is 'some/where', which is no absolute path"), "\(outcome)")
     }
 
-    @Test func `a file of the user's that cannot be kept is not looked for in the container`() async throws {
+    @Test func `the error of a user's file that cannot be written names that file`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let none = container.directory + "/none/file"
@@ -71,7 +72,7 @@ struct `Advice` {
             try await container.watch("--since", "start", "--cursor-file", none, "-n", "1").finish(),
             try await container.run("read", "a", "--generation-file", none),
         ] {
-            #expect(outcome.status == 66 && outcome.errors.contains("make the directory that it is to stand in, first"))
+            #expect(outcome.status == 66 && outcome.errors.contains("create the directory of the file first"))
             #expect(!outcome.errors.contains("groupctl list"), "\(outcome)")
         }
         let imported = try await container.run("defaults import", "s", none)
@@ -80,7 +81,7 @@ struct `Advice` {
 }
 
 @Suite(
-    .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
+    .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
 struct `Advice to another user` {
     private func asNobody(
         _ words: [String], in container: TemporaryContainer, environment: [String: String?] = [:]
@@ -90,17 +91,17 @@ struct `Advice to another user` {
         ).finish()
     }
 
-    @Test func `who is not in the Unix group of a container is told which it is`() async throws {
+    @Test func `the error for a user outside a container's Unix group names the group`() async throws {
         let container = try await TemporaryContainer(creating: false)
         try await container.done("create", "--unix-group", "games")
         #expect(try await container.shell("chmod 711 \"$1/..\"").status == 0)
         let outcome = try await asNobody(["list", container.path], in: container)
         #expect(outcome.status == 77, "\(outcome)")
-        #expect(outcome.errors.contains("is shared with the Unix group 'games': have user 65534 put into it"))
+        #expect(outcome.errors.contains("is shared with the Unix group 'games': have user 65534 added to it"))
         #expect(!outcome.errors.contains("--unix-group"), "\(outcome)")
     }
 
-    @Test func `who has no home is told where nothing can be made`() async throws {
+    @Test func `the error for a user without a home names the directory that is not writable`() async throws {
         let container = try await TemporaryContainer(creating: false)
         #expect(unsafe chmod(container.directory, 0o755) == 0)
         let environment: [String: String?] = ["GROUP_CONTAINERS_HOME": nil, "HOME": container.directory + "/nobody"]

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What another user than root can keep of a file. Glibc's module has no setxattr, and setfacl(1) may be missing:
-/// Python has all that is needed.
+/// The attributes that another user than root can keep. Glibc's module has no setxattr, and setfacl(1) may be missing;
+/// Python has both.
 // case 26
 @Suite(
-    .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
-struct `Another user's write` {
-    /// A container that root shares with the group `games`, in a directory that everybody may pass through.
+    .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+struct `A write by another user than root` {
+    /// A container that root shares with the group `games`, in a directory that every user may enter.
     private func sharedContainer() async throws -> TemporaryContainer {
         let container = try await TemporaryContainer(creating: false)
         _ = try await container.start("groupctl", ["create", container.path, "--unix-group", "games"]).finish()
@@ -31,7 +31,7 @@ struct `Another user's write` {
         try await container.shell("stat -c %u:%g:%a \"$1/$2\"", item).lines.first ?? ""
     }
 
-    /// False where the file system has no such attributes.
+    /// Returns false if the file system has no such attributes.
     private func python(_ script: String, in container: TemporaryContainer) async throws -> Bool {
         let beginning = """
             import os, struct, sys
@@ -47,7 +47,7 @@ struct `Another user's write` {
         return true
     }
 
-    @Test func `keeps mode, group, attributes and list of what it may replace, and is its owner`() async throws {
+    @Test func `a user's write keeps mode, group, attributes and access control list`() async throws {
         let container = try await sharedContainer()
         let isThere = try await python(
             """
@@ -70,14 +70,14 @@ struct `Another user's write` {
     }
 
     @Test(arguments: [("6755", "755"), ("0664", "644"), ("0640", "600"), ("2770", "700")])
-    func `gives nobody more where owner and group can not be kept`(old: String, new: String) async throws {
+    func `a write that cannot keep owner and group gives no user more rights`(old: String, new: String) async throws {
         let container = try await sharedContainer()
         #expect(try await container.shell("chown 1234:1234 \"$1/a\" && chmod \"$2\" \"$1/a\"", old).status == 0)
         try await write("a", in: container)
         #expect(try await description("a", in: container) == "65534:60:\(new)")
     }
 
-    @Test func `gives its group no more through the list, either`() async throws {
+    @Test func `a write that cannot keep the group gives it no more rights by the list`() async throws {
         let container = try await sharedContainer()
         let isThere = try await python(
             """
@@ -96,14 +96,16 @@ struct `Another user's write` {
                 """, in: container))
     }
 
-    @Test func `keeps a group of its own that is not the container's`() async throws {
+    @Test func `a write keeps a group of the user that is not the container's`() async throws {
         let container = try await sharedContainer()
         #expect(try await container.shell("chgrp 1234 \"$1/a\" && chmod 640 \"$1/a\"").status == 0)
         try await write("a", in: container, groups: "60,1234")
         #expect(try await description("a", in: container) == "65534:1234:640")
     }
 
-    @Test(arguments: ["new", "new more"]) func `replaces its own file that it may not read`(old: String) async throws {
+    @Test(arguments: ["new", "new more"]) func `a write replaces the user's own file that is not readable`(old: String)
+        async throws
+    {
         let container = try await sharedContainer()
         let isThere = try await python(
             """
@@ -120,7 +122,7 @@ struct `Another user's write` {
         #expect(try await python("assert os.listxattr('a') == ['system.posix_acl_access']", in: container))
     }
 
-    @Test func `in a directory with a default list heeds it, in place of the umask`() async throws {
+    @Test func `a write in a directory with a default list uses the list instead of the umask`() async throws {
         let container = try await sharedContainer()
         let isThere = try await python(
             """

@@ -8,7 +8,7 @@ struct `watch-group -- COMMAND` {
         ((try? String(contentsOfFile: file, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
     }
 
-    @Test func `gets each path that changed once, and the place behind it`() async throws {
+    @Test func `COMMAND gets each changed path once, and the cursor after the batch`() async throws {
         let container = try await TemporaryContainer()
         for item in ["a", "b", "a"] { try await container.done("write", item, input: UUID().uuidString) }
         try await container.done("move", "b", "c")
@@ -22,12 +22,12 @@ struct `watch-group -- COMMAND` {
         #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
         #expect(
             outcome.lines.first == "a" && Set(outcome.lines.dropLast()) == ["a", "c"],
-            "b was not there when all was quiet")
+            "b was absent at the end")
         #expect(outcome.lines.last?.hasPrefix("2 0 [] \(container.path) g1-") == true)
         #expect(lines(file).first.map { outcome.lines.last?.hasSuffix($0) } == true && !end.isEmpty)
     }
 
-    @Test func `gets names as they are with -0, else escaped`() async throws {
+    @Test func `COMMAND gets unescaped names with -0, and escaped names without it`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a\nb", input: "1")
         let words = ["--since", "start", "-n", "1", container.path, "--", "cat"]
@@ -35,11 +35,11 @@ struct `watch-group -- COMMAND` {
         #expect(try await container.start("watch-group", ["-0"] + words).finish().text == "a\nb\0")
     }
 
-    @Test func `that fails gets the same again, with what came since, and the place stays`() async throws {
+    @Test func `a COMMAND that fails gets the same paths and newer ones again, and the cursor stays`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let file = container.directory + "/cursor"
-        // The first run writes itself, and fails; the next one gets both.
+        // The first run writes an item itself, and fails; the next run gets both paths.
         let script = """
             cat; echo "failures $GROUP_FAILURES"
             if [ "$GROUP_FAILURES" = 0 ]; then cat "$2"; echo 2 | groupctl write "$1" a; echo 1 | groupctl write "$1" b; exit 3; fi
@@ -60,7 +60,7 @@ struct `watch-group -- COMMAND` {
         #expect(rest.output.isEmpty && rest.status == 2)
     }
 
-    @Test func `is never run twice at once, and leaves out what it does itself`() async throws {
+    @Test func `COMMAND is never run twice at once, and its own changes can be left out`() async throws {
         let container = try await TemporaryContainer()
         let script = """
             mkdir "$1.lock" || echo twice; cat; echo 1 | groupctl write "$1" "made-$$" --purpose builder; rmdir "$1.lock"
@@ -82,7 +82,8 @@ struct `watch-group -- COMMAND` {
         #expect(outcome.status == 128 + SIGTERM && outcome.lines.count == 5, "\(outcome)")
     }
 
-    @Test(arguments: [SIGTERM, SIGINT]) func `gets the signal that ends watch-group, and is awaited`(signal: Int32)
+    @Test(arguments: [SIGTERM, SIGINT])
+    func `COMMAND gets the signal that ends watch-group, and watch-group waits for it`(signal: Int32)
         async throws
     {
         let container = try await TemporaryContainer()
@@ -105,18 +106,18 @@ struct `watch-group -- COMMAND` {
         #expect(again.lines == ["created\ta"], "its batch was not done")
     }
 
-    @Test func `dies with watch-group`() async throws {
+    @Test func `COMMAND dies with watch-group`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let watcher = try container.start(
             "watch-group", ["--since", "start", container.path, "--", "sh", "-c", "echo begun; exec tail -f /dev/null"])
         #expect(try await watcher.readLine() == "begun")
         watcher.signal(SIGKILL)
-        // Its output is at its end only when nobody has it any more.
+        // The output ends only when no process has it open any more.
         #expect(try await watcher.finish().status == 128 + SIGKILL)
     }
 
-    @Test func `is told that the place was lost`() async throws {
+    @Test func `COMMAND gets GROUP_RESCAN when the place was lost`() async throws {
         let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
         let cursor = try await JSONStatus(of: other).journal.cursor
         let outcome = try await container.start(
@@ -126,7 +127,7 @@ struct `watch-group -- COMMAND` {
         #expect(outcome.text == "[1]\n" && outcome.status == 0, "\(outcome)")
     }
 
-    @Test func `that cannot be started ends it`() async throws {
+    @Test func `a COMMAND that cannot be started ends watch-group`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         for (command, status) in [("/nowhere/x", 127), ("/dev/null", 126)] as [(String, Int32)] {

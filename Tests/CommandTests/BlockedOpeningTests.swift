@@ -3,24 +3,24 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// A process is stopped while it opens the container: here this one, which holds the byte.
-@Suite(.serialized) struct `An opening that does not come to an end` {
+/// A process is stopped while it opens the container. Here the test's process holds the byte.
+@Suite(.serialized) struct `A blocked opening of a container` {
     private static let bound = Duration.seconds(15)
 
-    /// The byte is held as long as somebody holds this.
+    /// Locks the byte as long as the result exists.
     private func block(_ container: TemporaryContainer) throws -> FileDescriptor {
         let lock = try FileDescriptor.open(path: Array("\(container.path)/.group/lock".utf8), .readingAndWriting)
         #expect(try lock.tryLock(.exclusive, ByteRange(start: 0, length: 1)))
         return lock
     }
 
-    /// Whether a thread of a process sleeps in the kernel for this file's lock: it says nothing meanwhile, but /proc/locks
-    /// has it with an arrow.
+    /// Whether a thread of a process sleeps in the kernel for this file's lock. The process prints nothing then, but
+    /// /proc/locks has the thread with an arrow.
     private func waitsInTheKernel(_ command: Command, for lock: borrowing FileDescriptor) async throws -> Bool {
         let inode = try lock.status().inode
         let deadline = ContinuousClock.now + patience
         while ContinuousClock.now < deadline, !command.hasEnded {
-            // Foundation reads the first 4 KiB of such a file, and each process of the machine has locks here.
+            // Foundation reads only the first 4 KiB of such a file, and the file has the locks of all processes.
             let file = try FileDescriptor.open(path: Array("/proc/locks".utf8), .reading)
             let locks = String(decoding: try file.readAll(), as: UTF8.self).split(separator: "\n")
             if locks.contains(where: { $0.contains(" -> ") && $0.contains(":\(inode) ") }) { return true }
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: [["read", "item"], ["lock", "item", "--", "true"], ["status"], ["defaults get", "s", "key"]])
-    func `is waited for no longer than the timeout says, and named`(words: [String]) async throws {
+    func `a blocked opening is awaited until the timeout, and its process named`(words: [String]) async throws {
         let container = try await TemporaryContainer()
         let lock = try block(container)
         let began = ContinuousClock.now
@@ -42,7 +42,7 @@ import Testing
         withExtendedLifetime(lock) {}
     }
 
-    @Test func `is a conflict to who locks`() async throws {
+    @Test func `a blocked opening ends groupctl lock with the conflict status`() async throws {
         let container = try await TemporaryContainer()
         let lock = try block(container)
         let words = ["lock", "--timeout", "0", "--conflict-exit-code", "99", container.path, "item", "--", "true"]
@@ -53,7 +53,7 @@ import Testing
     @Test(
         arguments: [SIGTERM, SIGINT],
         [["watch-group"], ["watch-group", "--defaults", "s"], ["groupctl", "channels", "follow"]])
-    func `keeps nobody who follows from being ended`(signal: Int32, program: [String]) async throws {
+    func `a signal ends a follower that waits for a blocked opening`(signal: Int32, program: [String]) async throws {
         let container = try await TemporaryContainer()
         let lock = try block(container)
         var words = Array(program.dropFirst())

@@ -8,7 +8,7 @@ struct `groupctl mkdir, remove, move and copy` {
         try await container.done("changes", "--since", "start").lines
     }
 
-    @Test func `do what they say, each as one change`() async throws {
+    @Test func `mkdir, remove, move and copy are one change each`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("mkdir", "a/b")
         try await container.done("write", "a/b/file", input: "content")
@@ -25,7 +25,7 @@ struct `groupctl mkdir, remove, move and copy` {
         #expect(try await container.shell("ls \"$1/.group/staging\"").output.isEmpty)
     }
 
-    @Test func `copy a directory with everything in it as one transaction, with -r only`() async throws {
+    @Test func `copy copies a directory as one transaction, with -r only`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a/b/file", input: "content")
         #expect(try await container.run("copy", "a", "c").status == 1)
@@ -43,7 +43,7 @@ struct `groupctl mkdir, remove, move and copy` {
         #expect(refused.status == 1 && refused.errors.contains("a/fifo"), "\(refused)")
     }
 
-    @Test func `say with json and verbose what they did`() async throws {
+    @Test func `mkdir, remove, move and copy print their outcome with --json and --verbose`() async throws {
         let container = try await TemporaryContainer()
         let json = { (words: [String]) in try await container.start("groupctl", words + ["--json"]).finish().text }
         let path = container.path
@@ -66,7 +66,7 @@ struct `groupctl mkdir, remove, move and copy` {
         #expect(try await container.run("copy", "g", "f").status == 0)
     }
 
-    @Test func `refuse with a status that a script can tell apart`() async throws {
+    @Test func `each refusal of mkdir, remove, move and copy has its own status`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a/file", input: "1")
         try await container.done("write", "b", input: "2")
@@ -77,17 +77,18 @@ struct `groupctl mkdir, remove, move and copy` {
             (["move", "missing", "x"], 66, "cannot move 'missing': No such file"),
             (["move", "-n", "b", "a/file"], 4, "cannot move 'a/file': File exists"),
             (["move", "b", "a"], 1, "cannot move"),
-            (["move", "a", "a/x"], 64, "cannot move 'a': it cannot be moved into itself"),
+            (["move", "a", "a/x"], 64, "cannot move 'a': a directory cannot be moved into itself"),
             (["copy", "-n", "b", "a/file"], 4, "cannot copy 'a/file': File exists"),
-            (["copy", "a", "x"], 1, "cannot copy 'a': it is a directory"),
-            (["copy", "b", "b"], 64, "cannot copy 'b': it cannot be copied onto itself"),
-            (["mkdir", "b"], 1, "cannot create directory 'b': something else stands there"),
+            (["copy", "a", "x"], 1, "cannot copy 'a': the item is a directory"),
+            (["copy", "b", "b"], 64, "cannot copy 'b': the item cannot be copied onto itself"),
+            (["mkdir", "b"], 1, "cannot create directory 'b': the item is not a directory"),
             (["remove", ".group"], 77, "cannot remove '.group'"), (["remove", ".."], 77, "cannot remove '..'"),
             (["move", "b", "../b"], 77, "cannot move '../b'"), (["copy", "b", "/b"], 77, "cannot copy '/b'"),
             (["move", "b"], 64, "missing TO"),
         ] as [([String], Int32, String)] {
             let outcome = try await container.start("groupctl", [words[0], container.path] + words.dropFirst()).finish()
             #expect(outcome.status == status && outcome.output.isEmpty, "\(words) \(outcome)")
+            let message = message.replacing("': ", with: "' in '\(container.path)': ")
             #expect(outcome.errors.hasPrefix("groupctl: \(message)"), "\(words) \(outcome)")
         }
         let error = try JSONError(try await container.run("remove", "a", "--json"))
@@ -95,7 +96,7 @@ struct `groupctl mkdir, remove, move and copy` {
         #expect(try await history(container) == before)
     }
 
-    @Test func `wait for who holds an item at either end, and name him`() async throws {
+    @Test func `move and copy wait for the holder of either item, and name it`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a/file", input: "1")
         try await container.done("write", "b", input: "1")
@@ -112,7 +113,7 @@ struct `groupctl mkdir, remove, move and copy` {
     }
 
     @Test(.enabled(if: canPlayNobody, "needs root and setpriv(1)"))
-    func `remove a tree with directories that its owner may not enter`() async throws {
+    func `remove removes a tree with directories that its owner may not enter`() async throws {
         let container = try await TemporaryContainer(creating: false)
         #expect(try await container.shell("chmod 711 \"${1%/*}\" && install -d -o nobody -g games \"$1\"").status == 0)
         let groupctl = BuildDirectory.resolve("groupctl")

@@ -13,7 +13,7 @@ struct `groupctl channels` {
         ((try? String(contentsOfFile: file, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
     }
 
-    @Test func `post a text, standard input or a signal, which a listener gets in order`() async throws {
+    @Test func `a listener gets a posted text, standard input and a signal in order`() async throws {
         let container = try await TemporaryContainer()
         #expect(try await container.done("channels post", "c", "early").output.isEmpty)
         try await container.done("channels post", "c", input: "two\nlines\t\u{1B}\n")
@@ -29,7 +29,7 @@ struct `groupctl channels` {
         #expect(again.status == 2 && again.output.isEmpty, "it was acknowledged: \(again)")
     }
 
-    @Test func `tell with json what a message says, and who said it`() async throws {
+    @Test func `a message with --json has its content and its poster`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("channels post", "c", "a \"b\"", "--purpose", "remote")
         try await container.done("channels post", "c", input: [0xFF, 0x61] as [UInt8])
@@ -44,7 +44,7 @@ struct `groupctl channels` {
         #expect(told.lines[2].contains(#""number":3,"text":null"#))
     }
 
-    @Test func `tell again what nobody acknowledged, and acknowledge by number`() async throws {
+    @Test func `a message that is not acknowledged is printed again, until acknowledge`() async throws {
         let container = try await TemporaryContainer()
         for text in ["a", "b", "c"] { try await container.done("channels post", "c", text) }
         let words = follow(container, "--from", "oldest", "--no-acknowledge", "--timeout", "0")
@@ -57,7 +57,7 @@ struct `groupctl channels` {
         #expect(beyond.status == 64 && beyond.errors.contains("there is no message 9 yet"), "\(beyond)")
     }
 
-    @Test func `show who listens, and forget who does not come back`() async throws {
+    @Test func `channels status prints the listeners, and remove removes one`() async throws {
         let container = try await TemporaryContainer()
         for text in ["a", "b"] { try await container.done("channels post", "c", text) }
         _ = try await container.start(
@@ -78,16 +78,16 @@ struct `groupctl channels` {
         ("channels acknowledge", ["c", "none", "1"], 66, "there is no listener of that name"),
         ("channels remove", ["c", "none"], 66, "there is no listener of that name"),
         ("channels acknowledge", ["c", "l", "-1"], 64, "unknown option '-1'"),
-        ("channels acknowledge", ["c", "l", "one"], 64, "NUMBER: 'one' is no message's number"),
-        ("channels post", ["c", "--signal", "text"], 64, "--signal says nothing"),
+        ("channels acknowledge", ["c", "l", "one"], 64, "NUMBER: 'one' is not a message's number"),
+        ("channels post", ["c", "--signal", "text"], 64, "--signal posts a message without content"),
         ("channels post", ["a/b", "text"], 64, "a/b"), ("channels follow", ["c"], 64, "--listener is missing"),
-        ("channels follow", ["c", "-l", "l", "--from", "then"], 64, "--from: say now or oldest"),
+        ("channels follow", ["c", "-l", "l", "--from", "then"], 64, "--from must be now or oldest"),
         ("channels follow", ["c", "-l", "l", "-n", "0"], 64, "--count: '0' is not a positive number"),
         ("channels follow", ["c", "-l", "l", "--no-acknowledge", "--", "cat"], 64, "--no-acknowledge is for lines"),
-        ("channels follow", ["c", "-l", "l", "cat"], 64, "a COMMAND stands behind '--'"),
-        ("channels", ["c", "post"], 64, "the command stands before GROUP: groupctl channels post"),
+        ("channels follow", ["c", "-l", "l", "cat"], 64, "COMMAND comes after '--'"),
+        ("channels", ["c", "post"], 64, "the command comes before GROUP: groupctl channels post"),
     ])
-    func `refuse what is wrong, and make nothing for it`(
+    func `a wrong call of channels is refused, and creates no channel`(
         call: String, words: [String], status: Int32, message: String
     ) async throws {
         let container = try await TemporaryContainer()
@@ -98,7 +98,7 @@ struct `groupctl channels` {
         #expect(try await container.done("channels list").output.isEmpty)
     }
 
-    @Test func `let one process at a time listen under a name`() async throws {
+    @Test func `a second process under a listener's name is refused`() async throws {
         let container = try await TemporaryContainer()
         let first = try container.start("groupctl", follow(container, "--verbose"))
         #expect(try await first.readLine(from: .errors) == "listening to 'c' as 'l'")
@@ -111,7 +111,7 @@ struct `groupctl channels` {
         #expect(try await container.start("groupctl", follow(container, "--timeout", "0")).finish().output.isEmpty)
     }
 
-    @Test func `run a COMMAND for each message, again until it succeeds, and in order`() async throws {
+    @Test func `COMMAND runs for each message in order, again until it succeeds`() async throws {
         let container = try await TemporaryContainer()
         for text in ["a", "b"] { try await container.done("channels post", "c", text) }
         let file = container.directory + "/runs"
@@ -126,11 +126,11 @@ struct `groupctl channels` {
         #expect(try await container.done("channels status", "c").text.hasPrefix("l\t2\t0\t-\t"))
     }
 
-    @Test func `acknowledge a message only after its COMMAND, whenever the follower is killed`() async throws {
+    @Test func `a message is acknowledged only after its COMMAND, whenever the follower is killed`() async throws {
         let container = try await TemporaryContainer()
         for number in 1...4 { try await container.done("channels post", "c", "\(number)") }
         let file = container.directory + "/runs"
-        // It kills its follower in the middle of the second, and behind the work for the third.
+        // COMMAND kills its follower in the middle of the second message, and after the work for the third.
         let script = """
             m=$(cat); if [ $m = 2 ] && [ ! -e "$0.2" ]; then : >"$0.2"; kill -KILL $PPID; fi
             echo $m >>"$0"; if [ $m = 3 ] && [ ! -e "$0.3" ]; then : >"$0.3"; kill -KILL $PPID; fi
@@ -145,7 +145,7 @@ struct `groupctl channels` {
         #expect(Set(done) == [1, 2, 3, 4] && done == done.sorted() && done.filter { $0 == 1 }.count == 1, "\(done)")
     }
 
-    @Test func `skip nothing when the follower of a stream is killed again and again`() async throws {
+    @Test func `a follower of messages that is killed again and again skips none`() async throws {
         let container = try await TemporaryContainer()
         let count = 200
         var told: [Int] = []

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.serialized)
-struct `What watch-group chooses` {
+struct `Filters and formats of watch-group` {
     private func since(start words: [String], _ container: TemporaryContainer) async throws -> [String] {
         let outcome = try await container.start(
             "watch-group", ["--since", "start", "--timeout", "0"] + words + [container.path]
@@ -12,7 +12,7 @@ struct `What watch-group chooses` {
         return outcome.lines
     }
 
-    @Test func `is by pattern, the last one that matches, also for what moves across`() async throws {
+    @Test func `the last matching pattern selects a change, also of a move in or out`() async throws {
         let container = try await TemporaryContainer()
         for item in ["Library/a", "Library/x.tmp", "out/f/b", "out/f/c.tmp"] {
             try await container.done("write", item, input: "1")
@@ -37,7 +37,7 @@ struct `What watch-group chooses` {
             try await since(start: kinds, container) == ["removed\tLibrary/a", "moved\tLibrary/b\tLibrary/f/b"])
     }
 
-    @Test func `is by kind, and not one's own`() async throws {
+    @Test func `--kind and --exclude-purpose select changes`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", "--purpose", "me", input: "1")
         try await container.done("write", "a", "--purpose", "you", input: "2")
@@ -47,9 +47,9 @@ struct `What watch-group chooses` {
         #expect(try await since(start: ["--exclude-purpose=me", "--exclude-purpose=you"], container).isEmpty)
     }
 
-    // A locale made for this test: nothing has to be installed but the sources of locales.
+    // The test makes a locale: only the sources of locales have to be installed.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/share/i18n/locales/de_DE")))
-    func `is told with the days' names of the user's locale`() async throws {
+    func `--timefmt uses the names of days of the user's locale`() async throws {
         let container = try await TemporaryContainer()
         let name = container.directory + "/de_DE.UTF-8"
         let words = ["-i", "de_DE", "-f", "UTF-8", "--no-archive", name]
@@ -66,7 +66,7 @@ struct `What watch-group chooses` {
         #expect(try await day("C").hasSuffix("day\n"))
     }
 
-    @Test func `is told with its format, NUL and all`() async throws {
+    @Test func `--format prints changes, also with a NUL at the end of lines`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "d/a\nb", input: "1")
         #expect(
@@ -77,21 +77,21 @@ struct `What watch-group chooses` {
 
     @Test(
         arguments: [
-            (["--format", "%"], "--format: it ends with the '%' at character 1"),
+            (["--format", "%"], "--format: the '%' at character 1 is incomplete"),
             (["--format", "a%z"], "at character 2"),
-            (["--format", "%f", "--json"], "exclude each other"), (["--kind", "created,"], "--kind: '' is none"),
+            (["--format", "%f", "--json"], "exclude each other"), (["--kind", "created,"], "--kind: '' is not a kind"),
             (["--include", ""], "--include: the pattern is empty"), (["--settle-max", "1"], "needs --settle"),
-            (["--settle", "2", "--settle-max", "1"], "at least as long"), (["--format", ""], "says nothing"),
-            (["--settle", "x"], "--settle: 'x' is no time"), (["-0"], "-0 is for"),
+            (["--settle", "2", "--settle-max", "1"], "at least as long"), (["--format", ""], "the format is empty"),
+            (["--settle", "x"], "--settle: 'x' is not a time"), (["-0"], "-0 needs COMMAND; for lines"),
             (["--since", "then"], "start, snapshot or now"),
         ])
-    func `has to make sense`(words: [String], message: String) async throws {
+    func `an option of watch-group with a wrong value is a usage error`(words: [String], message: String) async throws {
         let container = try await TemporaryContainer()
         let outcome = try await container.start("watch-group", words + [container.path]).finish()
         #expect(outcome.status == 64 && outcome.errors.contains(message), "\(outcome)")
     }
 
-    @Test func `settles to one line a path, with a place to come back to`() async throws {
+    @Test func `--settle prints one line for a path, with a cursor to resume from`() async throws {
         let container = try await TemporaryContainer()
         for content in ["1", "2", "3"] { try await container.done("write", "a", input: content) }
         try await container.done("write", "b", input: "1")
@@ -105,7 +105,7 @@ struct `What watch-group chooses` {
         #expect(rest.output.isEmpty)
     }
 
-    @Test func `settles at the latest after a while, though it is never quiet`() async throws {
+    @Test func `--settle-max limits the wait for a path that is never quiet`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching("--settle", "100ms", "--settle-max", "100ms")
         let writer = try container.start(
@@ -115,7 +115,7 @@ struct `What watch-group chooses` {
         _ = try await writer.finish()
     }
 
-    @Test func `is told at once, though more comes all the time`() async throws {
+    @Test func `a change is printed at once while others keep coming`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching()
         let writer = try container.start(
@@ -127,7 +127,7 @@ struct `What watch-group chooses` {
     }
 
     @Test(arguments: ["./n", "/n", "a//b", "a/", "../n", "a/./b", "[ab", "a[!", "a[]"])
-    func `is refused by a pattern that no path can match`(pattern: String) async throws {
+    func `a pattern that no path can match is a usage error`(pattern: String) async throws {
         let container = try await TemporaryContainer()
         for words in [["changes", container.path, "--since", "start"], [container.path, "--timeout", "0"]] {
             for option in ["--include", "--exclude"] {
@@ -141,7 +141,7 @@ struct `What watch-group chooses` {
         }
     }
 
-    @Test func `a bracket is meant itself behind a backslash`() async throws {
+    @Test func `a backslash before a bracket in a pattern matches the bracket`() async throws {
         let container = try await TemporaryContainer()
         for item in ["[ab", "x]", "...", "a.", "-"] { try await container.done("write", item, input: "1") }
         for (pattern, expected) in [

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct `Completions` {
+@Suite(.serialized) struct `Completions of the commands` {
     private let container: TemporaryContainer
 
     init() async throws { container = try await TemporaryContainer() }
 
-    /// What bash offers for the last of the words.
+    /// Returns the completions that bash offers for the last of the words.
     private func offered(_ words: String...) async throws -> [String] {
         let script = """
             source <("$1" --completions=bash); shift
@@ -23,7 +23,7 @@ import Testing
         return outcome.lines
     }
 
-    @Test func `are of commands, and of the options where the words have come to`() async throws {
+    @Test func `completions offer the commands, and the options of the present command`() async throws {
         #expect(try await offered("groupctl", "re") == ["read", "remove", "refresh"])
         #expect(try await offered("groupctl", "read", "./shared/", "--gen") == ["--generation-file"])
         #expect(try await offered("groupctl", "list", "./shared/", "--gen") == [])
@@ -34,7 +34,7 @@ import Testing
         #expect(try await offered("groupctl", "update", "./container/", "x", "--", "") == [], "a file, or a program")
     }
 
-    @Test func `are of the values that an option has`() async throws {
+    @Test func `completions offer the values of an option`() async throws {
         #expect(try await offered("groupctl", "--color", "a") == ["auto", "always"])
         #expect(
             try await offered("groupctl", "defaults", "set", "./container/", "s", "--type", "d") == [
@@ -44,7 +44,7 @@ import Testing
         #expect(try await offered("watch-group", "--since=sn") == ["--since=snapshot"])
     }
 
-    @Test func `are of groups, items, suites, keys, channels and listeners`() async throws {
+    @Test func `completions offer groups, items, suites, keys, channels and listeners`() async throws {
         _ = try await container.start("groupctl", ["create", "group.example"]).finish()
         for item in ["Library/a b", "Library/b", "Lib"] { try await container.done("write", item, input: "1") }
         for key in ["theme", "title"] { try await container.done("defaults set", "settings", key, "1") }
@@ -67,7 +67,7 @@ import Testing
         #expect(try await offered("groupctl", "read", "./nowhere/", "") == [])
     }
 
-    @Test func `are of the widgets that are installed`() async throws {
+    @Test func `completions offer the installed widgets`() async throws {
         let made = try await container.shell(
             "mkdir \"$1/../w\"; echo '{\"kind\": \"clock\", \"executable\": \"true\"}' >\"$1/../w/clock.json\"")
         #expect(made.status == 0)
@@ -75,7 +75,7 @@ import Testing
         #expect(try await offered("widget-host", "show", "--widgets", "w", "--show", "") == ["clock"])
     }
 
-    @Test func `complete words in fish, quoted ones too`() async throws {
+    @Test func `completions in fish complete plain and quoted words`() async throws {
         try await container.done("write", "Library/a b", input: "1")
         func offered(_ line: String) async throws -> [String] {
             let script = "groupctl --completions=fish | source; complete -C $argv[1]"
@@ -94,10 +94,10 @@ import Testing
         #expect(try await offered("groupctl read ./container/ --generation-file ./cont") == ["./container/"])
     }
 
-    @Test(.ownThreads, arguments: [true, false]) func `complete words in zsh, quoted ones too`(isRead: Bool)
+    @Test(.ownThreads, arguments: [true, false]) func `completions in zsh complete plain and quoted words`(isRead: Bool)
         async throws
     {
-        try await container.done("write", "Library/a b", input: "what it says")
+        try await container.done("write", "Library/a b", input: "its content")
         let terminal = try TerminalProcess(
             ["env", "-C", container.directory, "zsh", "-f", "-i"], columns: 200, rows: 40,
             environment: container.environment)
@@ -111,13 +111,13 @@ import Testing
             try terminal.type("groupctl rea\t./cont\t \(word)\t; echo $((30 + \(number)))s\r")
             try terminal.wait { $0.contains("\(30 + number)s") }
         }
-        #expect(terminal.text.split(separator: "what it says").count == 5, "\(terminal.text)")
+        #expect(terminal.text.split(separator: "its content").count == 5, "\(terminal.text)")
         try terminal.type("exit\r")
         #expect(terminal.reap() == 0)
     }
 
     @Test(arguments: ["groupctl", "watch-group", "widget-host"])
-    func `are made for each shell`(program: String) async throws {
+    func `each program prints completions for each shell`(program: String) async throws {
         for (shell, first) in [("bash", "_"), ("zsh", "#compdef \(program)"), ("fish", "function _")] {
             let made = try await Command(program, ["--completions=\(shell)"]).finish()
             #expect(made.status == 0 && made.errors.isEmpty)

@@ -10,7 +10,7 @@ struct `groupctl create, path and list` {
         try await container.start("groupctl", words, environment: environment).finish()
     }
 
-    @Test func `make a container that is private, whatever the umask`() async throws {
+    @Test func `create makes a private container, whatever the umask`() async throws {
         let container = try await TemporaryContainer(creating: false)
         #expect(try await container.shell("umask 000; groupctl create \"$1\"").status == 0)
         #expect(try container.mode() == 0o700)
@@ -20,20 +20,22 @@ struct `groupctl create, path and list` {
         }
     }
 
-    @Test func `say where no directory can be made`() async throws {
+    @Test func `create names the directory that cannot be created`() async throws {
         let container = try await TemporaryContainer(creating: false)
-        let outcome = try await groupctl(["create", "/proc/of-nobody"], in: container)
+        let outcome = try await groupctl(["create", "/proc/of-no-process"], in: container)
         #expect(outcome.status == 66)
         #expect(
             outcome.errors.hasPrefix(
-                "groupctl: cannot create '/proc/of-nobody': no directory can be made there; choose"))
+                "groupctl: cannot create '/proc/of-no-process': no directory can be made there; choose"))
         #expect(try await container.shell("echo > \"$1\"").status == 0)
         let onFile = try await groupctl(["create", container.path], in: container)
         #expect(
-            onFile.errors.contains("Not a directory; something else stands there") && onFile.status == 1, "\(onFile)")
+            onFile.errors.contains(
+                "Not a directory: the path, or a part of it, is not a directory; choose another path")
+                && onFile.status == 1, "\(onFile)")
     }
 
-    @Test func `do nothing where there is a container`() async throws {
+    @Test func `create changes nothing in an existing container`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let before = try await JSONStatus(of: container)
@@ -44,12 +46,12 @@ struct `groupctl create, path and list` {
         #expect(try container.content("a") == "content")
     }
 
-    @Test func `say how much of the journal is kept, for as long as the container is there`() async throws {
+    @Test func `create sets the journal's limits for the life of the container`() async throws {
         let container = try await TemporaryContainer(creating: false)
         try await container.done("create", "--journal-size", "1M", "--journal-age", "720m")
         let format = try container.content(".group/format")
         #expect(format.contains("\"journalSize\" : 1048576") && format.contains("\"journalAge\" : 43200"), "\(format)")
-        // A file is a sixteenth of it.
+        // A segment is a sixteenth of the journal's size.
         #expect(try FileManager.default.contentsOfDirectory(atPath: container.path + "/.group/journal") == ["1.log"])
         let file = try FileManager.default.attributesOfItem(atPath: container.path + "/.group/journal/1.log")
         #expect((file[.size] as? NSNumber)?.intValue == 65_536)
@@ -61,14 +63,14 @@ struct `groupctl create, path and list` {
         ["--journal-size", "0"], ["--journal-size", "1.5M"], ["--journal-size", "-1"],
         ["--journal-size", "99999999999G"], ["--journal-age", "soon"], ["--journal-age", "0d"], ["--journal-age", ""],
     ])
-    func `take no size or age that is none`(words: [String]) async throws {
+    func `create refuses a malformed size or age of the journal`(words: [String]) async throws {
         let container = try await TemporaryContainer(creating: false)
         let outcome = try await groupctl(["create", container.path] + words, in: container)
         #expect(outcome.status == 64 && outcome.errors.contains(words[0]), "\(outcome)")
         #expect(!FileManager.default.fileExists(atPath: container.path))
     }
 
-    @Test func `make one container when many make it at once`() async throws {
+    @Test func `many concurrent create calls make one container`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let creators = try (0..<8).map { _ in try container.start("create", "--json") }
         for creator in creators { #expect(try await creator.finish().status == 0) }
@@ -76,7 +78,7 @@ struct `groupctl create, path and list` {
         #expect(try await container.shell("ls \"$1/.group/staging\" \"$1/.group/journal\" | grep -c new").text == "0\n")
     }
 
-    @Test func `keep what is in the directory already`() async throws {
+    @Test func `create keeps the items of an existing directory`() async throws {
         let container = try await TemporaryContainer(creating: false)
         #expect(try await container.shell("mkdir \"$1\"; echo mine >\"$1/file\"").status == 0)
         try await container.done("create")
@@ -85,7 +87,7 @@ struct `groupctl create, path and list` {
     }
 
     @Test(.enabled(if: isRoot, "only root is in every Unix group"))
-    func `share a container with a unix group, whatever the umask`() async throws {
+    func `create shares a container with a Unix group, whatever the umask`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let created = try await container.shell(
             "umask 077; groupctl create \"$1\" --unix-group games; stat -c %G \"$1\"")
@@ -100,13 +102,13 @@ struct `groupctl create, path and list` {
             ])
     }
 
-    @Test func `make a directory private that was there before, unless its mode shares it`() async throws {
+    @Test func `create makes an existing directory private, unless its mode shares it`() async throws {
         let container = try await TemporaryContainer(creating: false)
         _ = try await container.shell("umask 022; mkdir \"$1\"; : > \"$1/kept\"")
         try await container.done("create")
         #expect(try container.mode() == 0o700 && container.mode(".group") == 0o700)
         #expect(try await container.done("list").lines == ["kept"])
-        // Of a container that is there nothing is changed.
+        // An existing container is not changed.
         _ = try await container.shell("chmod 755 \"$1\"")
         try await container.done("create")
         #expect(try container.mode() == 0o755)
@@ -116,8 +118,8 @@ struct `groupctl create, path and list` {
         #expect(try shared.mode() == 0o2770 && shared.mode(".group") == 0o2770)
     }
 
-    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
-    func `do not make one that others could enter, in a directory of somebody else`() async throws {
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+    func `create refuses an existing directory of another user`() async throws {
         let container = try await TemporaryContainer(creating: false)
         _ = try await container.shell("chmod 755 \"${1%/*}\"; mkdir \"$1\"; chmod 777 \"$1\"")
         let words = nobody() + [BuildDirectory.resolve("groupctl"), "create", container.path]
@@ -128,7 +130,7 @@ struct `groupctl create, path and list` {
     }
 
     @Test(.enabled(if: isRoot, "only root is in every Unix group"))
-    func `do not say that they share a container that is there, and private`() async throws {
+    func `create refuses to share an existing private container`() async throws {
         let container = try await TemporaryContainer()
         let refused = try await container.run("create", "--unix-group", "games")
         #expect(refused.status == 4 && refused.errors.contains("exists already, for its user alone"), "\(refused)")
@@ -143,7 +145,7 @@ struct `groupctl create, path and list` {
     }
 
     @Test(.enabled(if: isRoot, "only root is in every Unix group"))
-    func `do not share what only this user finds by its identifier`() async throws {
+    func `create refuses to share an identifier's container in the user's home`() async throws {
         let container = try await TemporaryContainer(creating: false)
         for home: [String: String?] in [
             ["GROUP_CONTAINERS_HOME": nil], ["GROUP_CONTAINERS_HOME": nil, "XDG_DATA_HOME": container.directory],
@@ -151,16 +153,17 @@ struct `groupctl create, path and list` {
             let words = ["create", "group.com.example.shared", "--unix-group", "games"]
             let outcome = try await groupctl(words, in: container, environment: home)
             #expect(
-                outcome.status == 64 && outcome.errors.contains("other users do not find it by its identifier"),
+                outcome.status == 64
+                    && outcome.errors.contains("other users do not find the container by its identifier"),
                 "\(outcome)")
         }
         #expect(try await container.shell("ls -A \"$1/..\"").output.isEmpty)
-        // Where everybody's identifiers are in one place they do.
+        // Where the identifiers of all users are in one directory, create shares the container.
         let words = ["create", "group.com.example.shared", "--unix-group", "games"]
         #expect(try await groupctl(words, in: container).status == 0)
     }
 
-    @Test func `say with json where it is`() async throws {
+    @Test func `create and path print the container's path with --json`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let made = try await container.done("create", "--json")
         #expect(made.text == #"{"path":"\#(container.path)","identifier":null}"# + "\n")
@@ -170,7 +173,7 @@ struct `groupctl create, path and list` {
         #expect(named.text == #"{"path":"\#(path)","identifier":"group.com.example.todo"}"# + "\n")
     }
 
-    @Test func `find an identifier under the first home that is set`() async throws {
+    @Test func `an identifier's container is below the first home that is set`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let directory = container.directory
         let homes: [(variables: [String: String?], path: String)] = [
@@ -192,7 +195,7 @@ struct `groupctl create, path and list` {
         }
     }
 
-    @Test func `list the identifiers, sorted, and what is no container not`() async throws {
+    @Test func `list prints the identifiers of containers, sorted`() async throws {
         let container = try await TemporaryContainer(creating: false)
         #expect(try await groupctl(["list"], in: container).output.isEmpty, "there is no home yet")
         for identifier in ["g.b", "g.a", "G_1-x"] {
@@ -204,7 +207,7 @@ struct `groupctl create, path and list` {
         #expect(json.lines == ["G_1-x", "g.a", "g.b"].map { #"{"identifier":"\#($0)"}"# })
     }
 
-    @Test func `list the items of a directory, sorted by their bytes, directories with a slash`() async throws {
+    @Test func `list prints the items of a directory by bytes, directories with a slash`() async throws {
         let container = try await TemporaryContainer()
         for item in ["b", "a/c", "a/d/e", "Z", "ä", "a-b"] { try await container.done("write", item, input: "12345") }
         try FileManager.default.createSymbolicLink(atPath: container.path + "/l", withDestinationPath: "b")
@@ -218,7 +221,7 @@ struct `groupctl create, path and list` {
         #expect(try await container.done("list", "--json").lines[4].contains(#""type":"link""#))
     }
 
-    @Test func `find a container by a path from the working directory`() async throws {
+    @Test func `a container is found by a path from the working directory`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let outcome = try await Command("groupctl", ["read", "./container", "a"], directory: container.directory)
@@ -228,9 +231,9 @@ struct `groupctl create, path and list` {
 }
 
 @Suite
-struct `A path with a slash at its end` {
+struct `A container's path with a slash at its end` {
     @Test(arguments: ["", "/", "//"])
-    func `is as private as one without`(slashes: String) async throws {
+    func `a container that is created with slashes after its path is private`(slashes: String) async throws {
         let container = try await TemporaryContainer()
         let path = container.directory + "/on-its-way/private" + slashes
         #expect(try await container.start("groupctl", ["create", path]).finish().status == 0)

@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-/// Many processes at once, each a command of its own: how locks between processes are tried out everywhere.
+/// Many processes at once, each a command of its own: the usual tests of locks between processes.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct `Many processes` {
     // case 12
-    @Test func `that add 1 to 10 have added 55`() async throws {
+    @Test func `processes that add 1 to 10 to one item have added 55`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "n", input: "0")
         let writers = try (1...10).map { number in
@@ -16,12 +16,12 @@ struct `Many processes` {
     }
 
     // case 13
-    @Test func `a hundred that write two files and twenty that read both, see both equal`() async throws {
+    @Test func `twenty readers of two files see them equal while a hundred writers change both`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "0")
         try await container.done("write", "b", input: "0")
         let (a, b) = ("\(container.path)/a", "\(container.path)/b")
-        // In place, as programs do that know nothing of us: only the lock keeps readers from seeing half of it.
+        // The files are written in place, as by other programs: only the lock keeps readers from half a content.
         let writing = "printf %s \"$0\" >\"$1\"; printf %s \"$0\" >\"$2\""
         var running: [Command] = []
         for number in 1...100 {

@@ -6,7 +6,7 @@ import Testing
 struct `A cursor file` {
     private func read(_ file: String) throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
 
-    @Test func `that is absent begins as --since says, and is made`() async throws {
+    @Test func `watch-group with an absent cursor file begins at --since, and creates the file`() async throws {
         let container = try await TemporaryContainer()
         for item in ["a", "b"] { try await container.done("write", item, input: "1") }
         let file = container.directory + "/seen"
@@ -22,7 +22,7 @@ struct `A cursor file` {
         #expect(try await container.watch("--cursor-file", now, "--count", "1").finish().lines == ["created\tc"])
     }
 
-    @Test func `that is empty, as mktemp makes one, begins as --since says`() async throws {
+    @Test func `watch-group with an empty cursor file begins at --since`() async throws {
         let container = try await TemporaryContainer()
         for item in ["a", "b"] { try await container.done("write", item, input: "1") }
         let made = try await container.shell("mktemp \"$1/../cursor.XXXXXX\"")
@@ -34,10 +34,10 @@ struct `A cursor file` {
         let keys = try await container.start(
             "watch-group", ["--defaults", "s", "--cursor-file", container.directory + "/none/c", container.path]
         ).finish()
-        #expect(keys.errors.contains("make the directory that it is to stand in, first"), "\(keys)")
+        #expect(keys.errors.contains("create the directory of the file first"), "\(keys)")
     }
 
-    @Test func `comes before --since, and goes on where it stopped`() async throws {
+    @Test func `a cursor file takes precedence over --since`() async throws {
         let container = try await TemporaryContainer()
         let file = container.directory + "/seen"
         for item in ["a", "b", "c"] { try await container.done("write", item, input: "1") }
@@ -52,7 +52,7 @@ struct `A cursor file` {
     }
 
     @Test(arguments: ["\n", "garbage\n", "g1-00\n", "\u{0}\u{0}\u{0}", "start\n"])
-    func `that is damaged ends with 65 and stays as it is`(content: String) async throws {
+    func `a damaged cursor file ends watch-group with 65 and is unchanged`(content: String) async throws {
         let container = try await TemporaryContainer()
         let file = container.directory + "/seen"
         try content.write(toFile: file, atomically: false, encoding: .utf8)
@@ -63,7 +63,7 @@ struct `A cursor file` {
         #expect(try read(file) == content)
     }
 
-    @Test func `is kept current, soon after the lines`() async throws {
+    @Test func `a cursor file is updated soon after the lines`() async throws {
         let container = try await TemporaryContainer()
         let file = container.directory + "/seen"
         let watcher = try await container.watching("--cursor-file", file, "--json")
@@ -71,7 +71,7 @@ struct `A cursor file` {
         for number in 0..<5 {
             try await container.done("write", "a", input: "\(number)")
             let change = try JSONChange(try #require(try await watcher.readLine()))
-            // At most 100 ms behind; a loaded machine gets more. Never ahead.
+            // The file is at most 100 ms behind the lines, more on a loaded machine, and never ahead.
             let deadline = ContinuousClock.now + .seconds(20)
             var content = try read(file)
             while content != change.cursor + "\n", ContinuousClock.now < deadline { content = try read(file) }
@@ -82,7 +82,7 @@ struct `A cursor file` {
     }
 
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
-    func `is current when a signal ends its follower, and the next goes on`(signal: Int32) async throws {
+    func `a cursor file is current after a signal, and the next follower goes on`(signal: Int32) async throws {
         let container = try await TemporaryContainer()
         let file = container.directory + "/seen"
         let first = try await container.watching("--cursor-file", file)
@@ -98,7 +98,7 @@ struct `A cursor file` {
         #expect(next.lines == ["created\tc"])
     }
 
-    @Test func `is one follower's: the next is refused, and told whose it is`() async throws {
+    @Test func `a cursor file in use is refused with the name of its follower`() async throws {
         let container = try await TemporaryContainer()
         let file = container.directory + "/seen"
         let script = #"echo $$; exec "$0" --verbose --cursor-file "$1" "$2""#
@@ -106,13 +106,13 @@ struct `A cursor file` {
             "sh", ["-c", script, BuildDirectory.resolve("watch-group"), file, container.path])
         let process = try #require(try await first.readLine())
         _ = try await first.readLine(from: .errors)
-        // It is replaced with each place.
+        // The file is replaced with each cursor.
         for item in ["a", "b", "c"] {
             let second = try await container.watch("--cursor-file", file, "--json", "--timeout", "0").finish()
             #expect(second.status == 4 && second.output.isEmpty, "\(second)")
             let error = try JSONError(second)
             #expect(error.code == "conflict" && error.item == file, "\(error)")
-            #expect(error.cause == "process \(process), watch-group, keeps its own there", "\(error)")
+            #expect(error.cause == "process \(process) (watch-group) keeps its cursor there", "\(error)")
             let place = try read(file)
             try await container.done("write", item, input: "1")
             #expect(try await first.readLine() == "created\t\(item)")
@@ -126,7 +126,7 @@ struct `A cursor file` {
         #expect(try await container.watch("--cursor-file", file, "--timeout", "0").finish().status == 2)
     }
 
-    @Test func `waits for one that is about to end`() async throws {
+    @Test func `a follower waits for its cursor file until the last follower has ended`() async throws {
         let container = try await TemporaryContainer()
         let file = container.directory + "/seen"
         let first = try await container.watching("--cursor-file", file)
@@ -138,7 +138,7 @@ struct `A cursor file` {
         #expect(try await second.finish().status == 143)
     }
 
-    @Test func `repeats no line whose number is higher than the last one that was seen`() async throws {
+    @Test func `--sequence shows which lines are repeated after a kill`() async throws {
         let container = try await TemporaryContainer()
         let file = container.directory + "/seen"
         try await container.done("write", "a", input: "1")
@@ -152,7 +152,7 @@ struct `A cursor file` {
         let told = try await container.start("watch-group", words + [container.path]).finish().lines
         #expect(told == ["1\t0\tcreated\ta", "2\t0\tmoved\tb\ta", "3\t0\tcreated\tc", "3\t1\tmoved\td\tb"])
         #expect(try await container.done("changes", "--since", "start", "--sequence").lines == told)
-        // As if it had been killed before it kept its place.
+        // The state is that of a follower that was killed before it wrote its cursor.
         try early.write(toFile: file, atomically: false, encoding: .utf8)
         let again = try await container.watch("--cursor-file", file, "--sequence", "--timeout", "0").finish()
         #expect(again.lines == Array(told.dropFirst()))
@@ -162,7 +162,7 @@ struct `A cursor file` {
         }
     }
 
-    @Test func `that cannot be written is an error before anything is printed`() async throws {
+    @Test func `a cursor file that cannot be written is an error before the first line`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let file = container.directory + "/no/such/directory"
@@ -171,7 +171,7 @@ struct `A cursor file` {
         #expect(outcome.errors.contains("'\(file)'"))
     }
 
-    @Test func `of another container is answered with one rescan, then followed`() async throws {
+    @Test func `a cursor file of another container gives one rescan, and then changes`() async throws {
         let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
         try await other.done("write", "x", input: "1")
         let file = container.directory + "/seen"

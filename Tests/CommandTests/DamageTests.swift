@@ -13,7 +13,7 @@ struct `A damaged container` {
         "", "\0\0\0\0\0\0\0\0", "not JSON", "{}", "[1]", #"{"format": "one"}"#, #"{"format": 2}"#,
         #"{"format": 0, "container": "00", "lockInode": 1, "hashKey": "00"}"#, "{\"format\": 2, \"container\": \"",
     ])
-    func `says so with status 65 and is not made worse`(format: String) async throws {
+    func `a damaged format file ends each command with 65 and is unchanged`(format: String) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let file = container.path + "/.group/format"
@@ -22,7 +22,9 @@ struct `A damaged container` {
             let words = [call[0], container.path] + call.dropFirst()
             let outcome = try await container.start("groupctl", words, input: "other").finish()
             #expect(outcome.status == 65, "\(call) \(outcome)")
-            #expect(outcome.errors.hasPrefix("groupctl: cannot open '.group/format': "), "\(call) \(outcome)")
+            #expect(
+                outcome.errors.hasPrefix("groupctl: cannot open '.group/format' in '\(container.path)': "),
+                "\(call) \(outcome)")
         }
         #expect(try await container.watch().finish().status == 65)
         let error = try JSONError(try await container.run("read", "a", "--json"))
@@ -31,7 +33,7 @@ struct `A damaged container` {
         #expect(try container.content("a") == "content")
     }
 
-    @Test func `that is of an older format is told from a damaged one, and doctor leaves it`() async throws {
+    @Test func `an older format is distinguished from damage, and doctor leaves it unchanged`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let file = container.path + "/.group/format"
@@ -46,7 +48,7 @@ struct `A damaged container` {
     }
 
     @Test(arguments: [#"{"format": 3}"#, #"{"format": 99, "container": {"new": "shape"}, "more": [1]}"#])
-    func `that is of a newer format is told from a damaged one`(format: String) async throws {
+    func `a newer format is distinguished from damage`(format: String) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let file = container.path + "/.group/format"
@@ -55,14 +57,14 @@ struct `A damaged container` {
             let words = [call[0], container.path] + call.dropFirst()
             let outcome = try await container.start("groupctl", words, input: "other").finish()
             #expect(outcome.status == 65, "\(call) \(outcome)")
-            #expect(outcome.errors.contains("use a newer version of this program; nothing was changed"), "\(outcome)")
+            #expect(outcome.errors.contains("nothing was changed; use a newer version of this program"), "\(outcome)")
         }
         #expect(try JSONError(try await container.run("read", "a", "--json")).code == "newerFormat")
         #expect(try String(contentsOfFile: file, encoding: .utf8) == format)
         #expect(try container.content("a") == "content")
     }
 
-    @Test func `by a flipped bit in its journal says so, and the good part is readable`() async throws {
+    @Test func `a flipped bit in the journal is reported, and the intact part readable`() async throws {
         let container = try await TemporaryContainer()
         for name in ["first", "second", "third"] { try await container.done("write", name, input: "x") }
         let file = container.path + "/.group/journal/1.log"
@@ -81,14 +83,14 @@ struct `A damaged container` {
     }
 
     @Test(arguments: ["members", "lock", "journal/1.log"])
-    func `by a part of it that was emptied does not bring a command down`(part: String) async throws {
+    func `an emptied file of the container crashes no command`(part: String) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         try Data().write(to: URL(fileURLWithPath: container.path + "/.group/" + part))
         for call in [["read", "a"], ["changes", "--since", "start"], ["status"]] {
             let words = [call[0], container.path] + call.dropFirst()
             let outcome = try await container.start("groupctl", words).finish()
-            // What can be made anew is made; what cannot is said.
+            // A part that can be created anew is created; other damage is reported.
             #expect([0, 65].contains(outcome.status), "\(part) \(call) \(outcome)")
             #expect(outcome.status == 0 || outcome.errors.contains(".group/"), "\(part) \(call) \(outcome)")
         }

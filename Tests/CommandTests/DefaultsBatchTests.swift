@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct `groupctl defaults batch` {
-    @Test func `answers each command with a line, and goes on after a bad one`() async throws {
+    @Test func `a batch prints a line for each command, and goes on after an error`() async throws {
         let container = try await TemporaryContainer()
         let commands: [(command: String, answer: String)] = [
             ("increment n 2", "2"), ("get n", "2"), (#"set k "two words""#, "ok"), ("get k", #""two words""#),
@@ -16,11 +16,11 @@ struct `groupctl defaults batch` {
             ("set --if 3 n 4", "error: cannot set 's: n': the value is '2'"),
             ("set --if 2 --type int --durable n 4", "ok"),
             ("nonsense", "error: unknown command 'nonsense'"), ("set k 'open", "error: a ' is not closed"),
-            ("set --type int k x", "error: VALUE: 'x' is no whole number"), ("get", "error: missing KEY"),
-            ("get --help", "error: there is no help in a batch"),
-            ("import -", "error: FILE: standard input holds the commands"),
+            ("set --type int k x", "error: VALUE: 'x' is not an integer of 64 bits"), ("get", "error: missing KEY"),
+            ("get --help", "error: --help is not possible in a batch"),
+            ("import -", "error: FILE: '-' is not possible here"),
             ("export --format plist", "error: cannot export 's: j': a property list has no null"), ("delete j", "ok"),
-            ("export --format plist", "error: --format: an answer is one line"),
+            ("export --format plist", "error: --format: an answer in a batch is one line"),
             ("export", #"{"a key":"a\nb","k":"two words","n":4}"#),
             ("increment n -- -5", "-1"), ("flush", "ok"), ("clear", "ok"), ("list", "{}"),
         ]
@@ -28,6 +28,7 @@ struct `groupctl defaults batch` {
         let outcome = try await container.defaults("s", "batch", input: input)
         #expect(outcome.status == 1 && outcome.errors == "", "\(outcome)")
         let expected = commands.map(\.answer).filter { !$0.isEmpty }
+            .map { $0.replacing("': ", with: "' in '\(container.path)': ") }
         #expect(outcome.lines.count == expected.count)
         for (line, answer) in zip(outcome.lines, expected) {
             #expect(answer.hasPrefix("error") ? line.hasPrefix(answer) : line == answer)
@@ -37,7 +38,7 @@ struct `groupctl defaults batch` {
         #expect(try await container.defaults("s", "batch").status == 0)
     }
 
-    @Test func `says what is wrong as an object with --json`() async throws {
+    @Test func `a batch with --json prints an error as an object`() async throws {
         let container = try await TemporaryContainer()
         let outcome = try await container.defaults("s", "batch", "--json", input: "get \"\u{202E}\"\n")
         let line = try #require(outcome.lines.first)
@@ -46,7 +47,7 @@ struct `groupctl defaults batch` {
         #expect(error.code == "notFound" && error.item == "s: \u{202E}")
     }
 
-    @Test func `answers when input has run dry, and takes half a line for none`() throws {
+    @Test func `a batch flushes when no input is ready, and waits for the rest of a line`() throws {
         let container = try TemporaryContainer()
         let batch = try RunningProcess(["groupctl", "defaults", "batch", container.path, "s"])
         for number in 1...5 {
@@ -59,7 +60,7 @@ struct `groupctl defaults batch` {
         #expect(try batch.finish().status == 0)
     }
 
-    @Test func `ends quietly when nobody reads its answers`() async throws {
+    @Test func `a batch ends quietly when the reader of its output is gone`() async throws {
         let container = try await TemporaryContainer()
         let batch = try container.start(
             "groupctl", ["defaults", "batch", container.path, "s"], input: "increment n\n", output: .closedPipe)
@@ -68,7 +69,7 @@ struct `groupctl defaults batch` {
     }
 
     // case 12
-    @Test func `of eight processes that add 500 times each adds 4,000`() async throws {
+    @Test func `batches of eight processes with 500 additions each add 4,000`() async throws {
         let container = try await TemporaryContainer()
         let input = String(repeating: "increment n\n", count: 500)
         let batches = try (0..<8).map { _ in
@@ -82,7 +83,7 @@ struct `groupctl defaults batch` {
             #expect(numbers == numbers.sorted() && numbers.count == 500)
             answers += numbers
         }
-        #expect(answers.sorted() == Array(1...4_000), "each sum was somebody's, once")
+        #expect(answers.sorted() == Array(1...4_000), "each sum was printed once")
         #expect(try await container.defaults("s", "get", "n").text == "4000\n")
     }
 }

@@ -14,7 +14,7 @@ extension TemporaryContainer {
 
 @Suite(.serialized)
 struct `groupctl defaults` {
-    @Test func `gets what was set, a text as it is and everything else as JSON`() async throws {
+    @Test func `get prints a string as it is, and other values as JSON`() async throws {
         let container = try await TemporaryContainer()
         let samples: [(type: String, value: String, text: String, json: String)] = [
             ("string", "a \"b\"\nä", "a \"b\"\nä", #""a \"b\"\nä""#), ("int", "-5", "-5", "-5"),
@@ -33,7 +33,7 @@ struct `groupctl defaults` {
         #expect(try await container.defaults("other", "get", "k").status == 66, "suites are apart")
     }
 
-    @Test func `says that nothing is set, or what to take then`() async throws {
+    @Test func `get of a key that is not set ends with 66, or prints the default`() async throws {
         let container = try await TemporaryContainer()
         let missing = try await container.defaults("s", "get", "k", "--json")
         #expect(missing.status == 66)
@@ -51,18 +51,19 @@ struct `groupctl defaults` {
 
     @Test(
         arguments: [
-            ("set --type int k 1.5", "'1.5' is no whole number"),
-            ("set --type int k 9223372036854775808", "is no whole number"),
-            ("set --type double k nan", "is no finite number"), ("set --type bool k perhaps", "is no truth value"),
-            ("set --type date k 2026-11-20", "is no date like 2026-11-20T10:00:00Z"),
-            ("set --type data k a", "is no base 64"),
-            ("set --type json k {", "it is no JSON: line 1"),
+            ("set --type int k 1.5", "'1.5' is not an integer of 64 bits"),
+            ("set --type int k 9223372036854775808", "is not an integer of 64 bits"),
+            ("set --type double k nan", "is not a finite number"), ("set --type bool k perhaps", "is not a Boolean"),
+            ("set --type date k 2026-11-20", "is not a date like 2026-11-20T10:00:00Z"),
+            ("set --type data k a", "is not Base64"),
+            ("set --type json k {", "not JSON: line 1"),
             ("set --type text k 1", "the types are string, int, double"),
-            ("increment k many", "N: 'many' is no whole number"), ("export --format xml", "say json or plist"),
+            ("increment k many", "N: 'many' is not an integer"),
+            ("export --format xml", "--format must be json or plist"),
             ("export --format plist --json", "exclude each other"), ("get", "missing KEY"), ("set k", "missing VALUE"),
             ("flsuh", "did you mean 'flush'?"), ("", "missing a command, one of: get, set, delete"),
         ])
-    func `refuses what is wrong`(line: String, message: String) async throws {
+    func `a wrong call of defaults is refused with the reason`(line: String, message: String) async throws {
         let container = try await TemporaryContainer()
         let words = line.split(separator: " ").map(String.init)
         let suite = words.isEmpty ? [] : [container.path, "s"]
@@ -73,14 +74,14 @@ struct `groupctl defaults` {
         #expect(try await container.defaults("s", "list").text == "")
     }
 
-    @Test func `refuses a suite that is no name, and bytes that are no text`() async throws {
+    @Test func `an invalid suite name and bytes that are not UTF-8 are refused`() async throws {
         let container = try await TemporaryContainer()
         #expect(try await container.defaults("a/b", "list").status == 64)
         #expect(try await container.defaults("s", "set", "k", [0xFF] as [UInt8]).status == 64)
         #expect(try await container.defaults("s", "set", [0xFF] as [UInt8], "v").status == 64)
     }
 
-    @Test func `sets only what is as it was`() async throws {
+    @Test func `set --if sets a key only if its value is unchanged`() async throws {
         let container = try await TemporaryContainer()
         let nothing = try await container.defaults("s", "set", "--if", "a", "k", "b", "--json")
         #expect(nothing.status == 4)
@@ -93,7 +94,7 @@ struct `groupctl defaults` {
         #expect(try await container.defaults("s", "get", "k").text == "7\n")
     }
 
-    @Test func `adds to whole numbers, and to nothing else`() async throws {
+    @Test func `increment adds to integers only`() async throws {
         let container = try await TemporaryContainer()
         #expect(try await container.defaults("s", "increment", "n").text == "1\n")
         #expect(try await container.defaults("s", "increment", "n", "41").text == "42\n")
@@ -105,12 +106,12 @@ struct `groupctl defaults` {
         ] {
             _ = try await container.defaults("s", "set", "--type", type, "x", value)
             let outcome = try await container.defaults("s", "increment", "x")
-            #expect(outcome.status == 65 && outcome.errors.contains("left as it is"), "\(outcome)")
+            #expect(outcome.status == 65 && outcome.errors.contains("the value was not changed"), "\(outcome)")
             #expect(try await container.defaults("s", "get", "x").text == value + "\n")
         }
     }
 
-    @Test func `lists what is set, removes a key, and all`() async throws {
+    @Test func `list prints the keys, delete removes one, and clear removes all`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.defaults("s", "set", "b\t", "x\ny\\")
         _ = try await container.defaults("s", "set", "--type", "json", "a", "[1]")
@@ -125,7 +126,7 @@ struct `groupctl defaults` {
     }
 
     // case 28
-    @Test func `reads where nothing may be written, and says why it cannot set`() async throws {
+    @Test func `defaults of a read-only container are read, and a set is refused with the reason`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.defaults("s", "set", "k", "v")
         let words = ["-c", "chmod -R a+rX \"$1\" \"${1%/*}\"; chmod -R go-w \"$1\"", "sh", container.path]

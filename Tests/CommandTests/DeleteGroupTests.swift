@@ -13,15 +13,15 @@ import Testing
         return container
     }
 
-    @Test func `says what would go, and deletes nothing without --yes`() async throws {
+    @Test func `delete-group without --yes prints what would be deleted, and deletes nothing`() async throws {
         let container = try await container()
         let outcome = try await container.run("delete-group")
         #expect(outcome.status == 64 && outcome.output.isEmpty)
-        #expect(outcome.errors.contains("this deletes \(container.path) for good: 8 items, 6 bytes"), "\(outcome)")
+        #expect(outcome.errors.contains("this deletes \(container.path) permanently: 8 items, 6 bytes"), "\(outcome)")
         #expect(try container.content("a/b/f") == "12345")
     }
 
-    @Test func `deletes a container, and nothing around it`() async throws {
+    @Test func `delete-group deletes a container and nothing around it`() async throws {
         let container = try await container()
         let outcome = try await container.run("delete-group", "--yes", "--json")
         #expect(outcome.status == 0, "\(outcome)")
@@ -32,8 +32,7 @@ import Testing
         #expect(try await container.run("doctor").status == 1)
     }
 
-    @Test func `leaves the directory, empty, where that cannot be removed by the name that it was given`() async throws
-    {
+    @Test func `delete-group leaves an empty directory that cannot be removed`() async throws {
         let container = try await container()
         let command = try Command(
             "groupctl", ["delete-group", "./", "--yes", "--json"], environment: container.environment,
@@ -43,7 +42,7 @@ import Testing
         #expect(try await container.shell("ls -A \"$1\"").lines == [])
     }
 
-    @Test func `deletes one whose lock file and member table are gone`() async throws {
+    @Test func `delete-group deletes a container without lock file and member table`() async throws {
         let container = try await container()
         _ = try await container.shell("rm \"$1/.group/lock\" \"$1/.group/members\"")
         let outcome = try await container.run("delete-group", "--yes")
@@ -51,7 +50,7 @@ import Testing
         #expect(try await container.shell("ls \"${1%/*}\"").lines == ["outside"])
     }
 
-    @Test func `leaves a container alone that somebody has open, and names them`() async throws {
+    @Test func `delete-group refuses a container that a process has open, and names it`() async throws {
         let container = try await container()
         let follower = try await container.watching("--purpose", "the-watcher")
         let outcome = try await container.run("delete-group", "--yes", "--json")
@@ -64,8 +63,8 @@ import Testing
         #expect(try await container.run("delete-group", "--yes").status == 0)
     }
 
-    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
-    func `ends those who follow without being members`() async throws {
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+    func `delete-group ends followers that are not members`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.shell(
             "chmod 755 \"$1/..\" \"$1\" \"$1/.group\" \"$1/.group/journal\"; chmod 644 $1/.group/[flmr]* $1/.group/journal/*"
@@ -79,9 +78,9 @@ import Testing
         #expect(outcome.errors.contains("the container was removed"))
     }
 
-    @Test func `goes on where it was interrupted`() async throws {
+    @Test func `delete-group continues an interrupted deletion`() async throws {
         let container = try await container()
-        // As it is after its rename.
+        // This is the state after the rename.
         _ = try await container.shell("mv \"$1/.group\" \"$1/.group.deleted\"; rm \"$1/.group.deleted/format\"")
         for call in [["list"], ["read", "g"], ["status"]] {
             let words = [call[0], container.path] + call.dropFirst()
@@ -91,7 +90,7 @@ import Testing
         #expect(try await container.shell("ls \"${1%/*}\"").lines == ["outside"])
     }
 
-    @Test func `that was interrupted is what doctor and opening it say, and nothing is built over the rest`()
+    @Test func `an interrupted deletion is reported by doctor and every opening`()
         async throws
     {
         let container = try await container()
@@ -102,7 +101,7 @@ import Testing
             let outcome = try await container.start("groupctl", [words[0], container.path] + words.dropFirst()).finish()
             #expect(outcome.status == (words[0] == "create" ? 4 : 66), "\(outcome)")
             #expect(
-                outcome.errors.contains("deletion of it was interrupted") && outcome.errors.contains(how), "\(outcome)")
+                outcome.errors.contains("its deletion was interrupted") && outcome.errors.contains(how), "\(outcome)")
         }
         for words in [["--json"], ["--json", "--repair"]] {
             let found = try await container.start("groupctl", ["doctor", container.path] + words).finish()
@@ -116,7 +115,7 @@ import Testing
     }
 
     @Test(.enabled(if: Strace.isThere, "needs strace"))
-    func `can be gone on with wherever it was killed, and is never a plain directory before its end`() async throws {
+    func `delete-group can be continued after a kill at any system call`() async throws {
         let model = try await TemporaryContainer()
         _ = try await model.shell("cd \"$1\"; mkdir a; : > a/f; : > g")
         let command = { (container: TemporaryContainer) in ["groupctl", "delete-group", container.path, "--yes"] }
@@ -136,7 +135,7 @@ import Testing
     }
 
     @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
-    func `does not reach into what is mounted in it`() async throws {
+    func `delete-group does not delete files of a mounted file system`() async throws {
         let container = try await container()
         let script = """
             mkdir "$1/mounted" && mount --bind "$1/../outside" "$1/mounted" && "$0" delete-group "$1" --yes; echo $?
@@ -149,7 +148,9 @@ import Testing
         #expect(try await container.shell("ls \"${1%/*}/outside\"").lines == ["kept"])
     }
 
-    @Test(arguments: ["", "garbage", #"{"format": 99}"#]) func `deletes a damaged container, too`(format: String)
+    @Test(arguments: ["", "garbage", #"{"format": 99}"#]) func `delete-group deletes a damaged container`(
+        format: String
+    )
         async throws
     {
         let container = try await container()

@@ -13,7 +13,7 @@ import Testing
         try await container.done("changes", "--since", "start").lines
     }
 
-    @Test func `calls a container healthy that has only notes, and changes nothing in it`() async throws {
+    @Test func `doctor reports a container with notes only as healthy, and changes nothing`() async throws {
         let container = try await container()
         let before = try await container.shell("cd \"$1\" && find . -type f -exec sha256sum {} +").text
         let outcome = try await container.run("doctor")
@@ -24,7 +24,7 @@ import Testing
         #expect(try await container.shell("cd \"$1\" && find . -type f -exec sha256sum {} +").text == before)
     }
 
-    @Test func `says where it looked for a container, and where else there is one`() async throws {
+    @Test func `doctor prints where it looked for a container, and where else one is`() async throws {
         let container = try await TemporaryContainer(creating: false)
         func findings(_ environment: [String: String?] = [:]) async throws -> Command.Outcome {
             try await container.start(
@@ -56,7 +56,7 @@ import Testing
         #expect(try await container.start("groupctl", ["doctor", "bad name"]).finish().status == 64)
     }
 
-    @Test func `tells a directory without a container from a missing one`() async throws {
+    @Test func `doctor distinguishes a directory without a container from a missing one`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let missing = try await container.findings()
         #expect(missing.map(\.code) == ["containerMissing"] && missing.first?.item == container.path)
@@ -65,7 +65,7 @@ import Testing
     }
 
     // case 9
-    @Test func `finds a flipped bit, and mends the journal`() async throws {
+    @Test func `doctor finds a flipped bit, and repairs the journal`() async throws {
         let container = try await container()
         try container.flip("second", in: "journal/1.log")
         let found = try await container.findings()
@@ -78,11 +78,11 @@ import Testing
         #expect(mended.map(\.mended) == [true, false] && mended.first?.done?.contains("was kept") == true)
         #expect(try await container.findings().map(\.code) == ["journalCut"])
         #expect(try await changes(container).prefix(2) == ["created\tfirst", "rescan\t"])
-        #expect(try await container.findings("--repair").map(\.mended) == [false], "there is nothing more to be mended")
+        #expect(try await container.findings("--repair").map(\.mended) == [false], "nothing else can be repaired")
     }
 
     // case 9
-    @Test func `mends a journal while others live`() async throws {
+    @Test func `doctor repairs a journal while members live`() async throws {
         let container = try await container()
         let follower = try await container.watching()
         try container.flip("second", in: "journal/1.log")
@@ -95,7 +95,7 @@ import Testing
     }
 
     // case 11
-    @Test(arguments: ["", "truncated"]) func `finds a checkpoint that is none, and makes it anew`(content: String)
+    @Test(arguments: ["", "truncated"]) func `doctor finds a damaged checkpoint, and writes it anew`(content: String)
         async throws
     {
         let container = try await container()
@@ -108,7 +108,7 @@ import Testing
     }
 
     // case 11
-    @Test func `finds that the checkpoint is lost, and makes it anew`() async throws {
+    @Test func `doctor finds a lost checkpoint, and writes it anew`() async throws {
         let container = try await container()
         _ = try await container.shell("mv \"$1/.group/journal/1.log\" \"$1/.group/journal/2.log\"")
         let found = try await container.findings()
@@ -118,7 +118,7 @@ import Testing
         try await container.done("write", "new", input: "x")
     }
 
-    @Test func `leaves alone what is of a newer version`() async throws {
+    @Test func `doctor leaves files of a newer version unchanged`() async throws {
         let container = try await container()
         let file = container.path + "/.group/format"
         try #"{"format": 99}"#.write(toFile: file, atomically: false, encoding: .utf8)
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: ["format", "lock", "members"], [true, false])
-    func `makes anew what keeps a container from being opened`(part: String, isGone: Bool) async throws {
+    func `doctor replaces a damaged part that prevents the opening`(part: String, isGone: Bool) async throws {
         let container = try await container()
         let cursor = try await JSONStatus(of: container).journal.cursor
         let file = container.path + "/.group/" + part
@@ -140,7 +140,7 @@ import Testing
         if !isGone { try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false) }
         let code = ["format": "formatDamaged", "lock": "lockFileMissing", "members": "memberTableDamaged"][part]
         if isGone && part == "members" {
-            // The table is made anew by the next process.
+            // The next process creates the table anew.
             #expect(try await container.findings().map(\.code) == [code])
         } else {
             #expect([65, 66].contains(try await container.run("read", "first").status))
@@ -157,7 +157,7 @@ import Testing
     }
 
     // case 20
-    @Test func `does not make anew what members use`() async throws {
+    @Test func `doctor does not replace a part that members use`() async throws {
         let container = try await container()
         let follower = try await container.watching()
         for (part, code) in [("format", "formatDamaged"), ("lock", "lockFileReplaced")] {
@@ -172,7 +172,7 @@ import Testing
         #expect(try await follower.readLine() == "created\tnew")
     }
 
-    @Test func `makes a directory for staging where there is none`() async throws {
+    @Test func `doctor creates a missing staging directory`() async throws {
         let container = try await container()
         _ = try await container.shell("rmdir \"$1/.group/staging\"")
         #expect(try await container.findings().map(\.code) == ["stagingMissing"])
@@ -181,7 +181,7 @@ import Testing
     }
 
     // case 43
-    @Test func `knows a copy that nobody has opened yet`() async throws {
+    @Test func `doctor detects a copied container before its first opening`() async throws {
         let container = try await container()
         _ = try await container.shell("cp -a \"$1\" \"$1.copy\"")
         let copy = try await container.start("groupctl", ["doctor", "--json", container.path + ".copy"]).finish()
@@ -190,7 +190,7 @@ import Testing
     }
 
     // case 35
-    @Test func `finds a suite that was cut short, and keeps what is left of it`() async throws {
+    @Test func `doctor finds a truncated suite, and keeps its intact part`() async throws {
         let container = try await container()
         let lines = (0..<1_000).map { "set key\($0) value\($0)\n" }.joined()
         try await container.done("defaults batch", "s", input: lines)
@@ -206,9 +206,9 @@ import Testing
         try await container.done("defaults set", "s", "new", "x")
     }
 
-    @Test func `sweeps what the dead left`() async throws {
+    @Test func `doctor removes the leftovers of dead members`() async throws {
         let container = try await container()
-        // So that nobody opens it alone, which sweeps it, too.
+        // A process that opens the container alone would remove the leftovers, too.
         let follower = try await container.watching()
         _ = try await container.shell(
             """

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.serialized)
 struct `watch-group` {
-    @Test func `says once every later change will be seen, with the place`() async throws {
+    @Test func `--verbose prints the cursor from which every change is seen`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let watcher = try container.watch("--verbose", "--count", "1")
@@ -18,7 +18,7 @@ struct `watch-group` {
         #expect(rest.allSatisfy { $0.hasPrefix("leadership") }, "what happens to it as a member: \(outcome.errors)")
     }
 
-    @Test func `is ready long before it would give up waiting for a leader, every time`() async throws {
+    @Test func `watch-group is ready long before its timeout for a leader`() async throws {
         let container = try await TemporaryContainer()
         for _ in 0..<40 {
             let watcher = try container.watch("--verbose")
@@ -28,13 +28,13 @@ struct `watch-group` {
         }
     }
 
-    @Test func `is silent on standard error without --verbose`() async throws {
+    @Test func `watch-group without --verbose writes nothing to standard error`() async throws {
         let container = try await TemporaryContainer()
         let outcome = try await container.watch("--timeout", "0").finish()
         #expect(outcome.errors == "" && outcome.output.isEmpty)
     }
 
-    @Test func `begins at the oldest change, at a cursor, or now`() async throws {
+    @Test func `watch-group begins at the oldest change, at a cursor, or now`() async throws {
         let container = try await TemporaryContainer()
         for item in ["a", "b", "c"] { try await container.done("write", item, input: "1") }
         let all = try await container.watch("--since", "start", "--json", "-n", "3").finish()
@@ -48,14 +48,14 @@ struct `watch-group` {
         #expect(now.status == 2 && now.output.isEmpty)
     }
 
-    @Test func `ends after as many lines as were asked for, though there are more`() async throws {
+    @Test func `watch-group ends after --count lines, also with more changes`() async throws {
         let container = try await TemporaryContainer()
         for item in ["a", "b", "c"] { try await container.done("write", item, input: "1") }
         let outcome = try await container.watch("--since", "start", "--count", "2").finish()
         #expect(outcome.status == 0 && outcome.lines == ["created\ta", "created\tb"])
     }
 
-    @Test func `ends with 2 when no line came for so long`() async throws {
+    @Test func `watch-group ends with 2 after its timeout`() async throws {
         let container = try await TemporaryContainer()
         let start = ContinuousClock.now
         let outcome = try await container.watch("--timeout", "350ms").finish()
@@ -63,14 +63,16 @@ struct `watch-group` {
         #expect(ContinuousClock.now - start >= .milliseconds(350))
     }
 
-    @Test func `counts its timeout from the last line`() async throws {
+    @Test func `watch-group counts its timeout from the last line`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let outcome = try await container.watch("--since", "start", "--timeout", "200ms").finish()
         #expect(outcome.status == 2 && outcome.lines == ["created\ta"])
     }
 
-    @Test(arguments: [SIGTERM, SIGINT, SIGHUP]) func `ends by a signal with its status`(signal: Int32) async throws {
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP]) func `a signal ends watch-group with the signal's status`(signal: Int32)
+        async throws
+    {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching()
         watcher.signal(signal)
@@ -78,7 +80,7 @@ struct `watch-group` {
         #expect(outcome.status == 128 + signal, "\(outcome)")
     }
 
-    @Test func `that was stopped gets what happened meanwhile, and stops nobody`() async throws {
+    @Test func `a stopped watch-group gets the changes later, and blocks no process`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching("--json", "--count", "20")
         try #require(watcher.stop())
@@ -88,10 +90,10 @@ struct `watch-group` {
         #expect(changes.map(\.sequence) == Array(1...20))
     }
 
-    @Test func `whose reader is slow loses nothing and stops nobody`() async throws {
+    @Test func `watch-group with a slow reader loses no line and blocks no process`() async throws {
         let container = try await TemporaryContainer()
         let name = String(repeating: "n", count: 250)
-        // The pipe holds 64 KiB; nobody reads until all is written.
+        // The pipe holds 64 KiB, and is not read until all is written.
         let watcher = try await container.watching("--count", "400")
         let script = "i=0; while [ $i -lt 400 ]; do i=$((i+1)); echo $i | groupctl write \"$1\" \"$2\" --relaxed; done"
         #expect(try await container.shell(script, name).status == 0)

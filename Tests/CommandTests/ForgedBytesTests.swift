@@ -3,9 +3,9 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// Bytes below `.group` that no member writes: each process that may write there can.
+/// Bytes below `.group` that no member writes, but any process with the permission to write there can.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct `What a container's own files say` {
+struct `Forged bytes in a container's own files` {
     private func put(_ word: UInt64, at offset: Int64, of name: String, _ container: TemporaryContainer) throws {
         let file = try FileHandle(forUpdating: URL(filePath: "\(container.path)/.group/\(name)"))
         try file.seek(toOffset: UInt64(offset))
@@ -13,9 +13,9 @@ struct `What a container's own files say` {
         try file.close()
     }
 
-    // The word at 904: when a follower asked last whether there is a leader.
+    // The word at 904 is the time of the last probe of the leader.
     @Test(arguments: [1 << 63, .max, 1 << 62] as [UInt64])
-    func `of a time that cannot be ends no follower`(word: UInt64) async throws {
+    func `an impossible time of a leader probe ends no follower`(word: UInt64) async throws {
         let container = try await TemporaryContainer()
         let leader = try await container.watching()
         try put(word, at: 904, of: "members", container)
@@ -28,11 +28,11 @@ struct `What a container's own files say` {
     }
 
     @Test(arguments: [1 << 63, .max] as [UInt64])
-    func `of a lock's age that cannot be hides no holder`(word: UInt64) async throws {
+    func `an impossible time of a lock hides no holder`(word: UInt64) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
-        // Slot 0, where it joined, and the time of its first access.
+        // These are the time of joining and the time of the first access, of slot 0.
         for offset in [8, 384 + 24] { try put(word, at: 69_632 + Int64(offset), of: "members", container) }
         for command in ["status", "doctor"] {
             for words in [[], ["--json"]] {
@@ -42,12 +42,12 @@ struct `What a container's own files say` {
             }
         }
         let outcome = try await container.run("read", "a", "--timeout", "0")
-        #expect(outcome.status == 75 && outcome.errors.contains("held by the-holder"), "\(outcome)")
+        #expect(outcome.status == 75 && outcome.errors.contains("(the-holder"), "\(outcome)")
         #expect(try await holder.release().status == 0)
     }
 
     @Test(arguments: ["18446744073709551615", "0", "4294967296", "+2", "02"])
-    func `of a journal's file that no log has is not followed`(name: String) async throws {
+    func `a journal file with an impossible number is ignored`(name: String) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let journal = container.path + "/.group/journal"

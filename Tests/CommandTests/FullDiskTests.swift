@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
 struct `A full disk` {
-    /// Each line of the answer is a word and what a command said or ended with.
+    /// Each line of the result is a word and a command's message or status.
     private func run(_ script: String, on disk: SmallFileSystem.Kind) async throws -> [String: String] {
         let whole = """
             note() { name=$1; shift; "$@" >out 2>err; echo "$name=$?"; }
@@ -21,12 +21,14 @@ struct `A full disk` {
     }
 
     @Test(arguments: SmallFileSystem.Kind.allCases)
-    func `is never filled where something else stands in its place`(disk: SmallFileSystem.Kind) async throws {
+    func `a disk is not filled if the small file system is not mounted in its place`(disk: SmallFileSystem.Kind)
+        async throws
+    {
         let outcome = try await SmallFileSystem(disk).shell("umount disk && fill; echo filled")
         #expect(outcome.status == 99 && outcome.lines == [] && outcome.errors.contains("is not the small file system"))
     }
 
-    @Test func `is seen by the doctor before it is met`() async throws {
+    @Test func `doctor finds a full disk`() async throws {
         let answers = try await run(
             """
             note create groupctl create disk/c --journal-size 4M
@@ -42,7 +44,9 @@ struct `A full disk` {
 
     // case 6
     @Test(arguments: SmallFileSystem.Kind.allCases)
-    func `refuses a write before anything is changed, and all is well with room again`(disk: SmallFileSystem.Kind)
+    func `a full disk refuses a write before any change, and space makes writes possible again`(
+        disk: SmallFileSystem.Kind
+    )
         async throws
     {
         let answers = try await run(
@@ -68,15 +72,17 @@ struct `A full disk` {
             """, on: disk)
         #expect(answers["create"] == "0" && answers["first"] == "0", "\(answers)")
         for call in ["refused", "refusedJSON", "new", "update"] { #expect(answers[call] == "74", "\(call) \(answers)") }
+        let message = answers["message"] ?? ""
         #expect(
-            answers["message"]?.contains("cannot write 'item': No space left on device; nothing was changed") == true)
+            message.contains("cannot write 'item' in 'disk/c': No space left on device; nothing was changed"),
+            "\(message)")
         let error = try JSONDecoder().decode(JSONError.self, from: Data((answers["json"] ?? "").utf8))
         #expect(error.code == "noSpace" && error.item == "item" && error.operation == "write")
         #expect(answers["old"] == "0 1500000")
         #expect(answers["staging"] == "")
         #expect(answers["status"] == "0")
         #expect(answers["again"] == "0" && answers["newAgain"] == "0", "\(answers)")
-        // The directory on the way may have been made before the disk was found full.
+        // The parent directory may have been created before the disk was full.
         let made = answers["changes"]?.contains("directory") == true ? "created directory " : ""
         #expect(answers["list"] == (made.isEmpty ? "item " : "directory/ item "))
         #expect(answers["changes"] == "created item " + made)
@@ -88,7 +94,7 @@ struct `A full disk` {
 
     // case 6
     @Test(arguments: SmallFileSystem.Kind.allCases)
-    func `gets room by what is removed, also by several at once and where nothing comes of it at first`(
+    func `a removal frees space on a full disk, also several at once`(
         disk: SmallFileSystem.Kind
     ) async throws {
         let answers = try await run(
@@ -125,7 +131,9 @@ struct `A full disk` {
 
     // case 6
     @Test(.enabled(if: Strace.isThere, "needs strace"), arguments: SmallFileSystem.Kind.allCases)
-    func `gets room by what is removed, though another was killed at it`(disk: SmallFileSystem.Kind) async throws {
+    func `a removal frees space on a full disk after another removal was killed`(disk: SmallFileSystem.Kind)
+        async throws
+    {
         let answers = try await run(
             """
             groupctl create disk/c --journal-size 4M
@@ -154,7 +162,7 @@ struct `A full disk` {
     }
 
     @Test(arguments: SmallFileSystem.Kind.allCases)
-    func `has no room for a container: it says so, and nothing is left that looks like one`(disk: SmallFileSystem.Kind)
+    func `create on a full disk fails and leaves nothing that looks like a container`(disk: SmallFileSystem.Kind)
         async throws
     {
         let answers = try await run(
@@ -174,7 +182,7 @@ struct `A full disk` {
     }
 
     // case 28
-    @Test func `that can only be read is read, and not written`() async throws {
+    @Test func `a container on a read-only disk is read, and writes are refused`() async throws {
         let answers = try await run(
             """
             groupctl create disk/c && echo content | groupctl write disk/c item

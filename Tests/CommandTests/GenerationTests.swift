@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 @Suite(.serialized)
-struct `groupctl's generations` {
-    @Test func `are read with the content and compared by the write`() async throws {
+struct `Generations in groupctl` {
+    @Test func `a generation is read with the content, and write --if-generation compares it`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", "--if-generation", "absent", input: "1")
         let file = container.directory + "/generation"
@@ -14,7 +14,10 @@ struct `groupctl's generations` {
         #expect(json.text == #"{"path":"a","outcome":"written","generation":2}"# + "\n")
         let late = try await container.run("write", "a", "--if-generation", "1", input: "mine")
         #expect(late.status == 4 && late.output.isEmpty)
-        #expect(late.errors == "groupctl: cannot write 'a': it is at generation 2, not 1; read it again\n")
+        #expect(
+            late.errors
+                == "groupctl: cannot write 'a' in '\(container.path)': the item is at generation 2, not 1; read it again\n"
+        )
         let same = try await container.run("write", "a", "--if-generation", "1", "--exit-code", input: "2")
         #expect(same.status == 4, "the condition comes before the bytes")
         let unchanged = try await container.run("write", "a", "--if-generation", "2", "--exit-code", input: "2")
@@ -22,7 +25,7 @@ struct `groupctl's generations` {
         #expect(try container.content("a") == "2")
     }
 
-    @Test func `make read, edit and write safe in a script`() async throws {
+    @Test func `generations make concurrent read, edit and write in scripts lose nothing`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "n", input: "0\n")
         let script = """
@@ -43,7 +46,7 @@ struct `groupctl's generations` {
         #expect(try await JSONStatus(of: container).journal.sequence == 16)
     }
 
-    @Test func `are told as JSON where they do not match`() async throws {
+    @Test func `a generation that does not match is a JSON error with the present one`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let error = try JSONError(try await container.run("write", "a", "--if-generation", "7", "--json", input: "2"))
@@ -57,7 +60,7 @@ struct `groupctl's generations` {
     }
 
     @Test(arguments: ["", "x", "-1", "+1", "1.0", " 1", "18446744073709551616", "Absent"])
-    func `that are none are wrong usage, before anything is read`(text: String) async throws {
+    func `a malformed generation is wrong usage before standard input is read`(text: String) async throws {
         let container = try await TemporaryContainer()
         let outcome = try await container.run("write", "a", "--if-generation=\(text)", input: "1")
         #expect(outcome.status == 64 && outcome.errors.contains("--if-generation"), "\(outcome)")
@@ -65,7 +68,7 @@ struct `groupctl's generations` {
     }
 
     @Test(arguments: [false, true])
-    func `change with what is changed without coordination, leader or none`(isWatched: Bool) async throws {
+    func `an external change increases the generation, with and without a leader`(isWatched: Bool) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "one")
         let watcher = isWatched ? try await container.watching("--json") : nil
@@ -91,7 +94,7 @@ struct `groupctl's generations` {
         if let watcher { #expect(try await watcher.readLines(changes.count - 1).count == changes.count - 1) }
     }
 
-    @Test func `are not written where there is no content, and no content is without one`() async throws {
+    @Test func `read writes no generation without content, and no content without a generation`() async throws {
         let container = try await TemporaryContainer()
         let file = container.directory + "/generation"
         #expect(try await container.run("read", "a", "--generation-file", file).status == 66)
@@ -99,7 +102,7 @@ struct `groupctl's generations` {
         try await container.done("write", "a", input: "content")
         let unread = try await container.run("read", "a", "--generation-file", file, output: .closedPipe)
         #expect(unread.status == 0, "a closed pipe ends quietly")
-        #expect(!FileManager.default.fileExists(atPath: file), "nobody got the content")
+        #expect(!FileManager.default.fileExists(atPath: file), "the content was not read")
         let nowhere = container.directory + "/missing/generation"
         let outcome = try await container.run("read", "a", "--generation-file", nowhere)
         #expect(outcome.status == 66 && outcome.text == "content")
@@ -113,7 +116,7 @@ struct `groupctl's generations` {
     }
 
     // case 9
-    @Test func `of a damaged journal end with 65 and change nothing`() async throws {
+    @Test func `a generation from a damaged journal ends with 65 and changes nothing`() async throws {
         let container = try await TemporaryContainer()
         for name in ["first", "second"] { try await container.done("write", name, input: "x") }
         let script = "printf S | dd of=\"$1/.group/journal/1.log\" bs=1 conv=notrunc status=none seek=\"$2\""
@@ -130,10 +133,10 @@ struct `groupctl's generations` {
 
     // case 1
     @Test(.enabled(if: Strace.isThere, "needs strace(1) and the permission to trace"))
-    func `heed a writer that was killed before its record`() async throws {
+    func `the generation includes the change of a writer that was killed before its record`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")
-        // The first fsync is that of the content, the second that of the directory.
+        // The first fsync is for the content, the second for the directory.
         let words = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:signal=KILL:when=2"]
         let killed = try await container.start(
             "strace", words + ["groupctl", "write", container.path, "a", "--if-generation", "1"], input: "new"
@@ -144,11 +147,11 @@ struct `groupctl's generations` {
         #expect(outcome.status == 4)
         #expect(try JSONError(outcome).generation == 2)
         let lines = try await container.done("changes", "--since", "start", "--json").lines
-        #expect(try lines.map { try JSONChange($0) }.map(\.coordinated) == [true, true], "it is the writer's")
+        #expect(try lines.map { try JSONChange($0) }.map(\.coordinated) == [true, true], "the change is the writer's")
     }
 
-    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
-    func `of a file that may not be read are told by its dates`() async throws {
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+    func `the generation of an unreadable file follows its dates`() async throws {
         let container = try await TemporaryContainer(creating: false)
         try await container.done("create", "--unix-group", "games")
         #expect(try await container.shell("chmod 711 \"$1/..\"").status == 0)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.serialized)
-struct `Asked for help` {
+struct `Help of the commands` {
     static let calls: [(program: String, words: [String])] =
         [("groupctl", []), ("watch-group", [])]
         + ["create", "path", "list", "read", "write", "update", "defaults", "changes", "refresh", "status"].map {
@@ -11,7 +11,7 @@ struct `Asked for help` {
         }
 
     @Test(arguments: calls)
-    func `every command teaches and succeeds`(program: String, words: [String]) async throws {
+    func `--help of every command prints its usage and succeeds`(program: String, words: [String]) async throws {
         let outcome = try await Command(program, words + ["--help"]).finish()
         #expect(outcome.status == 0, "\(outcome)")
         #expect(outcome.errors == "")
@@ -24,7 +24,8 @@ struct `Asked for help` {
     }
 
     @Test(arguments: calls)
-    func `every command tells its version and that of the format`(program: String, words: [String]) async throws {
+    func `--version of every command prints its version and the format's`(program: String, words: [String]) async throws
+    {
         let outcome = try await Command(program, words + ["--version"]).finish()
         #expect(outcome.status == 0, "\(outcome)")
         #expect(outcome.errors == "")
@@ -33,7 +34,7 @@ struct `Asked for help` {
     }
 
     @Test(arguments: ["groupctl", "watch-group"])
-    func `a program lists its exit statuses`(program: String) async throws {
+    func `--help of a program lists its exit statuses`(program: String) async throws {
         let outcome = try await Command(program, ["--help"]).finish()
         let statuses = outcome.text.components(separatedBy: "Exit status:").last ?? ""
         for status in ["0", "64", "65", "66", "74", "77", "128+n"] {
@@ -41,7 +42,7 @@ struct `Asked for help` {
         }
     }
 
-    @Test func `a command of a command is found without arguments, in each way to ask`() async throws {
+    @Test func `the help of a nested command needs no arguments, in each spelling`() async throws {
         for words in [["defaults", "get", "--help"], ["defaults", "get", "-h"], ["help", "defaults", "get"]] {
             let outcome = try await Command("groupctl", words).finish()
             let usage = "Usage: groupctl defaults get GROUP SUITE KEY"
@@ -54,8 +55,7 @@ struct `Asked for help` {
     }
 
     @Test(arguments: ["groupctl", "widget-host"])
-    func `each command has examples and exit statuses of its own, and no lines of others`(program: String) async throws
-    {
+    func `the help of each command has its own examples and exit statuses only`(program: String) async throws {
         func commands(of words: [String]) async throws -> [String] {
             let help = try await Command(program, ["help"] + words).finish()
             let section = help.text.components(separatedBy: "\nCommands:\n").dropFirst().first ?? ""
@@ -75,13 +75,13 @@ struct `Asked for help` {
         }
     }
 
-    @Test func `help comes before what is wrong with the rest`() async throws {
+    @Test func `--help takes precedence over errors in other words`() async throws {
         let outcome = try await Command("groupctl", ["write", "--help", "nowhere", "a", "b", "c"]).finish()
         #expect(outcome.status == 0, "\(outcome)")
     }
 
     @Test(arguments: ["groupctl", "watch-group"])
-    func `help into a closed pipe is quiet, into a full disk an error`(program: String) async throws {
+    func `help into a closed pipe is quiet, and into a full disk an error`(program: String) async throws {
         let closed = try await Command(program, ["--help"], output: .closedPipe).finish()
         #expect(closed.status == 0 && closed.errors == "", "\(closed)")
         let full = try await Command(program, ["--help"], output: .file("/dev/full")).finish()

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `In hostile surroundings` {
+@Suite struct `Hostile surroundings` {
     @Test(arguments: [".group/journal/1.log", ".group/format", ".group/members", ".group/lock"])
-    func `a FIFO in place of a file is damage, and nobody waits for it`(file: String) async throws {
+    func `a FIFO in place of a container's file is damage and blocks no command`(file: String) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         #expect(try await container.shell("rm \"$1/$2\" && mkfifo \"$1/$2\"", file).status == 0)
@@ -13,7 +13,7 @@ import Testing
         #expect(outcome.errors.contains(file), "\(outcome)")
     }
 
-    @Test func `a widget's record that is a FIFO is damage, too`() async throws {
+    @Test func `a FIFO in place of a widget's record is damage`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("refresh", "w")
         let record = ".group/widgets/w/record.json"
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: ["/.group", "/.group/members", ""])
-    func `a follower ends when its container, or what binds its members, is removed`(removed: String) async throws {
+    func `a follower ends when its container or the member table is removed`(removed: String) async throws {
         let container = try await TemporaryContainer()
         let watch = try await container.watching()
         #expect(try await container.shell("rm -rf \"$1$2\"", removed).status == 0)
@@ -30,7 +30,7 @@ import Testing
         #expect(outcome.status == 66 && outcome.errors.contains("was removed"), "\(outcome)")
     }
 
-    @Test func `a container without its format file is not made anew`() async throws {
+    @Test func `a container without its format file is not created anew`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         #expect(try await container.shell("rm \"$1/.group/format\"").status == 0)
@@ -38,7 +38,7 @@ import Testing
         #expect(try await container.shell("test ! -e \"$1/.group/format\"").status == 0)
     }
 
-    @Test func `a closed standard input is not an empty one`() async throws {
+    @Test func `a closed standard input is an error, not an empty input`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         #expect(try await container.shell("groupctl write \"$1\" a <&-").status == 74)
@@ -47,7 +47,7 @@ import Testing
     }
 
     // case 7
-    @Test func `a limit of file size is an error, and leaves the old content`() async throws {
+    @Test func `a limit of file size is an error that leaves the old content`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let script = "ulimit -f 8; head -c 200000 /dev/zero | groupctl write \"$1\" a"
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: 8...20)
-    func `a limit of open files is an error, or enough`(limit: Int) async throws {
+    func `a low limit of open files suffices or is an error`(limit: Int) async throws {
         let container = try await TemporaryContainer()
         for command in ["watch-group -t 0.2 \"$1\"", "groupctl write \"$1\" a"] {
             let outcome = try await container.shell("ulimit -n \(limit); \(command)")
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: ["update \"$1\" a -- cat", "refresh \"$1\" w -- head -c 400000000 /dev/zero"])
-    func `a limit that a COMMAND's content meets is told of what and what to do`(command: String) async throws {
+    func `an error at a limit of a COMMAND's output names the limit and the item`(command: String) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: String(repeating: "x", count: 200_000))
         let isUpdate = command.hasPrefix("update")
@@ -76,14 +76,16 @@ import Testing
             if [0, 127].contains(outcome.status) { continue }
             #expect(outcome.errors.contains("cannot "), "\(limit): \(outcome)")
             if limit == "-f 8" && isUpdate {
-                #expect(outcome.status == 74 && outcome.errors.contains("'a': File too large"), "\(outcome)")
+                #expect(
+                    outcome.status == 74 && outcome.errors.contains("'a' in '\(container.path)': File too large"),
+                    "\(outcome)")
             }
         }
         #expect(try container.content("a").count == 200_000)
     }
 
     @Test(arguments: ["update \"$1\" a -- yes", "refresh \"$1\" w -- yes"])
-    func `a COMMAND that prints without end is ended, and the error names the limit`(command: String) async throws {
+    func `a COMMAND that prints without end is ended with an error that names the limit`(command: String) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let outcome = try await container.shell("groupctl \(command)")
@@ -100,7 +102,7 @@ import Testing
     }
 
     @Test(.enabled(if: isRoot && succeeds(["unshare", "-m", "true"]), "needs root and mount namespaces"))
-    func `without /proc a command has its arguments, and says what is missing`() async throws {
+    func `a command without /proc gets its arguments and names what is missing`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let script = """
@@ -114,13 +116,13 @@ import Testing
         #expect(outcome.errors.contains("/proc is not mounted; mount it"), "\(outcome)")
     }
 
-    @Test func `-q is --quiet`() async throws {
+    @Test func `the option -q is --quiet`() async throws {
         let container = try await TemporaryContainer()
         let outcome = try await container.run("read", "-q", "nothing")
         #expect(outcome.status == 66 && outcome.errors.isEmpty, "\(outcome)")
     }
 
-    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
     func `members of one Unix group write each other's items, whatever their umask`() async throws {
         let container = try await TemporaryContainer(creating: false)
         #expect(

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 @Suite(.serialized)
-struct `Whatever happens` {
-    @Test func `eight processes that add to one number lose nothing, and each is seen once`() async throws {
+struct `Invariants of concurrent processes` {
+    @Test func `additions of eight processes are all kept, and each is one change`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching("--json", "--count", "200")
         let script = """
@@ -32,7 +32,7 @@ struct `Whatever happens` {
         #expect(try await JSONStatus(of: container).members.count == 1)
     }
 
-    @Test func `a follower killed in the middle comes back and has missed nothing`() async throws {
+    @Test func `a follower that is killed and resumes has missed no change`() async throws {
         let count: UInt64 = runsLongTests ? 1_000 : 200
         let container = try await TemporaryContainer()
         let script = """
@@ -45,7 +45,7 @@ struct `Whatever happens` {
         var follower = try await container.watching("--json", "--cursor-file", file)
         let writer = try container.start("sh", ["-c", script, "sh", container.path])
         var seen: [UInt64] = []
-        // Killed several times, each time after some lines that it had printed.
+        // The follower is killed several times, each time after it has printed some lines.
         for _ in 0..<5 {
             #expect(try await follower.readLines(Int(count / 10)).count == Int(count / 10))
             follower.signal(SIGKILL)
@@ -66,7 +66,7 @@ struct `Whatever happens` {
         #expect(Set(seen) == Set(1...count))
     }
 
-    /// Within one run each sequence follows the one before; the run's first may repeat what was seen, and skips none.
+    /// Within one run each sequence follows the last one; the run's first may repeat earlier sequences, and skips none.
     private func check(_ lines: [String], after seen: [UInt64]) throws -> [UInt64] {
         let run = try lines.map { try JSONChange($0).sequence }
         guard let first = run.first, let last = run.last else { return seen }
@@ -75,7 +75,7 @@ struct `Whatever happens` {
         return seen + run
     }
 
-    @Test func `a reader without coordination sees a whole old or a whole new file`() async throws {
+    @Test func `a reader without coordination sees a whole old or new file`() async throws {
         let container = try await TemporaryContainer()
         let (writes, reads) = runsLongTests ? (2_000, 200_000) : (200, 1_000)
         let script = """
@@ -102,19 +102,19 @@ struct `Whatever happens` {
     }
 }
 
-/// Reads of a file as cat(1) does them, and what they found.
+/// Reads of a file, as by cat(1), and their results.
 private struct PlainReads: Sendable {
     static let size = 200_000
 
     let file: String
     var count = 0
-    /// Of another length, or with more than one letter.
+    /// Contents of another length, or with more than one letter.
     var torn = 0
     var letters = Set<UInt8>()
 
     init(file: String) { self.file = file }
 
-    /// On a thread of its own: the cooperative pool is for who waits.
+    /// Reads on a thread of its own, because the cooperative pool is for tasks that wait.
     func continued(by count: Int) async -> PlainReads {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -137,7 +137,7 @@ private struct PlainReads: Sendable {
                 if got <= 0 { break }
                 length += got
             }
-            // Each byte is the one before it.
+            // Each byte equals the byte before it.
             return unsafe length == Self.size && memcmp(start, start + 1, length - 1) == 0
         }
         count += 1

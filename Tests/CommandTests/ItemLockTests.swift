@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 @Suite(.serialized)
-struct `A lock` {
+struct `A lock on an item` {
     // case 14
     @Test(arguments: [["read", "a"], ["write", "a"], ["update", "a", "--", "cat"]])
-    func `that is held makes one try end with 75 and its holder's name`(call: [String]) async throws {
+    func `a single attempt at a held lock ends with 75 and names the holder`(call: [String]) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
@@ -15,8 +15,11 @@ struct `A lock` {
         let outcome = try await container.start("groupctl", words, input: "other").finish()
         #expect(outcome.status == 75, "\(outcome)")
         #expect(outcome.output.isEmpty)
-        #expect(outcome.errors.contains("cannot \(call[0]) 'a': the lock was not granted in time"), "\(outcome)")
-        #expect(outcome.errors.contains("held by the-holder (process \(holder.command.identifier), '"), "\(outcome)")
+        #expect(
+            outcome.errors.contains(
+                "cannot \(call[0]) 'a' in '\(container.path)': the \(call[0] == "read" ? "shared" : "exclusive") lock was not granted at once"
+            ), "\(outcome)")
+        #expect(outcome.errors.contains("process \(holder.command.identifier) (the-holder, '"), "\(outcome)")
 
         let error = try JSONError(try await container.start("groupctl", words.insertingJSON).finish())
         #expect(error.code == "lockTimedOut" && error.item == "a" && error.operation == call[0], "\(error)")
@@ -29,7 +32,7 @@ struct `A lock` {
         #expect(try container.content("a") == "new\n")
     }
 
-    @Test func `is waited for as long as was told`() async throws {
+    @Test func `a command waits for a held lock until its timeout`() async throws {
         let container = try await TemporaryContainer()
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         let start = ContinuousClock.now
@@ -38,7 +41,7 @@ struct `A lock` {
         #expect(try await holder.release().status == 0)
     }
 
-    @Test func `of one item is in nobody's way at another`() async throws {
+    @Test func `a lock on one item does not block another item`() async throws {
         let container = try await TemporaryContainer()
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         #expect(try await container.run("write", "b", "--timeout", "0", input: "x").status == 0)
@@ -48,7 +51,7 @@ struct `A lock` {
         #expect(try await holder.release().status == 0)
     }
 
-    @Test func `goes to who waits for it, who is seen to wait`() async throws {
+    @Test func `a waiting command is shown by status and gets the lock on its release`() async throws {
         let container = try await TemporaryContainer()
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         let waiter = try container.start("write", "a", "--purpose", "the-waiter", input: "last")
@@ -65,7 +68,7 @@ struct `A lock` {
     }
 
     // case 23
-    @Test func `that readers share is refused to further ones as soon as a writer of another process waits for it`()
+    @Test func `new readers of a shared lock wait behind a waiting writer of another process`()
         async throws
     {
         let container = try await TemporaryContainer()
@@ -75,9 +78,9 @@ struct `A lock` {
         let sharer = try container.start(
             "lock", "--shared", "a", "--", "sh", "-c", "echo held; read line <\"$0\"", gate)
         #expect(try await sharer.readLine() == "held")
-        #expect(try await container.run("read", "a", "--timeout", "0").status == 0, "as long as nobody waits")
+        #expect(try await container.run("read", "a", "--timeout", "0").status == 0, "as long as no writer waits")
         let writer = try container.start("write", "a", input: "new")
-        // It is on its way there.
+        // The writer is about to wait.
         var refused = false
         for _ in 0..<200 where !refused {
             refused = try await container.run("read", "a", "--timeout", "0").status == 75
@@ -90,7 +93,7 @@ struct `A lock` {
         #expect(try await container.run("read", "a", "--timeout", "0").output == Array("new".utf8))
     }
 
-    @Test func `of a killed process is free at once, and the command under it dies too`() async throws {
+    @Test func `the lock of a killed process is free at once, and its COMMAND is killed`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
@@ -98,14 +101,14 @@ struct `A lock` {
         #expect(try await holder.command.end() == 128 + SIGKILL)
         let outcome = try await container.run("update", "a", "--timeout", "0", "--", "sed", "s/$/ and next/")
         #expect(outcome.status == 0, "\(outcome)")
-        // It held the other end of standard error for as long as it lived; nobody opened its gate.
+        // The command held the other end of standard error as long as it lived, and its gate was not opened.
         _ = try await holder.command.finish()
         #expect(try container.content("a") == "old and next\n" || container.content("a") == "old and next")
         #expect(try await JSONStatus(of: container).members.count == 1)
     }
 
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
-    func `ends by a signal with its status, and nothing is written`(signal: Int32) async throws {
+    func `a signal ends update under its lock, and nothing is written`(signal: Int32) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
@@ -117,26 +120,26 @@ struct `A lock` {
     }
 
     // case 16
-    @Test func `of a stopped process is not stolen: the deadline names it`() async throws {
+    @Test func `the lock of a stopped process stays, and a timeout names the process`() async throws {
         let container = try await TemporaryContainer()
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         try #require(holder.command.stop())
         let outcome = try await container.run("write", "a", "--timeout", "100ms", input: "stolen")
         #expect(outcome.status == 75, "\(outcome)")
-        #expect(outcome.errors.contains("the-holder (process \(holder.command.identifier), stopped, '"))
-        // Everybody else goes on.
+        #expect(outcome.errors.contains("process \(holder.command.identifier) (the-holder, stopped, '"))
+        // All other processes go on.
         #expect(try await container.run("write", "b", "--timeout", "0", input: "x").status == 0)
         holder.command.signal(SIGCONT)
         #expect(try await holder.release().status == 0)
         #expect(try container.content("a") == "new\n")
     }
 
-    @Test func `is held while COMMAND runs`() async throws {
+    @Test func `update holds the lock while COMMAND runs`() async throws {
         let container = try await TemporaryContainer()
         let outcome = try await container.run(
             "update", "a", "--", "groupctl", "write", container.path, "a", "--timeout", "0")
-        #expect(outcome.status == 75, "COMMAND's own status is passed on: \(outcome)")
-        #expect(outcome.errors.contains("held by groupctl"))
+        #expect(outcome.status == 75, "the status is COMMAND's: \(outcome)")
+        #expect(outcome.errors.contains(" (groupctl, '"))
         #expect(try await container.done("list").output.isEmpty)
     }
 }

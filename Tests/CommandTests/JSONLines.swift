@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `--json` prints for an error.
+/// The object that `--json` prints for an error.
 struct JSONError: Decodable, Equatable {
     struct Holder: Decodable, Equatable {
         var pid: Int32
@@ -14,13 +14,15 @@ struct JSONError: Decodable, Equatable {
     var item: String?
     var operation: String?
     var cause: String
+    var container: String?
     var advice: String?
+    var remedy: String?
     var generation: UInt64?
     var holders: [Holder] = []
 }
 
 extension JSONError {
-    /// The one object on standard error, with every key of the contract, and nothing on standard output.
+    /// Reads the only object on standard error, with every documented key, and checks that standard output is empty.
     init(_ outcome: Command.Outcome, sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(outcome.output.isEmpty, sourceLocation: sourceLocation)
         #expect(outcome.errors.last == "\n", sourceLocation: sourceLocation)
@@ -34,7 +36,7 @@ extension JSONError {
     }
 }
 
-/// To the millisecond, in UTC.
+/// A time in UTC, to the millisecond.
 func isTimestamp(_ text: String?) -> Bool {
     text?.wholeMatch(of: /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/) != nil
 }

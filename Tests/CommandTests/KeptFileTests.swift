@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 @Suite
-struct `A file that a command keeps for its user` {
-    @Test func `replaces a regular file, keeps its mode, and touches nothing beside it`() async throws {
+struct `A file that a command writes for its user` {
+    @Test func `a user's file is replaced with its mode, and no other file is changed`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let (file, beside) = ("\(container.directory)/seen", "\(container.directory)/seen.new")
@@ -20,7 +20,7 @@ struct `A file that a command keeps for its user` {
         #expect(!names.contains { $0.hasPrefix(".seen") })
     }
 
-    @Test func `is refused where something else stands, which stays`() async throws {
+    @Test func `a user's file in place of another type of file is refused and unchanged`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let script = "cd \"$2\" && mkfifo fifo && mkdir dir && echo x >target && ln -s target link"
@@ -35,7 +35,7 @@ struct `A file that a command keeps for its user` {
         #expect(try await container.shell(still, container.directory).text == "x\n0\n")
     }
 
-    @Test func `is refused inside a container, where it would be an item or more`() async throws {
+    @Test func `a user's file inside a container is refused`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         try await container.done("write", "f/b", input: "precious")
@@ -51,7 +51,7 @@ struct `A file that a command keeps for its user` {
             }
             let read = try await container.run("read", "a", "--generation-file", file)
             #expect(read.status == 64 && read.output.isEmpty, "\(place): \(read)")
-            #expect(read.errors.contains("choose a place outside of it"), "\(place): \(read)")
+            #expect(read.errors.contains("choose a path outside of the container"), "\(place): \(read)")
         }
         #expect(try container.content("f/b") == "precious")
         #expect(try Data(contentsOf: URL(filePath: container.path + "/.group/lock")) == lock)
@@ -59,7 +59,7 @@ struct `A file that a command keeps for its user` {
     }
 
     @Test(arguments: ["/", "/dev/null", "/tmp", "fifo", "link"])
-    func `is refused before anything is printed where no regular file stands`(place: String) async throws {
+    func `a user's file that is not a regular file is refused before any output`(place: String) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         #expect(try await container.shell("cd \"$1/..\" && mkfifo fifo && >target && ln -s target link").status == 0)
@@ -70,7 +70,7 @@ struct `A file that a command keeps for its user` {
         ]
         for outcome in outcomes {
             #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")
-            #expect(outcome.errors.contains("'\(file)'") && outcome.errors.contains("no regular file"), "\(outcome)")
+            #expect(outcome.errors.contains("'\(file)'") && outcome.errors.contains("not a regular file"), "\(outcome)")
             #expect(!outcome.errors.contains("remove the file"), "\(outcome)")
         }
     }

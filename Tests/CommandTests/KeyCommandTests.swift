@@ -7,7 +7,7 @@ struct `watch-group --defaults -- COMMAND` {
     private static let all =
         #"cat; echo "$GROUP_KEYS $GROUP_FAILURES [$GROUP_RESCAN] [$GROUP_CLEARED] $GROUP_SUITE $GROUP_CURSOR $GROUP_CONTAINER""#
 
-    @Test func `gets each key that changed once, and the place behind it`() async throws {
+    @Test func `COMMAND gets each changed key once, and the cursor after the batch`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.defaults("s", "batch", input: "set 'a\tb' 1\nset c 1\nset 'a\tb' 2\nclear\n")
         let file = container.directory + "/cursor"
@@ -24,7 +24,7 @@ struct `watch-group --defaults -- COMMAND` {
         #expect(rest.output.isEmpty && rest.status == 2)
     }
 
-    @Test func `that fails gets the same again, with what came since, and the place stays`() async throws {
+    @Test func `a COMMAND for keys that fails gets the same keys and newer ones again`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.defaults("s", "set", "a", "1")
         let file = container.directory + "/cursor"
@@ -48,7 +48,7 @@ struct `watch-group --defaults -- COMMAND` {
         #expect(rest.output.isEmpty)
     }
 
-    @Test func `is run for what is set later, is told that the place was lost, and ends by a signal`() async throws {
+    @Test func `COMMAND for keys runs for later sets, gets GROUP_RESCAN, and ends by a signal`() async throws {
         let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
         let foreign = try await JSONStatus(of: other).journal.cursor
         let watcher = try container.start(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A line of `watch-group --defaults --json` whose values are whole numbers.
+/// A line of `watch-group --defaults --json` whose values are integers.
 struct JSONKeyChange: Decodable, Equatable {
     var sequence: UInt64
     var cursor: String
@@ -21,7 +21,7 @@ struct JSONKeyChange: Decodable, Equatable {
 
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct `watch-group --defaults` {
-    @Test func `tells what is set, by whom, and what was there before, while others set it`() async throws {
+    @Test func `a line for a key has the old and new value and the member, under concurrent sets`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.defaults("s", "set", "--type", "int", "n", "1")
         let watcher = try await container.watching("--defaults", "s", "--json", "--count", "5")
@@ -47,7 +47,7 @@ struct `watch-group --defaults` {
     }
 
     // case 9
-    @Test func `says that a record is lost, goes on behind it, and does not stumble over it again`() async throws {
+    @Test func `a lost record of a suite is reported once, and the stream goes on after it`() async throws {
         let container = try await TemporaryContainer()
         for value in ["first", "second", "third"] { _ = try await container.defaults("s", "set", "k", value) }
         try container.overwrite(".group/defaults/s/1.log", behind: "second", by: 0, with: Array("S".utf8))
@@ -67,7 +67,7 @@ struct `watch-group --defaults` {
         #expect(run.status == 0 && run.lines == ["k", "1"] && run.errors.contains("is lost"), "\(run)")
     }
 
-    @Test func `tells kind, key and value in a pipe, escaped`() async throws {
+    @Test func `a line for a key in a pipe has kind, key and value, escaped`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.defaults("s", "set", "a\tb", "x\ny\u{1B}")
         _ = try await container.defaults("s", "set", "--type", "json", "j", #"{"b": [true], "a": "x"}"#)
@@ -81,7 +81,7 @@ struct `watch-group --defaults` {
             coloured.lines.first?.contains(#"\#u{1b}[32mset\#u{1b}[0m      a\tb  x\ny\033  "#) == true, "\(coloured)")
     }
 
-    @Test func `shows a person nothing that harms the terminal`() async throws {
+    @Test func `control characters of keys and values are escaped on a terminal`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.defaults("s", "set", "\u{202E}k", "\u{1B}[2J\u{200B}", "--purpose", "p\u{202E}")
         let outcome = try await container.watch(
@@ -93,14 +93,14 @@ struct `watch-group --defaults` {
         #expect(list.text.contains(#"\342\200\256k"#) && list.text.contains("\t\\033[2J"), "\(list)")
     }
 
-    @Test func `is a member that others see, by its purpose`() async throws {
+    @Test func `watch-group --defaults is shown as a member by its purpose`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching("--defaults", "s", "--purpose", "keeper")
         #expect(try await JSONStatus(of: container).members.contains { $0.purpose == "keeper" })
         watcher.signal(SIGTERM)
     }
 
-    @Test func `begins with what is set, and anew where that was not told to its end`() async throws {
+    @Test func `a snapshot of keys that was cut off begins again`() async throws {
         let container = try await TemporaryContainer()
         let empty = try await container.watch("--defaults", "s", "--since", "snapshot", "--timeout", "0").finish()
         #expect(empty.lines == ["bookmark\t"] && empty.status == 2, "\(empty)")
@@ -114,13 +114,13 @@ struct `watch-group --defaults` {
         for _ in 0..<2 { #expect(try await watch("1") == ["present\ta\t1"]) }
         #expect(try await watch("3") == ["present\ta\t1", "present\tb\t1", "bookmark\t"])
         _ = try await container.defaults("s", "import", "-", input: #"{"c":1,"d":2}"#)
-        // Half of a transaction is no place either.
+        // The middle of a transaction is not a place to begin, either.
         for _ in 0..<2 { #expect(try await watch("1") == ["set\tc\t1"]) }
         #expect(try await watch("2") == ["set\tc\t1", "set\td\t2"])
     }
 
     // case 43
-    @Test func `says that the place was lost, and tells what is set`() async throws {
+    @Test func `a lost place in a suite gives a rescan and the keys that are set`() async throws {
         let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
         _ = try await container.defaults("s", "set", "a", "1")
         _ = try await other.defaults("s", "set", "--type", "int", "x", "1")
@@ -131,7 +131,7 @@ struct `watch-group --defaults` {
         #expect(outcome.lines == ["rescan\t", "present\ta\t1", "bookmark\t"], "\(outcome)")
     }
 
-    @Test func `tells only what was asked for`() async throws {
+    @Test func `filters select the keys and kinds that are printed`() async throws {
         let container = try await TemporaryContainer()
         let script = "set a.b 1\nset a.c 2\ndelete a.b\nset x 3\n"
         _ = try await container.defaults("s", "batch", input: script)
@@ -151,21 +151,23 @@ struct `watch-group --defaults` {
     @Test(
         arguments: [
             ("--format %f", "--format is for items"), ("--timefmt %H", "--timefmt is for items"),
-            ("--bookmarks", "--bookmarks is for items"), ("--settle 1", "is for COMMAND"),
-            ("--settle-max 1", "is for COMMAND"),
-            ("-0", "-0 is for what COMMAND reads"), ("--kind created", "the kinds are set, removed, cleared"),
+            ("--bookmarks", "--bookmarks is for items"), ("--settle 1", "needs COMMAND"),
+            ("--settle-max 1", "needs COMMAND"),
+            ("-0", "-0 needs COMMAND"), ("--kind created", "the kinds are set, removed, cleared"),
             ("--since yesterday", "neither a cursor nor start, snapshot or now"),
             ("--count 0", "not a positive number"),
             ("--include=", "the pattern is empty"), ("--defaults a/b", "a suite's name"),
         ])
-    func `refuses what has no meaning with it`(options: String, message: String) async throws {
+    func `an option without a meaning for keys is refused`(options: String, message: String) async throws {
         let container = try await TemporaryContainer()
         let words = ["--defaults", "s"] + options.split(separator: " ").map(String.init) + [container.path]
         let outcome = try await container.start("watch-group", words).finish()
         #expect(outcome.status == 64 && outcome.output.isEmpty && outcome.errors.contains(message), "\(outcome)")
     }
 
-    @Test func `ends when it is silent, asked to, or signalled, and of a damaged place with 65`() async throws {
+    @Test func `watch-group --defaults ends by timeout, count or signal, and with 65 for a damaged cursor`()
+        async throws
+    {
         let container = try await TemporaryContainer()
         #expect(try await container.watch("--defaults", "s", "--timeout", "10ms").finish().status == 2)
         let watcher = try await container.watching("--defaults", "s")
@@ -177,21 +179,21 @@ struct `watch-group --defaults` {
     }
 
     // case 1
-    @Test func `killed at any moment goes on without a gap`() async throws {
+    @Test func `watch-group --defaults that is killed at any moment resumes without a gap`() async throws {
         let container = try await TemporaryContainer()
         let file = container.directory + "/cursor"
         let words = ["--defaults", "s", "--since", "start", "--cursor-file", file, "--json", container.path]
         func commands(_ numbers: ClosedRange<Int>) -> String { numbers.map { "set --type int n \($0)\n" }.joined() }
-        // More than fits a pipe.
+        // These lines are more than a pipe holds.
         #expect(try await container.defaults("s", "batch", input: commands(1...1_500)).status == 0)
         let setter = try container.start(
             "groupctl", ["defaults", "batch", container.path, "s"], input: commands(1_501...2_000))
         var last = 0
         for round in 1...3 {
             let watcher = try container.start("watch-group", words)
-            // The first while it waits for somebody to read, as a pipe is full.
+            // The first kill comes while the process waits for a reader, because its pipe is full.
             if round == 1 {
-                // Asleep before that, it may wait for who sets: its output would be empty.
+                // A process that sleeps before that may wait for a set, and its output would be empty.
                 _ = try await watcher.readLine()
                 await waitUntilItWrites(watcher, file)
             } else {
@@ -207,7 +209,7 @@ struct `watch-group --defaults` {
         #expect(try await container.start("watch-group", ["--timeout", "0"] + words).finish().output.isEmpty)
     }
 
-    /// Asleep though there is more to tell. Once it has made the cursor file, it does nothing else but write.
+    /// Waits until the process sleeps with lines left to print. After it has created the cursor file, it only writes.
     private func waitUntilItWrites(_ watcher: Command, _ file: String) async {
         let deadline = ContinuousClock.now + patience
         while ContinuousClock.now < deadline {
@@ -217,9 +219,9 @@ struct `watch-group --defaults` {
         }
     }
 
-    /// Each value once in a run, from one that was told before, or the next. The last one.
+    /// Checks that a run has each value once, from a value printed before, or the next one. Returns the last value.
     private func check(_ output: [UInt8], after last: Int) throws -> Int {
-        // A line that was cut is not told.
+        // A line that was cut does not count.
         let lines = String(decoding: output, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
             .dropLast()
         let changes = try lines.map { try JSONKeyChange(String($0)) }

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// In a constant amount of memory. What has no content is a hole, so that nothing here is large on the disk for long.
+/// Large items take a constant amount of memory. Here they consist of holes, so that they take little disk space.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct `A large item` {
-    /// Runs a command of the shell's with an upper limit on its address space, and prints how much memory it had at
+    /// Runs a shell command with an upper limit on its address space, and prints how much memory it had at
     /// most, in KiB, as the last line of standard error.
     private static let limited = """
         limited() {
@@ -26,7 +26,7 @@ struct `A large item` {
         return outcome.text
     }
 
-    @Test func `is written, and found to be the same`() async throws {
+    @Test func `a large item is written, and the same content is unchanged, in little memory`() async throws {
         let container = try await TemporaryContainer()
         let text = try await run(
             """
@@ -37,7 +37,7 @@ struct `A large item` {
         #expect(text == "67108864\nsame 3\n", "\(text)")
     }
 
-    @Test func `is read`() async throws {
+    @Test func `a large item is read in little memory`() async throws {
         let container = try await TemporaryContainer()
         let text = try await run(
             """
@@ -50,7 +50,7 @@ struct `A large item` {
     }
 
     @Test(arguments: ["copy \"$1\" large copy", "copy -r \"$1\" directory copy"])
-    func `keeps its holes when it is copied`(words: String) async throws {
+    func `a copy of a large item keeps its holes`(words: String) async throws {
         let container = try await TemporaryContainer()
         let text = try await run(
             """
@@ -69,11 +69,11 @@ struct `A large item` {
         #expect(text == "536870912\n", "\(text)")
     }
 
-    @Test(.ownThreads) func `that is half written goes when its writer is killed`() throws {
+    @Test(.ownThreads) func `a half-written large item is removed after its writer was killed`() throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "large", input: "old")
         let writer = try RunningProcess(["groupctl", "write", container.path, "large"])
-        // What has gone through the pipe was read, all but the 64 KiB that it holds.
+        // The bytes that went through the pipe were read, except the 64 KiB that it holds.
         for _ in 0..<64 { try writer.send(String(repeating: "x", count: 65_535)) }
         #expect(!container.staging.isEmpty)
         writer.kill()
@@ -81,7 +81,7 @@ struct `A large item` {
         #expect(container.staging.isEmpty)
     }
 
-    @Test func `is not replaced by what could be read of an input that ended with an error`() async throws {
+    @Test func `a large item is not replaced if the input ends with an error`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let outcome = try await container.shell("groupctl write \"$1\" a <\"$1\"")

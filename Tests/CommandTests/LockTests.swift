@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.serialized)
 struct `groupctl lock` {
-    /// Holds until its gate is opened, then prints "done".
+    /// A COMMAND that waits until its gate is opened, and then prints "done".
     private func holder(_ words: String..., in container: TemporaryContainer) async throws -> Command {
         let command = try container.start(
             "groupctl",
@@ -25,13 +25,13 @@ struct `groupctl lock` {
     }
 
     @Test(arguments: [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143)])
-    func `ends as its command does`(script: String, status: Int32) async throws {
+    func `groupctl lock ends with its COMMAND's status`(script: String, status: Int32) async throws {
         let container = try await TemporaryContainer()
         let outcome = try await container.run("lock", "a", "--", "sh", "-c", "echo said; \(script)", input: "")
         #expect(outcome.status == status && outcome.text == "said\n", "\(outcome)")
     }
 
-    @Test func `says when there is no such command, or none that may be run`() async throws {
+    @Test func `groupctl lock ends with 127 or 126 for a COMMAND that cannot be run`() async throws {
         let container = try await TemporaryContainer()
         let missing = try await container.run("lock", "a", "--", "/nowhere/at-all")
         #expect(missing.status == 127 && missing.errors.contains("cannot run '/nowhere/at-all'"))
@@ -41,13 +41,13 @@ struct `groupctl lock` {
         #expect(try await container.run("lock", "a", "--conflict-exit-code", "many", "--", "true").status == 64)
     }
 
-    @Test func `keeps others from all its items, and the command's input is its own`() async throws {
+    @Test func `groupctl lock blocks all its items, and COMMAND has its standard input`() async throws {
         let container = try await TemporaryContainer()
         try makeGate(in: container)
         let holder = try await holder("a", "b/c", in: container)
         for item in ["a", "b/c"] {
             let refused = try await container.run("write", item, "--timeout", "0", input: "x")
-            #expect(refused.status == 75 && refused.errors.contains("held by groupctl (process \(holder.identifier)"))
+            #expect(refused.status == 75 && refused.errors.contains("process \(holder.identifier) (groupctl"))
         }
         #expect(try await container.run("write", "d", "--timeout", "0", input: "x").status == 0)
         #expect(
@@ -59,7 +59,7 @@ struct `groupctl lock` {
         #expect(try await container.run("lock", "a", "--", "cat", input: "given").text == "given")
     }
 
-    @Test func `lets readers in beside readers`() async throws {
+    @Test func `groupctl lock --shared admits other readers`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")
         try makeGate(in: container)
@@ -73,7 +73,7 @@ struct `groupctl lock` {
     }
 
     // case 1
-    @Test func `that is killed takes its command with it, and the next one enters`() async throws {
+    @Test func `a killed groupctl lock ends its COMMAND, and the next one gets the lock`() async throws {
         let container = try await TemporaryContainer()
         try makeGate(in: container)
         let command = try container.start(
@@ -87,7 +87,7 @@ struct `groupctl lock` {
         command.signal(SIGKILL)
         #expect(try await command.finish().status == 137)
         #expect(try await waiter.finish().status == 0)
-        // Its parent has reaped nothing; the child is gone, or a zombie that its new parent has not seen yet.
+        // The child is gone, or a zombie that its new parent has not reaped yet.
         var isAlive = true
         for _ in 0..<100_000 where isAlive {
             let state = (try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8))?.split(separator: ")")

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `The manual` {
+@Suite struct `The manual pages` {
     private static let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "docs/man")
 
     @Test(arguments: ["watch-group", "groupctl", "widget-host"])
-    func `says what the help says`(program: String) async throws {
+    func `a manual page in docs is what its program prints`(program: String) async throws {
         let made = try await Command(program, ["--manual-page"]).finish()
         let kept = try String(contentsOf: Self.directory.appending(path: "\(program).1"), encoding: .utf8)
         #expect(made.status == 0)
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: ["watch-group", "groupctl", "widget-host"])
-    func `has the sections that a page has, in their order`(program: String) async throws {
+    func `a manual page has the usual sections, in order`(program: String) async throws {
         let page = try await Command(program, ["--manual-page"]).finish().text
         let all = page.split(separator: "\n").filter { $0.hasPrefix(".SH ") }.map { String($0.dropFirst(4)) }
         let expected = [
@@ -25,7 +25,7 @@ import Testing
         #expect(all.last == "SEE ALSO" && page.hasSuffix("(1)\n"))
     }
 
-    @Test func `has an entry for every option`() async throws {
+    @Test func `a manual page has an entry for every option`() async throws {
         let page = try await Command("watch-group", ["--manual-page"]).finish().text
         let help = try await Command("watch-group", ["--help"]).finish()
         let options = help.text.matches(of: #/\n  .{4}--([a-z-]+)/#).map {

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Something else stands where one of the container's own files or directories should be: nobody waits for it, the
-/// doctor finds it, and `--repair` mends it.
-@Suite(.serialized) struct `Something else in place of a part` {
+/// Something else is in place of one of the container's own files or directories: no process waits for it, the doctor
+/// finds it, and `--repair` repairs it.
+@Suite(.serialized) struct `A misplaced part of a container` {
     private func container() async throws -> TemporaryContainer {
         let container = try await TemporaryContainer()
         try await container.done("write", "first", input: "x")
@@ -22,7 +22,7 @@ import Testing
         return try outcome.lines.map { try JSONFinding($0) }.filter { $0.severity != "note" }
     }
 
-    /// Everything works.
+    /// Checks that everything works.
     private func isWhole(_ container: TemporaryContainer) async throws {
         #expect(try await doctor(container).isEmpty)
         for words in [
@@ -40,7 +40,9 @@ import Testing
             "defaults/s/1.log", "channels/ch/1.log", "lock", "members", "format", "journal/1.log", "reserve",
             "widgets/kind/record.json",
         ], ["mkfifo \"$2\"", "mkdir \"$2\"", "mv \"$2\" \"$1.real\"; ln -s \"$1.real\" \"$2\""])
-    func `is mended in place of a file`(part: String, script: String) async throws {
+    func `something else in place of a container's file is found and repaired`(part: String, script: String)
+        async throws
+    {
         let container = try await container()
         let file = container.path + "/.group/" + part
         let remove = script.hasPrefix("mv") ? "" : "rm \"$2\"; "
@@ -53,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: ["journal", "defaults", "channels", "widgets", "widgets/kind", "staging"])
-    func `is mended in place of a directory`(part: String) async throws {
+    func `something else in place of a container's directory is found and repaired`(part: String) async throws {
         let container = try await container()
         let file = container.path + "/.group/" + part
         #expect(try await container.shell("set -e; rm -r \"$2\"; echo x >\"$2\"", file).status == 0)
@@ -64,7 +66,7 @@ import Testing
         try await isWhole(container)
     }
 
-    @Test func `that is missing altogether was not put aside`() async throws {
+    @Test func `a repair of a missing part does not report that it was put aside`() async throws {
         let container = try await container()
         _ = try await container.shell("rm \"$1/.group/format\"")
         let mended = try await doctor(container, "--repair")
@@ -72,7 +74,7 @@ import Testing
         #expect(mended.first?.done == "the container has a new identity", "\(mended)")
     }
 
-    @Test func `is a damage to each process that opens a container without staging`() async throws {
+    @Test func `a missing staging directory is damage for each process that opens the container`() async throws {
         let container = try await container()
         _ = try await container.shell("rmdir \"$1/.group/staging\"")
         let outcome = try await container.run("read", "first")
@@ -80,7 +82,7 @@ import Testing
         #expect(outcome.errors.contains("groupctl doctor"), "\(outcome)")
     }
 
-    @Test func `is told where a link leads to the container itself`() async throws {
+    @Test func `doctor names the symbolic link in place of a part that leads to the container`() async throws {
         let container = try await container()
         _ = try await container.shell("ln -s . \"$1/self\"; mkdir \"$1/sub\"; ln -s .. \"$1/sub/up\"")
         for item in ["self", "sub/up"] {
@@ -90,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `does not remain where the disk is full`() async throws {
+    @Test func `a failed creation of a suite or channel leaves no part behind`() async throws {
         let container = try await container()
         for (command, directory) in [
             ("defaults set \"$1\" s2 key value", "defaults/s2"), ("channels post \"$1\" ch2 message", "channels/ch2"),

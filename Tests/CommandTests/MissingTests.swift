@@ -3,13 +3,14 @@ import TestSupport
 import Testing
 
 @Suite(.serialized)
-struct `What does not exist` {
+struct `A missing group or item` {
     static let calls: [[String]] = [
         ["path"], ["list"], ["read", "p"], ["write", "p"], ["update", "p", "--", "cat"], ["status"],
         ["changes", "--since", "start"],
     ]
 
-    @Test(arguments: calls) func `a group has status 66 and is told how to be made`(call: [String]) async throws {
+    @Test(arguments: calls) func `a missing group ends with 66 and the advice to create it`(call: [String]) async throws
+    {
         let container = try await TemporaryContainer(creating: false)
         let words = [call[0], container.path] + call.dropFirst()
         let outcome = try await container.start("groupctl", words).finish()
@@ -18,17 +19,17 @@ struct `What does not exist` {
         #expect(outcome.errors.contains("'\(container.path)'") && outcome.errors.contains("groupctl create"))
         let error = try JSONError(try await container.start("groupctl", words.insertingJSON).finish())
         #expect(error.code == "notFound" && error.item == container.path, "\(error)")
-        #expect(!FileManager.default.fileExists(atPath: container.path), "nobody asked to make it")
+        #expect(!FileManager.default.fileExists(atPath: container.path), "the call does not create it")
     }
 
-    @Test func `a group that is watched has status 66`() async throws {
+    @Test func `watch-group of a missing group ends with 66`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let outcome = try await container.watch().finish()
         #expect(outcome.status == 66, "\(outcome)")
         #expect(outcome.errors.hasPrefix("watch-group: cannot open '\(container.path)': there is no container"))
     }
 
-    @Test func `a group that is deleted with a directory around it is gone, rather than to be opened in staging`()
+    @Test func `a group deleted with the directory around it is missing, not opened in staging`()
         async throws
     {
         let container = try await TemporaryContainer()
@@ -41,7 +42,7 @@ struct `What does not exist` {
             outcome.errors.contains("the container was removed") && !outcome.errors.contains("staging"), "\(outcome)")
     }
 
-    @Test func `a directory that is no container has status 66 and stays as it is`() async throws {
+    @Test func `a directory that is not a container ends with 66 and is unchanged`() async throws {
         let container = try await TemporaryContainer(creating: false)
         try FileManager.default.createDirectory(atPath: container.path, withIntermediateDirectories: true)
         let outcome = try await container.run("write", "p", input: "x")
@@ -50,18 +51,19 @@ struct `What does not exist` {
     }
 
     @Test(arguments: [["read", "a/b"], ["list", "a"]])
-    func `an item has status 66 and is named`(call: [String]) async throws {
+    func `a missing item ends with 66 and is named`(call: [String]) async throws {
         let container = try await TemporaryContainer()
         let words = [call[0], container.path, call[1]]
         let outcome = try await container.start("groupctl", words).finish()
         #expect(outcome.status == 66, "\(outcome)")
-        #expect(outcome.errors.hasPrefix("groupctl: cannot \(call[0]) '\(call[1])': "), "\(outcome)")
+        #expect(
+            outcome.errors.hasPrefix("groupctl: cannot \(call[0]) '\(call[1])' in '\(container.path)': "), "\(outcome)")
         let error = try JSONError(try await container.start("groupctl", words.insertingJSON).finish())
         #expect(error.code == "notFound" && error.item == call[1] && error.operation == call[0], "\(error)")
         #expect(error.holders == [])
     }
 
-    @Test func `an item below a file is not a missing one: something else stands in its way`() async throws {
+    @Test func `an item below a file is not missing, but of the wrong type`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "x")
         let outcome = try await container.run("read", "a/b")
@@ -70,7 +72,7 @@ struct `What does not exist` {
     }
 
     @Test(arguments: ["read", "write", "update"])
-    func `a directory is not taken for a file`(subcommand: String) async throws {
+    func `a directory is refused in place of a file`(subcommand: String) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a/b", input: "x")
         let command = subcommand == "update" ? ["--", "echo", "y"] : []
@@ -78,11 +80,11 @@ struct `What does not exist` {
             "groupctl", [subcommand, container.path, "a"] + command, input: "y"
         ).finish()
         #expect(outcome.status == 1, "\(outcome)")
-        #expect(outcome.errors.contains("it is a directory"))
+        #expect(outcome.errors.contains("the item is a directory"))
         #expect(try container.content("a/b") == "x")
     }
 
-    @Test func `a group that is removed ends its follower with 66`() async throws {
+    @Test func `the removal of a group ends its follower with 66`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching()
         try FileManager.default.removeItem(atPath: container.path)
@@ -93,7 +95,7 @@ struct `What does not exist` {
 }
 
 extension [String] {
-    /// Before the words of a COMMAND, which begin behind `--`.
+    /// The call with `--json`, before the words of a COMMAND, which follow `--`.
     var insertingJSON: [String] {
         var words = self
         words.insert("--json", at: 1)

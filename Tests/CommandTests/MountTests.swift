@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a program sees of a container depends on the mount that it comes by; what there is of it does not.
+/// The path and the rights of a container depend on the mount through which it is opened; its state does not.
 @Suite(
     .serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"),
     .timeLimit(.minutes(3)))
-struct `A container on a disk that is mounted` {
-    /// How each file system is made, in a file of so many megabytes.
+struct `A container on a mounted disk` {
+    /// The file systems, with the command that makes each in a file.
     enum Kind: String, CaseIterable, Sendable {
         case ext4 = "truncate -s 96M image && mkfs.ext4 -q -F image"
         case xfs = "truncate -s 320M image && mkfs.xfs -q -f image"
@@ -25,8 +25,8 @@ struct `A container on a disk that is mounted` {
         }
     }
 
-    /// Each line of the answer is a word and what follows `=`. Runs in a mount namespace of its own, in which `disk`
-    /// and `other` are empty directories.
+    /// Each line of the result is a word and the text after `=`. The script runs in a mount namespace of its own, in
+    /// which `disk` and `other` are empty directories.
     private func run(_ script: String, on kind: Kind) async throws -> [String: String] {
         let surroundings = try await TemporaryContainer(creating: false)
         let whole = """
@@ -50,8 +50,7 @@ struct `A container on a disk that is mounted` {
     }
 
     @Test(arguments: Kind.allCases.filter(\.isThere))
-    func `keeps its incarnation and its history, through however many namespaces it is opened`(kind: Kind) async throws
-    {
+    func `a container keeps its incarnation and history in every mount namespace`(kind: Kind) async throws {
         let answers = try await run(
             """
             mounted
@@ -81,9 +80,9 @@ struct `A container on a disk that is mounted` {
         #expect(answers["changes"] == String(repeating: "modified item ", count: 10) + "created new ")
     }
 
-    /// A sandbox may have nothing of /sys: then nobody can tell whether it is the same mounted file system, and the
-    /// logs are looked through.
-    @Test func `keeps its history where nothing says that the file system is the same, and reading adds nothing`()
+    /// A sandbox may have no /sys. Then it is unknown whether the mounted file system is the same, and the logs are
+    /// scanned.
+    @Test func `a container without /sys keeps its history, and reading adds nothing`()
         async throws
     {
         let answers = try await run(
@@ -118,7 +117,7 @@ struct `A container on a disk that is mounted` {
     }
 
     @Test(arguments: Kind.allCases.filter(\.isThere))
-    func `begins an incarnation, and keeps its history, each time that it was unmounted`(kind: Kind) async throws {
+    func `each mount of a container's disk begins an incarnation and keeps the history`(kind: Kind) async throws {
         let answers = try await run(
             """
             mounted
@@ -141,7 +140,7 @@ struct `A container on a disk that is mounted` {
         #expect(answers["changes"] == String(repeating: "modified item ", count: 17))
     }
 
-    @Test func `keeps its history over many power cuts that leave something behind the end of its journal`()
+    @Test func `a container keeps its history over many power cuts with bytes after the journal's end`()
         async throws
     {
         let answers = try await run(
@@ -163,7 +162,7 @@ struct `A container on a disk that is mounted` {
             """, on: .ext4)
         #expect(answers["files"] == (1...18).map { "\($0).log " }.joined(), "\(answers)")
         #expect(answers["changes"] == String(repeating: "modified item ", count: 17))
-        // One whole file, and of each of the others what is in it.
+        // One segment takes its whole size, each other segment the size of its records.
         #expect(Int(answers["kilobytes"] ?? "") ?? .max < 4_096 + 18 * 16 + 4_096, "\(answers)")
     }
 }

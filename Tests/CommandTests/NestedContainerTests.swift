@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct `A container inside another` {
-    /// The outer one has the directory `d`, with a file and the container `d/sub`, which has a file, too.
+    /// The outer container has the directory `d`, with a file and the container `d/sub`, which has a file, too.
     private func nest() async throws -> TemporaryContainer {
         let container = try await TemporaryContainer()
         let made = try await container.shell(
@@ -15,7 +15,7 @@ import Testing
         return container
     }
 
-    /// Everything in the inner one that no reader touches.
+    /// Everything in the inner container that no reader changes.
     private func picture(_ container: TemporaryContainer, _ place: String = "d/sub") async throws -> [String] {
         try await container.shell(
             """
@@ -34,7 +34,7 @@ import Testing
         ["write", "d/sub/.group/new"], ["remove", "-r", "d/sub/.group"], ["move", "d/sub/.group", "taken"],
         ["copy", "d/sub/.group/format", "taken"], ["mkdir", "d/sub/.group/new"], ["mkdir", "d/.group"],
         ["write", "e/.group/format"],
-    ]) func `is out of the outer one's reach`(call: [String]) async throws {
+    ]) func `the items of an inner container are refused to commands on the outer one`(call: [String]) async throws {
         let container = try await nest()
         let before = try await picture(container)
         let words = [call[0], container.path] + call.dropFirst()
@@ -43,14 +43,14 @@ import Testing
         let isOwnDirectory = call.contains { $0.contains(".group") }
         #expect(
             outcome.errors.contains(
-                isOwnDirectory ? "'.group' is a container's own directory" : "the container 'd/sub'"),
+                isOwnDirectory ? "'.group' is a container's own directory" : "another container"),
             "\(outcome)")
         #expect(try await picture(container) == before)
         #expect(try await container.done("list").lines == ["d/", "g"])
         #expect(try await container.done("list", "d").lines == ["d/f", "d/sub/"])
     }
 
-    @Test func `is one item, in lists and in the journal`() async throws {
+    @Test func `an inner container is one item in lists and in the journal`() async throws {
         let container = try await nest()
         #expect(try await container.done("list", "d").lines == ["d/f", "d/sub/"])
         let told = try await container.done("changes", "--since", "start", "--json").lines.map {
@@ -62,7 +62,9 @@ import Testing
     @Test(arguments: [
         ["remove", "-r", "d"], ["remove", "-r", "d/sub"], ["move", "d", "e"], ["move", "d/sub", "e"],
         ["delete-group", "--yes"],
-    ]) func `is not removed or moved while it has members, who are named`(call: [String]) async throws {
+    ]) func `an inner container with members is not removed or moved, and the members are named`(call: [String])
+        async throws
+    {
         let container = try await nest()
         let member = try container.start(
             "watch-group", ["--verbose", "--purpose", "inside", container.path + "/d/sub"])
@@ -73,10 +75,10 @@ import Testing
         #expect(refused.status == 75, "\(refused)")
         let error = try JSONError(refused)
         #expect(error.holders.map(\.pid) == [member.identifier] && error.holders.map(\.purpose) == ["inside"])
-        #expect(error.cause.contains("the container 'd/sub'") || error.item == "d/sub", "\(error)")
+        #expect(error.cause.contains("another container") || error.item == "d/sub", "\(error)")
         #expect(try await picture(container) == before)
         #expect(try await container.shell("ls \"$1/.group/staging\"").output.isEmpty)
-        // It is as open as before.
+        // The member still has the container open.
         #expect(
             try await container.start("groupctl", ["write", container.path + "/d/sub", "new"], input: "x").finish()
                 .status == 0)
@@ -86,7 +88,7 @@ import Testing
         #expect(try await container.start("groupctl", words).finish().status == 0)
     }
 
-    @Test func `goes with a directory that is moved, and is whole there`() async throws {
+    @Test func `an inner container is moved whole with the directory around it`() async throws {
         let container = try await nest()
         let before = try await picture(container)
         try await container.done("move", "d", "e")
@@ -97,8 +99,8 @@ import Testing
         #expect(try await container.shell("ls \"$1/.group/staging\"").output.isEmpty)
     }
 
-    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
-    func `that this user may not look into is not removed or moved`() async throws {
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+    func `an inner container that the user may not read is not removed or moved`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let made = try await container.shell(
             """
@@ -115,7 +117,7 @@ import Testing
     }
 
     @Test(arguments: ["x", "x/y", "journal", "../.group/x", "staging/x"])
-    func `is not made in another one's own directory`(place: String) async throws {
+    func `create inside another container's .group is refused`(place: String) async throws {
         let container = try await TemporaryContainer()
         let before = try await container.shell("cd \"$1/.group\"; find . | sort").lines
         for script in [
@@ -130,8 +132,8 @@ import Testing
         }
     }
 
-    @Test func `that is made while the directory around it is removed stays, or is not made`() async throws {
-        // Where the remover is stopped: after it has looked, before it renames.
+    @Test func `an inner container created during a removal of its directory is kept or not created`() async throws {
+        // The remover is stopped after its check and before its rename.
         let model = try await TemporaryContainer()
         _ = try await model.shell("mkdir -p \"$1/d/e\"")
         let calls = try Strace.calls(of: ["groupctl", "remove", "-r", model.path, "d"], input: "", in: model)
@@ -154,7 +156,7 @@ import Testing
         #expect(!told.contains("removed"), "\(told)")
     }
 
-    @Test func `is not opened where the directory around it was removed meanwhile`() async throws {
+    @Test func `an inner container whose directory was removed meanwhile is not opened`() async throws {
         let container = try await nest()
         // The process has the directory open, and does not have the lock yet.
         let calls = try Strace.calls(of: ["groupctl", "list", container.path + "/d/sub"], input: "", in: container)

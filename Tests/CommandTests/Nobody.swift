@@ -1,12 +1,12 @@
 import TestSupport
 
-/// Whether another user than root can be played, and reach what we built: not where the clone lies in root's home.
-/// Asked through a shell, since setpriv(1) itself still has root's capabilities when it looks for the program.
+/// Whether a command can run as another user than root, and that user can reach the built programs, which is not so if
+/// the clone is in root's home. A shell checks, since setpriv(1) has root's capabilities when it finds the program.
 let canPlayNobody =
     isRoot
     && succeeds(["setpriv"] + nobody() + ["sh", "-c", "exec \"$0\" --version", BuildDirectory.resolve("groupctl")])
 
-/// What setpriv(1) is told.
+/// The arguments of setpriv(1).
 func nobody(groups: String? = nil) -> [String] {
     ["--reuid", "65534", "--regid", "65534"] + (groups.map { ["--groups", $0] } ?? ["--clear-groups"])
 }

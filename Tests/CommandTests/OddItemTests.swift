@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `Of an item that is none` {
+@Suite struct `An item of an unusual type` {
     @Test func `a socket, FIFO or device is refused alike by all commands`() async throws {
         let container = try await TemporaryContainer()
         let socketAddress = "import socket,sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])"
@@ -17,7 +17,7 @@ import Testing
                     "groupctl", [call[0], container.path] + call.dropFirst(), input: "x"
                 ).finish()
                 let error =
-                    "groupctl: cannot \(call[0] == "update" ? "read" : call[0]) '\(item)': it is not a regular file"
+                    "groupctl: cannot \(call[0] == "update" ? "read" : call[0]) '\(item)' in '\(container.path)': the item is not a regular file"
                 #expect(outcome.status == 1 && outcome.errors.hasPrefix(error), "\(call) \(outcome)")
             }
         }
@@ -29,7 +29,7 @@ import Testing
         ["move", "d/f", "l/g"], ["copy", "l/f", "g"], ["copy", "d/f", "l/g"], ["list", "l"], ["list", "l/e"],
         ["read", "ll/f"],
         ["read", "a/l/f"], ["copy", "-r", "l/e", "x"], ["lock", "l/f", "--", "echo"],
-    ]) func `a path through a symbolic link is refused by a sentence that has the item's own path`(call: [String])
+    ]) func `the refusal of a path through a symbolic link has the item's own path`(call: [String])
         async throws
     {
         let container = try await TemporaryContainer()
@@ -42,11 +42,11 @@ import Testing
         let link = path.hasPrefix("a/") ? "a/l" : path.split(separator: "/").first.map(String.init) ?? ""
         let own = "d" + path.dropFirst(link.count)
         #expect(outcome.errors.contains("'\(link)' is a symbolic link"), "\(outcome)")
-        #expect(outcome.errors.contains("name it '\(own)'"), "\(outcome)")
+        #expect(outcome.errors.contains("name the item '\(own)'"), "\(outcome)")
         #expect(!outcome.errors.contains("Too many"), "\(outcome)")
     }
 
-    @Test func `a path through a symbolic link that leads out says where to`() async throws {
+    @Test func `the refusal of a path through a symbolic link that leads out has the target`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.shell(
             "cd \"$1\"; ln -s ../.. up; ln -s /etc etc; ln -s b a; ln -s a b; ln -s nowhere n; ln -s .group own")
@@ -59,14 +59,14 @@ import Testing
             #expect(outcome.status == 77 && outcome.errors.contains(sentence), "\(outcome)")
         }
         let nowhere = try await container.run("read", "n/x")
-        #expect(nowhere.status == 64 && nowhere.errors.contains("name it 'nowhere/x'"), "\(nowhere)")
+        #expect(nowhere.status == 64 && nowhere.errors.contains("name the item 'nowhere/x'"), "\(nowhere)")
     }
 }
 
 @Suite struct `The quit signal` {
     private static let environment: [String: String?] = ["SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"]
 
-    @Test func `ends groupctl as any program, without a backtrace`() async throws {
+    @Test func `SIGQUIT ends groupctl without a backtrace`() async throws {
         let container = try await TemporaryContainer()
         let holder = try container.start(
             "groupctl", ["lock", container.path, "a", "--", "sh", "-c", "echo held; exec cat"], input: nil,
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [[], ["--", "sh", "-c", "cat > /dev/null"]])
-    func `ends watch-group as the other signals do`(command: [String]) async throws {
+    func `SIGQUIT ends watch-group as other signals do`(command: [String]) async throws {
         let container = try await TemporaryContainer()
         let watcher = try container.start(
             "watch-group", ["--verbose", container.path] + command, environment: Self.environment)

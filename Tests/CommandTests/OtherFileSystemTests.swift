@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// What lies on another file system than `.group`, in a mount namespace of its own.
+/// Items on another file system than `.group`, in a mount namespace of its own.
 @Suite(.serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
 struct `An item on another file system` {
-    /// Runs a shell script; the container is made, or not, and `disk` is the directory of the file system.
+    /// Runs a shell script, with or without a container; `disk` is the directory of the file system.
     private func run(_ kind: SmallFileSystem.Kind, _ script: String) async throws -> Command.Outcome {
         try await SmallFileSystem(kind).shell(script)
     }
@@ -14,7 +14,9 @@ struct `An item on another file system` {
     @Test(arguments: [
         ("write", "echo x | groupctl write ./disk/c m/new"), ("replace", "echo x | groupctl write ./disk/c m/f"),
         ("mkdir", "groupctl mkdir ./disk/c m/new"), ("copy", "groupctl copy ./disk/c g m/g"),
-    ]) func `cannot be made or replaced, and the error says why`(name: String, call: String) async throws {
+    ]) func `an item on another file system cannot be created or replaced, and the error has the reason`(
+        name: String, call: String
+    ) async throws {
         let outcome = try await run(
             .memory,
             """
@@ -26,7 +28,7 @@ struct `An item on another file system` {
         #expect(!outcome.errors.contains("link"), "\(outcome)")
     }
 
-    @Test func `is neither moved nor removed, and the error says what does`() async throws {
+    @Test func `an item on another file system cannot be moved or removed, and the error has advice`() async throws {
         let outcome = try await run(
             .memory,
             """
@@ -45,7 +47,7 @@ struct `An item on another file system` {
         #expect(errors.suffix(2).allSatisfy { $0.contains("a file system is mounted there") }, "\(outcome)")
     }
 
-    @Test func `of an overlay's lower layer is told from an escape, too`() async throws {
+    @Test func `an item of an overlay's lower layer is distinguished from an escape`() async throws {
         let outcome = try await run(
             .memory,
             """
@@ -62,7 +64,7 @@ struct `An item on another file system` {
     }
 
     @Test(.enabled(if: succeeds(["mkfs.btrfs", "--version"]), "needs mkfs.btrfs(8)"))
-    func `of a subvolume is told from an escape, too`() async throws {
+    func `an item of a btrfs subvolume is distinguished from an escape`() async throws {
         let outcome = try await run(
             .memory,
             """
@@ -78,11 +80,11 @@ struct `An item on another file system` {
 }
 
 @Suite(.serialized, .enabled(if: Strace.isThere, "needs strace"))
-struct `Where openat2 is filtered away` {
+struct `A system call filter without openat2` {
     @Test(arguments: [
         ("EPERM", "a filter (seccomp) does not permit the system call openat2"),
         ("ENOSYS", "there is no system call openat2"),
-    ]) func `every command says so`(error: String, sentence: String) async throws {
+    ]) func `every command reports that openat2 is filtered`(error: String, sentence: String) async throws {
         let container = try await TemporaryContainer()
         for words in [
             ["list", container.path], ["write", container.path, "f"], ["create", container.path + "2"],

@@ -9,7 +9,7 @@ struct `Standard output` {
         ["changes", "--since", "start"], ["changes", "--since", "start", "--json"],
     ]
 
-    @Test(arguments: calls) func `that is full is an error`(call: [String]) async throws {
+    @Test(arguments: calls) func `a full standard output is an error`(call: [String]) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let words = [call[0], container.path] + call.dropFirst()
@@ -19,7 +19,9 @@ struct `Standard output` {
         #expect(outcome.errors.contains("standard output") && outcome.errors.contains("No space left"), "\(outcome)")
     }
 
-    @Test(arguments: calls) func `whose reader has gone ends a command quietly, with 0`(call: [String]) async throws {
+    @Test(arguments: calls) func `a standard output without a reader ends a command quietly with 0`(call: [String])
+        async throws
+    {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let words = [call[0], container.path] + call.dropFirst()
@@ -27,7 +29,9 @@ struct `Standard output` {
         #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
     }
 
-    @Test(arguments: [[], ["--json"]]) func `of a follower that is full is an error`(options: [String]) async throws {
+    @Test(arguments: [[], ["--json"]]) func `a full standard output of a follower is an error`(options: [String])
+        async throws
+    {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let words = ["--since", "start"] + options + [container.path]
@@ -36,17 +40,17 @@ struct `Standard output` {
         #expect(outcome.errors.contains("No space left"), "\(outcome)")
     }
 
-    @Test func `of a follower whose reader has gone ends it, though nothing happens`() async throws {
+    @Test func `an idle follower ends when the reader of its output is gone`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching()
         watcher.closeOutput()
         let outcome = try await watcher.finish(within: .seconds(20))
         #expect(outcome.status == 0, "\(outcome)")
         let said = outcome.errors.split(separator: "\n").dropFirst()
-        #expect(said.allSatisfy { $0.hasPrefix("leadership") }, "only what --verbose says: \(outcome.errors)")
+        #expect(said.allSatisfy { $0.hasPrefix("leadership") }, "only lines of --verbose: \(outcome.errors)")
     }
 
-    @Test func `of a follower whose reader goes after a line ends it at the next`() async throws {
+    @Test func `a follower whose reader goes after a line ends at the next line`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching()
         try await container.done("write", "a", input: "1")
@@ -57,7 +61,7 @@ struct `Standard output` {
         #expect(outcome.status == 0, "\(outcome)")
     }
 
-    @Test func `is the item's content and nothing else`() async throws {
+    @Test func `the standard output of read is the item's content only`() async throws {
         let container = try await TemporaryContainer()
         let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         try await container.done("write", "binary", input: content)
@@ -65,7 +69,7 @@ struct `Standard output` {
         #expect(outcome.output == content)
     }
 
-    @Test func `is silent where there is nothing to say, and so is standard error`() async throws {
+    @Test func `a successful command without a result prints nothing`() async throws {
         let container = try await TemporaryContainer(creating: false)
         for outcome in [
             try await container.done("create"), try await container.done("write", "a", input: "x"),

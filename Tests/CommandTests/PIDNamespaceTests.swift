@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Each PID namespace numbers processes of its own: there "process 1" is another one than here.
+/// Each PID namespace has its own numbers of processes: "process 1" there is another process than here.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: isRoot && succeeds(["unshare", "-p", "-f", "true"]), "needs root and PID namespaces"))
@@ -28,20 +28,20 @@ struct `A member in a PID namespace` {
     }
 
     @Test(arguments: wrappers)
-    func `is named outside by the number that it has there, and is called stopped when it is`(wrapper: [String])
+    func `a member in a PID namespace is named outside by its number there, and shown as stopped`(wrapper: [String])
         async throws
     {
         let container = try await TemporaryContainer()
         let holder = try await held(wrapper, in: container)
         let member = try #require(try await JSONStatus(of: container).members.first { $0.purpose == "the-holder" })
         #expect(member.pidNamespace == nil)
-        // A signal to that number reaches it.
+        // A signal to that number reaches the process.
         #expect(kill(member.pid, SIGSTOP) == 0)
         defer { kill(member.pid, SIGCONT) }
         let outcome = try await container.run("read", "a", "--timeout", "0")
         #expect(outcome.status == 75)
-        #expect(outcome.errors.contains("held by the-holder (process \(member.pid), stopped, '"), "\(outcome)")
-        #expect(outcome.errors.contains("or end who holds it"), "\(outcome)")
+        #expect(outcome.errors.contains("process \(member.pid) (the-holder, stopped, '"), "\(outcome)")
+        #expect(outcome.errors.contains("continue it (kill -CONT \(member.pid)), or raise --timeout"), "\(outcome)")
         let doctor = try await container.run("doctor")
         #expect(doctor.text.contains("kill -CONT \(member.pid);"), "\(doctor)")
         #expect(kill(member.pid, SIGCONT) == 0)
@@ -49,7 +49,7 @@ struct `A member in a PID namespace` {
     }
 
     @Test(arguments: wrappers)
-    func `names one outside by the namespace that numbers it, and advises nobody to end it`(wrapper: [String])
+    func `a member in a PID namespace names a holder outside by the holder's namespace`(wrapper: [String])
         async throws
     {
         let container = try await TemporaryContainer()
@@ -60,8 +60,8 @@ struct `A member in a PID namespace` {
         let outcome = try await tried(wrapper, in: container)
         #expect(outcome.status == 75)
         let name = "process \(here) of PID namespace \(try namespace(of: here))"
-        #expect(outcome.errors.contains("held by the-holder (\(name)"), "\(outcome)")
-        #expect(!outcome.errors.contains("end who holds it"), "\(outcome)")
+        #expect(outcome.errors.contains("\(name) (the-holder"), "\(outcome)")
+        #expect(!outcome.errors.contains("kill"), "\(outcome)")
         let words = wrapper.dropFirst() + [BuildDirectory.resolve("groupctl"), "doctor", container.path]
         let doctor = try await container.start(wrapper[0], Array(words)).finish()
         #expect(!doctor.text.contains("kill"), "\(doctor)")
@@ -70,7 +70,7 @@ struct `A member in a PID namespace` {
     }
 
     @Test(arguments: wrappers)
-    func `is named inside by the number that it has there`(wrapper: [String]) async throws {
+    func `a member in a PID namespace is named inside by its number there`(wrapper: [String]) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")
         // The shell is process 1 of the namespace, the holder its child.
@@ -95,8 +95,8 @@ struct `A member in a PID namespace` {
         #expect(outcome.status == 0, "\(outcome)")
         let number = try #require(outcome.lines.last?.split(separator: " ").last)
         #expect(outcome.lines.last == "status 75 holder \(number)")
-        #expect(outcome.errors.contains("held by the-holder (process \(number), '"), "\(outcome)")
-        #expect(outcome.errors.contains("held by the-holder (process \(number), stopped, '"), "\(outcome)")
+        #expect(outcome.errors.contains("process \(number) (the-holder, '"), "\(outcome)")
+        #expect(outcome.errors.contains("process \(number) (the-holder, stopped, '"), "\(outcome)")
         #expect(try container.content("a") == "new\n")
     }
 }

@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 @Suite(
-    .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
-struct `Another user` {
-    /// A container that root has, in a directory that everybody may pass through.
+    .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+struct `Another user of a container` {
+    /// A container of root, in a directory that every user may enter.
     private func container(_ options: String...) async throws -> TemporaryContainer {
         let container = try await TemporaryContainer(creating: false)
         _ = try await container.start("groupctl", ["create", container.path] + options).finish()
@@ -26,7 +26,7 @@ struct `Another user` {
         ["create"], ["path"], ["list"], ["read", "a"], ["write", "a"], ["write", "b"], ["status"],
         ["update", "a", "--", "cat"], ["changes", "--since", "start"],
     ])
-    func `is not permitted into a container of one user`(call: [String]) async throws {
+    func `another user is refused by a private container`(call: [String]) async throws {
         let container = try await container()
         let words = [call[0], container.path] + call.dropFirst()
         let outcome = try await asNobody(words, in: container)
@@ -38,14 +38,14 @@ struct `Another user` {
         #expect(try container.content("a") == "secret")
     }
 
-    @Test func `is not permitted in by an open directory around a private one`() async throws {
+    @Test func `another user is refused by a private container in an open directory`() async throws {
         let container = try await container()
         #expect(try await container.shell("chmod 777 \"$1\"").status == 0)
         let outcome = try await asNobody(["read", container.path, "a"], in: container)
         #expect(outcome.status == 77, "\(outcome)")
     }
 
-    @Test func `who is in the unix group shares it, who is not is not permitted`() async throws {
+    @Test func `a user of the Unix group shares the container, and another user is refused`() async throws {
         let container = try await container("--unix-group", "games")
         #expect(try container.mode() == 0o2770)
         let games = "60"
@@ -58,7 +58,7 @@ struct `Another user` {
         #expect(try await container.done("changes", "--since", "start").lines == ["created\ta", "created\tb"])
     }
 
-    @Test func `cannot write where it may only read the file system's word`() async throws {
+    @Test func `another user of the Unix group cannot write in a directory that is only readable`() async throws {
         let container = try await container("--unix-group", "games")
         #expect(try await container.shell("mkdir -m 750 \"$1/private\"").status == 0)
         let outcome = try await asNobody(["write", container.path, "private/x"], in: container, groups: "60")

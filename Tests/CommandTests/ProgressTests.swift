@@ -3,8 +3,8 @@ import GroupContainer
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct `What takes longer than a second` {
-    /// Reads from a pipe that somebody holds open, and tells where it stands.
+@Suite(.serialized) struct `Progress of long operations` {
+    /// Starts `groupctl write` with input from a pipe that stays open, so that it shows its progress.
     private func write(_ container: TemporaryContainer, _ options: String, onTerminal: Bool) throws
         -> (writer: RunningProcess, feeder: RunningProcess)
     {
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script"), "needs script(1)"))
-    func `is told of on a terminal, in a line that goes when it ends`() throws {
+    func `a long operation shows its progress on a terminal, in a line that is removed`() throws {
         let container = try TemporaryContainer()
         let (writer, feeder) = try write(container, "", onTerminal: true)
         try writer.waitForText("reading standard input: 5 bytes, 1.")
@@ -31,11 +31,13 @@ import Testing
     }
 
     @Test(arguments: [("", false), ("--quiet", true), ("--json", true)])
-    func `is not told of where nobody looks, or somebody wants quiet`(options: String, onTerminal: Bool) throws {
+    func `a long operation shows no progress without a terminal, or with --quiet or --json`(
+        options: String, onTerminal: Bool
+    ) throws {
         if onTerminal && !FileManager.default.fileExists(atPath: "/usr/bin/script") { return }
         let container = try TemporaryContainer()
         let (writer, feeder) = try write(container, options, onTerminal: onTerminal)
-        // So long that a line would be there.
+        // After this time, a line would have been printed.
         let told = try TemporaryContainer()
         if FileManager.default.fileExists(atPath: "/usr/bin/script") {
             let (other, otherFeeder) = try write(told, "", onTerminal: true)
@@ -48,10 +50,10 @@ import Testing
         #expect(outcome.status == 0 && !outcome.text.contains("reading"), "\(outcome.text.debugDescription)")
     }
 
-    @Test func `is counted while a container is deleted`() throws {
+    @Test func `the deletion of a container shows the number of items`() throws {
         let container = try TemporaryContainer()
         for item in ["a", "b/c", "b/d/e"] { _ = try container.groupctl("write", item, input: "12345") }
-        let removal = try ContainerDeletion(named: Array(container.path.utf8))
+        let removal = try ContainerDeletion(.path(Array(container.path.utf8)))
         let contents = try removal.survey()
         var removed = 0
         #expect(try removal.remove { removed += 1 })

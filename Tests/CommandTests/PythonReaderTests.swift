@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The format as its page says it: a reader that was written from the page alone.
+/// A reader that was written from the page of the format alone.
 @Suite(.serialized, .enabled(if: succeeds(["python3", "--version"]), "needs python3")) struct `docs/reader.py` {
     private static let program = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "docs/reader.py").path
@@ -13,14 +13,14 @@ import Testing
         return outcome.lines
     }
 
-    /// Line for line what ours says.
+    /// Checks that its lines are those of `groupctl`.
     private func compare(_ container: TemporaryContainer, atLeast count: Int) async throws {
         let expected = try await container.done("changes", "--since", "start").lines
         #expect(expected.count >= count, "\(expected.count)")
         #expect(try await read(container) == expected)
     }
 
-    @Test func `reads every kind of change`() async throws {
+    @Test func `docs/reader.py reads every kind of change`() async throws {
         let container = try await TemporaryContainer()
         for name in ["a", "f/b", "tab\there", #"back\slash"#, "new\nline", "ä\u{1B}\u{85}"] {
             try await container.done("write", name, input: "1")
@@ -35,7 +35,7 @@ import Testing
     }
 
     // case 41
-    @Test func `follows a journal that is written, sealed and cut down meanwhile, as watch-group does`() async throws {
+    @Test func `docs/reader.py follows a journal as watch-group does while it is written and dropped`() async throws {
         let container = try await TemporaryContainer(creating: false)
         try await container.done("create", "--journal-size", "2M")
         let reader = try container.start("python3", ["-u", Self.program, container.path])
@@ -54,11 +54,11 @@ import Testing
         try await compare(container, atLeast: 100)
     }
 
-    @Test func `says degraded, and that places are lost behind a cut`() async throws {
+    @Test func `docs/reader.py reports degraded, and lost places after a cut`() async throws {
         let container = try await TemporaryContainer(creating: false)
         try await container.done("create", "--journal-size", "1M")
         for name in ["first", "second", "third"] { try await container.done("write", name, input: "x") }
-        // So that the file that is cut is not the last one: what follows it says that it ends later.
+        // The segment that is cut must not be the last one: the next segment shows that it ended later.
         #expect(try await container.start("test-member", ["append", container.path, "1000", "x"]).finish().status == 0)
         #expect(FileManager.default.fileExists(atPath: container.path + "/.group/journal/2.log"))
         let file = container.path + "/.group/journal/1.log"

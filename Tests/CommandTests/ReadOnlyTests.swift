@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What only reads, then what changes something.
+/// The calls that only read, and then the calls that change something.
 private let readings = [
     "path ./view", "list ./view", "read ./view a", "status ./view", "changes ./view --since start",
     "lock ./view a b --shared -- true",
@@ -20,7 +20,7 @@ struct `A container on a read-only mount` {
         if outcome.status != 0 { throw TemporaryContainer.Failed(description: "\(script): \(outcome)") }
     }
 
-    /// A container with one item, `disk/c`, and `view`, a way to it that is read-only.
+    /// Makes the container `disk/c` with one item, and `view`, a read-only mount of it.
     private func viewed(_ kind: SmallFileSystem.Kind = .memory) async throws -> SmallFileSystem {
         let disk = try await SmallFileSystem(kind)
         try await done(
@@ -31,7 +31,7 @@ struct `A container on a read-only mount` {
         return disk
     }
 
-    /// A test-member that goes on until it is killed, once it has said `word`.
+    /// Starts a test-member, which runs until it is killed, and returns after it has printed `word`.
     private func member(_ words: String, in disk: SmallFileSystem, says word: String) async throws -> Command {
         let script = "mkfifo gate-$$; exec 3<>gate-$$; exec \(BuildDirectory.resolve("test-member")) \(words) <&3"
         let member = try disk.start("sh", ["-c", script])
@@ -42,7 +42,9 @@ struct `A container on a read-only mount` {
     }
 
     @Test(arguments: SmallFileSystem.Kind.allCases)  // case 28
-    func `is read, and every change is refused at once, with the reason`(kind: SmallFileSystem.Kind) async throws {
+    func `a container on a read-only mount is read, and each change is refused with the reason`(
+        kind: SmallFileSystem.Kind
+    ) async throws {
         let disk = try await SmallFileSystem(kind)
         let remount =
             kind == .memory
@@ -76,7 +78,7 @@ struct `A container on a read-only mount` {
     }
 
     // case 28
-    @Test func `lists who listens to its channels, and refuses messages`() async throws {
+    @Test func `a container on a read-only mount lists its listeners, and refuses messages`() async throws {
         let disk = try await viewed()
         let empty = try await disk.shell("test-member channel-list ./view news")
         #expect(empty.lines == ["notPermitted", "notPermitted", "done"], "\(empty)")
@@ -90,7 +92,7 @@ struct `A container on a read-only mount` {
         #expect(there.lines == ["done", "done", "done", "new has 1, 2 wait"] + refused, "\(there)")
     }
 
-    @Test func `tells a follower that nobody looks after what is changed without coordination, and when somebody does`()
+    @Test func `a follower on a read-only mount reports whether a leader detects external changes`()
         async throws
     {
         let disk = try await viewed()
@@ -116,9 +118,9 @@ struct `A container on a read-only mount` {
         _ = try await (writer.finish(), reader.finish())
     }
 
-    @Test func `tells a follower every change that is made elsewhere, in order, once`() async throws {
+    @Test func `a follower on a read-only mount gets each change in order, once`() async throws {
         let disk = try await viewed(.ext4)
-        // More than one file of the journal holds.
+        // These are more changes than one segment of the journal holds.
         let count = 14_000
         let watch = try disk.start(
             "watch-group", ["./view", "--verbose", "--since", "start", "--count", "\(2 * count + 4)"])
@@ -130,7 +132,7 @@ struct `A container on a read-only mount` {
         for writer in writers { #expect(try await writer.finish().status == 0) }
         try await done("groupctl changes ./disk/c --since start >/dev/null", in: disk)
         let told = try await watch.finish().lines
-        #expect(told.first?.hasPrefix("degraded") == true, "nobody who may write follows")
+        #expect(told.first?.hasPrefix("degraded") == true, "no follower may write")
         let lines = told.dropFirst()
         #expect(lines.count == 2 * count + 3)
         for tag in ["x", "y"] {
@@ -140,13 +142,13 @@ struct `A container on a read-only mount` {
         #expect(Set(lines.filter { $0.hasPrefix("created") }) == ["created\ta", "created\tb", "created\tdirectory"])
     }
 
-    @Test func `shares its locks with those who may write`() async throws {
+    @Test func `a reader on a read-only mount shares its locks with writers`() async throws {
         let disk = try await viewed()
         let reader = try await member("share ./view a", in: disk, says: "sharing")
         let refused = try await disk.shell("echo 2 | groupctl write ./disk/c a --timeout 0")
         #expect(refused.status == 75, "\(refused)")
         #expect(try await disk.shell("groupctl read ./disk/c a --timeout 0").status == 0)
-        // From here on somebody wants it, and is not overtaken.
+        // From here on a writer waits, and is not overtaken.
         let writer = try disk.start("groupctl", ["write", "./disk/c", "a"], input: "2\n")
         let waits =
             "for i in $(seq 10000); do groupctl status ./view --json | grep -q '\"state\":\"waiting\"' && break; done"
@@ -159,13 +161,13 @@ struct `A container on a read-only mount` {
 
         let holder = try await member("hold ./disk/c a", in: disk, says: "held")
         let late = try await disk.shell("groupctl read ./view a --timeout 0")
-        #expect(late.status == 75 && late.errors.contains("held by holder"), "\(late)")
+        #expect(late.status == 75 && late.errors.contains("(holder"), "\(late)")
         let last = try disk.start("groupctl", ["read", "./view", "a"])
         holder.signal(SIGKILL)
         #expect(try await last.finish().text == "2\n")
     }
 
-    @Test func `whose journal nobody has recovered yet is read as far as it is whole`() async throws {
+    @Test func `a journal that is not yet recovered is read on a read-only mount up to its damage`() async throws {
         let disk = try await viewed(.ext4)
         try await done(
             """
@@ -181,7 +183,7 @@ struct `A container on a read-only mount` {
         let watch = try disk.start(
             "watch-group", ["./view", "--verbose", "--since", status.journal.cursor, "--count", "2"])
         _ = try await watch.readLine(from: .errors)
-        // Recovers it first.
+        // The process recovers the journal first.
         try await done("echo 1 | groupctl write ./disk/c e; test -e disk/c/.group/journal/2.log", in: disk)
         #expect(try await watch.finish().lines.last == "created\te")
     }
@@ -197,7 +199,7 @@ struct `A container on a read-only mount` {
         ("rm .group/journal/1.log; mkfifo .group/journal/1.log", ["changes"]),
         ("printf X | dd of=.group/journal/1.log bs=1 conv=notrunc seek=4112", ["changes"]),
     ])
-    func `that is damaged says so`(damage: String, calls: [String]) async throws {
+    func `a damaged container on a read-only mount is reported`(damage: String, calls: [String]) async throws {
         let disk = try await viewed()
         try await done("cd disk/c; { \(damage); } 2>/dev/null", in: disk)
         for call in calls {
@@ -213,7 +215,7 @@ struct `A container on a read-only mount` {
 @Suite(.serialized, .enabled(if: SmallFileSystem.isPossible && canPlayNobody, "needs root, mounts and setpriv(1)"))
 struct `A container on overlayfs` {
     // case 29
-    @Test func `is followed, and its locks are shared, across the first change, which copies its files`() async throws {
+    @Test func `a container on overlayfs is followed and locked across the first copy of its files`() async throws {
         let disk = try await SmallFileSystem(.ext4)
         let script = """
             set -e; chmod 711 .; mkdir merged disk/lower disk/upper disk/work
@@ -239,7 +241,7 @@ struct `A container on overlayfs` {
     }
 
     // case 29
-    @Test func `has defaults that are read and followed across the first set, which copies their files`() async throws {
+    @Test func `defaults on overlayfs are read and followed across the first copy of their files`() async throws {
         let disk = try await SmallFileSystem(.ext4)
         let script = """
             set -e; chmod 711 .; mkdir merged disk/lower disk/upper disk/work
@@ -268,9 +270,9 @@ struct `A container on overlayfs` {
 }
 
 @Suite(
-    .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
-struct `A container of another user that everybody may read` {
-    @Test func `is read and followed, and every change is refused at once`() async throws {
+    .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+struct `A readable container of another user` {
+    @Test func `a readable container of another user is read and followed, and changes are refused`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1\n")
         let opened = "chmod -R a+rX \"$1\" && chmod 711 \"$1/..\" && ln -s \"$1\" \"$1/../view\""
@@ -285,7 +287,8 @@ struct `A container of another user that everybody may read` {
         }
         for call in changes {
             let outcome = try await asNobody("groupctl \(call)").finish()
-            #expect(outcome.status == 77 && outcome.errors.contains("no permission to write .group/lock"), "\(outcome)")
+            #expect(
+                outcome.status == 77 && outcome.errors.contains("this user may not write .group/lock"), "\(outcome)")
         }
         let watch = try asNobody("exec watch-group ./view --verbose --since start --count 3")
         _ = try await watch.readLine(from: .errors)
@@ -294,7 +297,7 @@ struct `A container of another user that everybody may read` {
         #expect(lines.first?.hasPrefix("degraded\t") == true && lines.dropFirst() == ["created\ta", "created\tb"])
         #expect(try await container.shell("chmod a+rw \"$1/.group/lock\"").status == 0)
         let outcome = try await asNobody("groupctl remove ./view a").finish()
-        #expect(outcome.status == 77 && outcome.errors.contains("no permission to write .group/members"), "\(outcome)")
+        #expect(outcome.status == 77 && outcome.errors.contains("this user may not write .group/members"), "\(outcome)")
         #expect(try await asNobody("groupctl read ./view a").finish().text == "1\n")
     }
 }

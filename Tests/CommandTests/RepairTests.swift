@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.serialized, .enabled(if: Strace.isThere, "needs strace(1) and the permission to trace"))
 struct `A writer killed between its rename and its record` {
-    /// The first fsync is that of the content, the second that of the directory.
+    /// The first fsync is for the content, the second for the directory.
     private func killWriter(of item: String, in container: TemporaryContainer) async throws {
         let words = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:signal=KILL:when=2"]
         let outcome = try await container.start(
@@ -23,13 +23,13 @@ struct `A writer killed between its rename and its record` {
         #expect(try await container.shell("ls \"$1/.group/staging\"").output.isEmpty)
     }
 
-    @Test func `gets its record from the next who comes`() async throws {
+    @Test func `the next process records the change of a writer killed before its record`() async throws {
         let container = try await TemporaryContainer()
         try await killWriter(of: "a", in: container)
         try await expectOneRecord(of: "a", among: ["created\ta"], in: container)
     }
 
-    @Test func `gets its record from the next who wants the item, while others live`() async throws {
+    @Test func `the next writer of the item records a killed writer's change, while others live`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching("--count", "1")
         try await killWriter(of: "a", in: container)
@@ -38,9 +38,9 @@ struct `A writer killed between its rename and its record` {
         try await expectOneRecord(of: "a", among: ["created\ta"], in: container)
     }
 
-    @Test func `gets its record though another slot is free for the next who comes`() async throws {
+    @Test func `the next process records a killed writer's change, also with another slot`() async throws {
         let container = try await TemporaryContainer()
-        // A follower might repair it at once; who only holds a lock does not.
+        // A follower might repair the change at once; a process that only holds a lock does not.
         let other = try await LockHolder(of: "b", in: container, purpose: "other")
         try await killWriter(of: "a", in: container)
         #expect(try await container.shell("ls \"$1/.group/staging\"").lines.count == 1, "its note is there")
@@ -49,7 +49,7 @@ struct `A writer killed between its rename and its record` {
     }
 
     @Test(.enabled(if: canPlayNobody, "needs root and setpriv(1)"))
-    func `gets its record from another user of the unix group`() async throws {
+    func `another user of the Unix group records a killed writer's change`() async throws {
         let container = try await TemporaryContainer(creating: false)
         try await container.done("create", "--unix-group", "games")
         #expect(try await container.shell("chmod 711 \"$1/..\"").status == 0)

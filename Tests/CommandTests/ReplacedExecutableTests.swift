@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What an update of the package does to those that run.
-@Suite struct `An executable that is replaced while a process of it runs` {
+/// The effect of an update of the package on running processes.
+@Suite struct `An executable that is replaced while it runs` {
     private let container: TemporaryContainer
 
     init() async throws { container = try await TemporaryContainer() }
 
-    /// An executable of our own, under a name of the test's; made again, it takes the place of the one before. By
-    /// another process: a child of this one that is started meanwhile would have it open for writing, and nobody could
-    /// run it.
+    /// Copies one of our executables to a name of the test's, in place of an earlier copy. Another process makes the
+    /// copy: a child of this process that is started meanwhile would have it open for writing, and then it could not be
+    /// executed.
     private func install(_ name: String, of program: String) async throws -> String {
         let path = "\(container.directory)/\(name)"
         let script = "cp \"$2\" \"$3.new\" && mv \"$3.new\" \"$3\""
@@ -20,7 +20,7 @@ import Testing
     }
 
     // case 44
-    @Test func `leaves that process a member as the new one's are`() async throws {
+    @Test func `a process of a replaced executable stays a member`() async throws {
         let watcher = try await install("watcher", of: "watch-group")
         let old = try container.start(watcher, ["--verbose", "--count", "2", container.path])
         #expect(try await old.readLine(from: .errors)?.hasPrefix("watching") == true)
@@ -34,14 +34,14 @@ import Testing
     }
 
     // case 44
-    @Test func `leaves its locks with it, and it is named by what it was started as`() async throws {
+    @Test func `a process of a replaced executable keeps its locks and its name`() async throws {
         let program = try await install("holder", of: "groupctl")
         let old = try await LockHolder(of: "item", in: container, purpose: "the-holder", program: program)
         _ = try await install("holder", of: "groupctl")
         let refused = try await container.start(
             program, ["write", container.path, "--timeout", "0", "item"], input: "other"
         ).finish()
-        let named = "held by the-holder (process \(old.command.identifier), '\(program) "
+        let named = "process \(old.command.identifier) (the-holder, '\(program) "
         #expect(refused.status == 75 && refused.errors.contains(named), "\(refused)")
         #expect(try await old.release().status == 0)
         #expect(try container.content("item") == "new\n")

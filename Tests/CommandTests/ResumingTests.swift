@@ -16,8 +16,8 @@ struct `The script of docs/following.md` {
             .replacingOccurrences(of: "./shared/", with: "container/")
     }
 
-    /// What is handled once the whole pipeline was killed while a change was handled, which the stream had told long
-    /// since, and the script was run again until nothing is left.
+    /// Returns the handled changes, after the whole pipeline was killed while it handled a change that was printed long
+    /// before, and the script was run again to the end.
     private func handled(killedAt path: String, _ container: TemporaryContainer) async throws -> [String] {
         let handle = """
             cd "$1/.."
@@ -36,7 +36,7 @@ struct `The script of docs/following.md` {
     }
 
     @Test(arguments: ["a", "c", "d", "e"])
-    func `handles each change once, although all of it is killed`(path: String) async throws {
+    func `the documented script handles each change once, although its pipeline is killed`(path: String) async throws {
         let container = try await TemporaryContainer()
         for item in ["a", "b"] { try await container.done("write", item, input: "1") }
         let steps = try await container.start(
@@ -48,7 +48,7 @@ struct `The script of docs/following.md` {
         #expect(handled == ["created a", "created b", "created c", "moved d", "created e"])
     }
 
-    @Test func `goes on in another container`() async throws {
+    @Test func `the documented script goes on in another container`() async throws {
         let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
         for item in ["a", "b"] { try await container.done("write", item, input: "1") }
         #expect(try await handled(killedAt: "none", container) == ["created a", "created b"])
@@ -60,7 +60,7 @@ struct `The script of docs/following.md` {
         #expect(handled.dropFirst(2).first == "rescan ", "\(handled)")
     }
 
-    @Test func `has a cursor before each line, from which it goes on once the line is handled`() async throws {
+    @Test func `the cursor before a line is the place after the line`() async throws {
         let container = try await TemporaryContainer()
         let steps = try await container.start(
             "test-member", ["steps", container.path], input: "write b 1\ntransaction write c 1 ; move b d\nwrite e 1\n"
@@ -72,7 +72,7 @@ struct `The script of docs/following.md` {
         for (index, line) in lines.enumerated() {
             let place = try #require(line.split(separator: "\t").first)
             let rest = try await container.done("changes", "--since", String(place), "--cursor", "--sequence").lines
-            // In the middle of a transaction all of it comes again.
+            // From the middle of a transaction, all of it comes again.
             let first = index == 1 ? 1 : index + 1
             #expect(rest.map { $0.drop { $0 != "\t" } } == lines[first...].map { $0.drop { $0 != "\t" } }, "\(line)")
         }

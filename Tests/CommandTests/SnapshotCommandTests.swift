@@ -4,11 +4,11 @@ import Testing
 
 @Suite(.serialized)
 struct `watch-group --since snapshot` {
-    @Test func `tells what stands there, the place, and what changes`() async throws {
+    @Test func `--since snapshot prints the items, a bookmark, and then changes`() async throws {
         let container = try await TemporaryContainer()
         for item in ["b/a", "a", "gone"] { try await container.done("write", item, input: "12") }
         try await container.done("remove", "gone")
-        // Nobody watches: it is found all the same.
+        // No process watches, and the change is detected nevertheless.
         _ = try await container.shell("mkdir \"$1/f\" && echo x > \"$1/f/foreign\"")
         let watcher = try await container.watching("--since", "snapshot", "--json", "--count", "7")
         let changes = try await watcher.readLines(6).map { try JSONChange($0) }
@@ -26,7 +26,7 @@ struct `watch-group --since snapshot` {
         #expect(middle.lines.first?.hasPrefix("rescan") == true, "half a snapshot is no place to begin")
     }
 
-    @Test func `that ends in the middle begins anew, and does not once it was told`() async throws {
+    @Test func `a snapshot that was cut off begins again, and a complete snapshot does not`() async throws {
         let container = try await TemporaryContainer()
         for item in ["a", "b"] { try await container.done("write", item, input: "1") }
         let file = container.directory + "/cursor"
@@ -44,7 +44,7 @@ struct `watch-group --since snapshot` {
         #expect(rest.lines == ["created\tc"])
     }
 
-    @Test func `with a place that was lost says so and tells everything`() async throws {
+    @Test func `--since snapshot after a lost place prints a rescan and all items`() async throws {
         let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
         try await container.done("write", "a", input: "1")
         let file = container.directory + "/cursor"
@@ -56,14 +56,14 @@ struct `watch-group --since snapshot` {
         #expect(plain.lines == ["rescan\t"] && plain.status == 2)
     }
 
-    @Test func `bookmarks say that everything was told, at the beginning and whenever it is quiet`() async throws {
+    @Test func `--bookmarks prints a bookmark at the beginning and after each quiet time`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let watcher = try await container.watching("--since", "start", "--bookmarks", "--json", "--include", "[ab]")
         #expect(try await watcher.readLines(2).map { try JSONChange($0).kind } == ["created", "bookmark"])
         try await container.done("write", "b", input: "1")
         #expect(try await watcher.readLines(2).map { try JSONChange($0).kind } == ["created", "bookmark"])
-        // What is left out moves the place on, too.
+        // A change that is left out advances the cursor, too.
         try await container.done("write", "other", input: "1")
         let bookmark = try JSONChange(try #require(try await watcher.readLine()))
         #expect(bookmark.kind == "bookmark" && bookmark.sequence == 3)

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Somebody takes the container's own files away, or replaces them, while members live: nobody goes on silently in
-/// files that nobody else sees.
-@Suite(.serialized) struct `A container that is split` {
+/// The container's own files are removed or replaced while members live: no member goes on silently in files that the
+/// others do not have.
+@Suite(.serialized) struct `A split container` {
     private static let bound = Duration.seconds(15)
 
-    @Test func `has its replaced member table found by the doctor`() async throws {
+    @Test func `doctor finds a replaced member table`() async throws {
         let container = try await TemporaryContainer()
         let holder = try container.start("lock", "item", "--", "sh", "-c", "echo held; sleep 20")
         #expect(try await holder.readLine() == "held")
@@ -18,7 +18,7 @@ import Testing
         #expect(try await container.findings("--repair").contains { $0.code == "memberTableReplaced" && !$0.mended })
     }
 
-    @Test func `ends its followers when its own directory is moved away`() async throws {
+    @Test func `a follower ends when the .group directory is moved away`() async throws {
         let container = try await TemporaryContainer()
         let follower = try await container.watching()
         _ = try await container.shell("mv \"$1/.group\" \"$1.group\"")
@@ -26,7 +26,7 @@ import Testing
         #expect(outcome.status == 66 && outcome.errors.contains("the container was removed"), "\(outcome)")
     }
 
-    @Test func `is damaged to those who follow a journal that was removed`() async throws {
+    @Test func `a follower of a removed journal reports damage`() async throws {
         let container = try await TemporaryContainer()
         let follower = try await container.watching()
         _ = try await container.shell("rm \"$1/.group/journal/1.log\"")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.serialized)
 struct `groupctl status and changes` {
-    @Test func `name the members and what each holds`() async throws {
+    @Test func `status prints the members and the locks of each`() async throws {
         let container = try await TemporaryContainer()
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         let watcher = try await container.watching("--purpose", "the-watcher")
@@ -25,12 +25,12 @@ struct `groupctl status and changes` {
 
         let text = try await container.done("status").text
         #expect(text.contains("the-holder  process \(holder.command.identifier), user \(getuid())"))
-        #expect(text.contains("holds to write  a  for ") && !text.contains("\u{1B}"))
+        #expect(text.contains("holds exclusive lock  a  for ") && !text.contains("\u{1B}"))
         #expect(try await container.done("status", "--color", "always").text.contains("\u{1B}"))
         #expect(try await holder.release().status == 0)
     }
 
-    @Test func `name suites and channels, and how far each listener is behind`() async throws {
+    @Test func `status prints suites and channels, and how far behind each listener is`() async throws {
         struct Listener: Decodable, Equatable {
             var name: String
             var behind: Int
@@ -68,13 +68,13 @@ struct `groupctl status and changes` {
             status.channels.first?.listeners == [Listener(name: "slow", behind: 3), Listener(name: "quick", behind: 1)])
         let text = try await container.done("status").text
         #expect(text.contains("settings  1 key, 2 sets so far, 256 KiB") && text.contains("slow  3 behind, since 20"))
-        // One that cannot be read does not hide the others.
+        // A log that cannot be read does not hide the others.
         #expect(try await container.shell("truncate -s 100 \"$1/.group/defaults/settings/1.log\"").status == 0)
         status = try await read()
         #expect(status.suites.first?.fault?.contains("settings/1.log") == true && status.channels.first?.fault == nil)
     }
 
-    @Test func `count the members that live: the dead are gone at once`() async throws {
+    @Test func `status prints living members only`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching()
         #expect(try await JSONStatus(of: container).members.count == 2)
@@ -83,7 +83,7 @@ struct `groupctl status and changes` {
         #expect(try await JSONStatus(of: container).members.map(\.purpose) == ["groupctl"])
     }
 
-    @Test func `have a cursor from which changes go on`() async throws {
+    @Test func `changes go on from the cursor of status`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let cursor = try await JSONStatus(of: container).journal.cursor
@@ -100,7 +100,7 @@ struct `groupctl status and changes` {
     }
 
     @Test(arguments: ["", "garbage", "g1-", "g1-zz", "START", "12", "g1-" + String(repeating: "0", count: 63)])
-    func `refuse what no cursor ever was`(text: String) async throws {
+    func `changes refuses a malformed cursor`(text: String) async throws {
         let container = try await TemporaryContainer()
         for outcome in [
             try await container.run("changes", "--since", text), try await container.watch("--since", text).finish(),
@@ -110,7 +110,7 @@ struct `groupctl status and changes` {
         }
     }
 
-    @Test func `answer a cursor of another container with one rescan, and go on from here`() async throws {
+    @Test func `changes with a cursor of another container prints one rescan`() async throws {
         let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
         for _ in 0..<2 { try await other.done("write", UUID().uuidString, input: "x") }
         try await container.done("write", "a", input: "1")
@@ -127,7 +127,7 @@ struct `groupctl status and changes` {
         #expect(try await watcher.finish().lines == ["rescan\t", "created\tc"])
     }
 
-    @Test func `answer a cursor from before the container was copied or put back with a rescan`() async throws {
+    @Test func `changes with a cursor from before a copy or restore prints a rescan`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         #expect(try await container.shell("cp -a \"$1\" \"$1.saved\"").status == 0)

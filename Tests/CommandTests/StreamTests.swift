@@ -4,21 +4,21 @@ import Testing
 
 @Suite(.serialized)
 struct `A line of watch-group` {
-    @Test func `is KIND, a tab and PATH in a pipe, as soon as it happened`() async throws {
+    @Test func `a line of watch-group in a pipe is KIND, a tab and PATH, at once`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching()
         for (item, content, expected) in [
             ("a", "1", ["created\ta"]), ("a", "2", ["modified\ta"]), ("f/b", "1", ["created\tf", "created\tf/b"]),
         ] {
             try await container.done("write", item, input: content)
-            // Nothing else happens: what is not flushed at once does not come.
+            // No other change follows, so a line that is not flushed at once does not come.
             #expect(try await watcher.readLines(expected.count) == expected)
         }
         watcher.signal(SIGTERM)
         #expect(try await watcher.finish().lines.count == 4)
     }
 
-    @Test func `escapes what would break a line or a field, and no two names alike`() async throws {
+    @Test func `a line of watch-group escapes each name uniquely`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching("--count", "7")
         let names = ["a\tb", "a\nb", "a\rb", #"a\b"#, #"a\tb"#, "a\u{1B}[2Jb", "ä b\u{7F}\u{85}"]
@@ -32,7 +32,7 @@ struct `A line of watch-group` {
         #expect(try json.map { try JSONChange($0).path } == names, "JSON has its own escapes")
     }
 
-    @Test func `has with json the fields of the contract, in their order`() async throws {
+    @Test func `a line of watch-group with --json has the documented fields in order`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching("--json", "--count", "2")
         let writer = try container.start("write", "Library/todo.json", "--purpose", "todo-app", input: "123456")
@@ -41,7 +41,7 @@ struct `A line of watch-group` {
         let changes = try lines.map { try JSONChange($0) }
         for (line, change) in zip(lines, changes) {
             let isDirectory = change.sequence == 1
-            // A directory's size is the file system's affair.
+            // A directory's size depends on the file system.
             let size = isDirectory ? change.size.map { "\($0)" } ?? "null" : "6"
             #expect(
                 line == #"{"sequence":\#(change.sequence),"cursor":"\#(change.cursor)","kind":"created","#
@@ -58,7 +58,7 @@ struct `A line of watch-group` {
         #expect(abs(written.timeIntervalSinceNow) < 60)
     }
 
-    @Test func `is for people when colour is asked for`() async throws {
+    @Test func `a line of watch-group with --color always is the line of a terminal`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", "--purpose", "todo-app", input: "x")
         let words = ["--since", "start", "--count", "1", "--color", "always", container.path]
@@ -69,7 +69,7 @@ struct `A line of watch-group` {
         #expect(plain.status == 0)
     }
 
-    @Test func `comes from every process, in the order of the sequences`() async throws {
+    @Test func `the lines of watch-group have every process's changes in order`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching("--json", "--count", "40")
         let script = "for i in 1 2 3 4 5 6 7 8 9 10; do echo $2 $i | groupctl write \"$1\" \"$2\" --relaxed; done"

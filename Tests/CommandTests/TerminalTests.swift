@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Through a terminal of its own, as script(1) makes one.
+/// Each test has a terminal of its own, made by script(1).
 @Suite(.serialized, .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script"), "needs script(1)"))
-struct `On a terminal, watch-group` {
+struct `watch-group on a terminal` {
     private func shown(_ container: TemporaryContainer, _ options: String) throws -> Command {
         let program = BuildDirectory.resolve("watch-group")
         return try container.start(
@@ -12,7 +12,7 @@ struct `On a terminal, watch-group` {
             environment: ["TERM": "xterm", "SHELL": "/bin/sh"])
     }
 
-    @Test func `shows time, kind in colour, path and who, and sums up`() async throws {
+    @Test func `watch-group on a terminal shows the time, colored kind, path, process, and a summary`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", "--purpose", "todo-app", input: "1")
         try await container.done("move", "a", "b", "--purpose", "todo-app")
@@ -26,7 +26,7 @@ struct `On a terminal, watch-group` {
         #expect(lines[2].wholeMatch(of: #/2 changes in \d.* s: 1 created, 1 moved; by todo-app 2/#) != nil, "\(lines)")
     }
 
-    @Test func `sums up when it is interrupted, too`() async throws {
+    @Test func `watch-group on a terminal prints its summary when it is interrupted`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         let watcher = try shown(container, "--since start")
@@ -39,7 +39,7 @@ struct `On a terminal, watch-group` {
     }
 
     @Test(arguments: ["", "--color never", "--format %w%f%u"])
-    func `is not harmed by any name`(options: String) async throws {
+    func `watch-group on a terminal escapes control characters of names`(options: String) async throws {
         let container = try await TemporaryContainer()
         for name in ["\u{1b}]0;x\u{7}", "\u{9b}2J", "a\r", "\u{202e}b", "\u{200b}c"] {
             try await container.done("write", name, "--purpose", "p\u{202e}", input: "1")

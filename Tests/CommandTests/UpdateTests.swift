@@ -4,10 +4,10 @@ import Testing
 
 @Suite(.serialized)
 struct `groupctl update` {
-    @Test func `puts the content in and takes what COMMAND prints`() async throws {
+    @Test func `update passes the content to COMMAND and writes its output`() async throws {
         let container = try await TemporaryContainer()
         #expect(try await container.run("update", "a", "--", "wc", "-c").status == 0)
-        #expect(try container.content("a") == "0\n", "an absent item is empty")
+        #expect(try container.content("a") == "0\n", "an absent item counts as empty")
         #expect(try await container.run("update", "a", "--", "sed", "s/^/now /").status == 0)
         #expect(try container.content("a") == "now 0\n")
         #expect(try await container.run("update", "a", "--", "tr", "0", "1").status == 0)
@@ -20,7 +20,9 @@ struct `groupctl update` {
         ("exit 1", 1), ("exit 7", 7), ("echo partly; exit 77", 77), ("kill -KILL $$", 137),
         ("echo x; kill -TERM $$", 143),
     ])
-    func `passes on that COMMAND failed and writes nothing`(script: String, status: Int32) async throws {
+    func `update ends with the status of a failed COMMAND and writes nothing`(script: String, status: Int32)
+        async throws
+    {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let outcome = try await container.run("update", "a", "--", "sh", "-c", "echo why >&2; " + script)
@@ -29,12 +31,12 @@ struct `groupctl update` {
         #expect(try container.content("a") == "old")
         let absent = try await container.run("update", "f/b", "--", "sh", "-c", script)
         #expect(absent.status == status)
-        #expect(try await container.done("list").lines == ["a"], "the directory on the way neither")
+        #expect(try await container.done("list").lines == ["a"], "the parent directory is not created, either")
         #expect(try await container.done("changes", "--since", "start").lines == ["created\ta"])
         #expect(try await container.run("read", "a", "--timeout", "0").status == 0)
     }
 
-    @Test func `has the shell's statuses for a COMMAND that cannot be run`() async throws {
+    @Test func `update ends with a shell's statuses for a COMMAND that cannot be run`() async throws {
         let container = try await TemporaryContainer()
         let missing = try await container.run("update", "a", "--", "no-such-command")
         #expect(missing.status == 127, "\(missing)")
@@ -45,7 +47,7 @@ struct `groupctl update` {
         #expect(try await container.done("list").output.isEmpty)
     }
 
-    @Test func `does not mind a COMMAND that leaves its input, or prints before it reads`() async throws {
+    @Test func `update allows a COMMAND that ignores its input, or prints before it reads`() async throws {
         let container = try await TemporaryContainer()
         let content = [UInt8](repeating: UInt8(ascii: "x"), count: 1_000_000)
         try await container.done("write", "a", "--relaxed", input: content)
@@ -56,7 +58,7 @@ struct `groupctl update` {
         #expect(try await container.done("read", "a").output.count == 1_000_006)
     }
 
-    @Test func `tells whether something changed`() async throws {
+    @Test func `update --exit-code ends with 3 if the content is unchanged`() async throws {
         let container = try await TemporaryContainer()
         #expect(try await container.run("update", "a", "--exit-code", "--", "echo", "x").status == 0)
         #expect(try await container.run("update", "a", "--exit-code", "--", "cat").status == 3)
@@ -66,16 +68,16 @@ struct `groupctl update` {
         #expect(try await container.done("changes", "--since", "start").lines == ["created\ta", "modified\ta"])
     }
 
-    @Test func `gives COMMAND words that are not UTF-8 as they are`() async throws {
+    @Test func `update passes words that are not UTF-8 to COMMAND unchanged`() async throws {
         let container = try await TemporaryContainer()
         let word: [UInt8] = [0xFF, 0x20, 0x80]
         try await container.done("update", "a", "--", "printf", "%s", word)
         #expect(try await container.done("read", "a").output == word)
     }
 
-    @Test func `gives COMMAND the signals of a shell`() async throws {
+    @Test func `update starts COMMAND with a shell's signal handling`() async throws {
         let container = try await TemporaryContainer()
-        // Where SIGPIPE is ignored, yes(1) complains.
+        // If SIGPIPE is ignored, yes(1) prints an error.
         let outcome = try await container.run("update", "a", "--", "sh", "-c", "yes | head -n 1")
         #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
         #expect(try container.content("a") == "y\n")

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 @Suite(.serialized)
-struct `A wrong call` {
+struct `Usage errors of the commands` {
     @Test(arguments: [
         ("groupctl", "read --nonsense g p", "unknown option '--nonsense'", "groupctl read"),
         ("groupctl", "write g p --relaxt", "unknown option '--relaxt'; did you mean '--relaxed'?", "groupctl write"),
@@ -15,20 +15,20 @@ struct `A wrong call` {
         ("groupctl", "path g h", "unexpected argument 'h'", "groupctl path"),
         ("groupctl", "write g p --mode rw", "--mode: 'rw' is not an octal mode", "groupctl write"),
         ("groupctl", "write g p --mode 10000", "--mode: '10000' is not an octal mode", "groupctl write"),
-        ("groupctl", "read g p --timeout soon", "--timeout: 'soon' is no time", "groupctl read"),
+        ("groupctl", "read g p --timeout soon", "--timeout: 'soon' is not a time", "groupctl read"),
         ("groupctl", "read g p --timeout=-1", "--timeout: '-1' is negative", "groupctl read"),
-        ("groupctl", "status g --timeout soon", "--timeout: 'soon' is no time", "groupctl status"),
-        ("groupctl", "list --color blue", "--color: say auto, always or never", "groupctl list"),
+        ("groupctl", "status g --timeout soon", "--timeout: 'soon' is not a time", "groupctl status"),
+        ("groupctl", "list --color blue", "--color must be auto, always or never", "groupctl list"),
         ("groupctl", "changes g", "--since is missing", "groupctl changes"),
         ("groupctl", "changes g --since yesterday", "'yesterday' is neither a cursor nor start", "groupctl changes"),
         ("watch-group", "--jsno g", "unknown option '--jsno'; did you mean '--json'?", "watch-group"),
         ("watch-group", "", "missing GROUP", "watch-group"),
         ("watch-group", "g --count 0", "--count: '0' is not a positive number", "watch-group"),
         ("watch-group", "g --count many", "--count: 'many' is not a positive number", "watch-group"),
-        ("watch-group", "g --timeout 1w", "--timeout: '1w' is no time", "watch-group"),
+        ("watch-group", "g --timeout 1w", "--timeout: '1w' is not a time", "watch-group"),
         ("watch-group", "g --since g1-00", "'g1-00' is neither a cursor nor start, snapshot or now", "watch-group"),
     ])
-    func `is answered with what is wrong and where to read on`(
+    func `a wrong call is refused with the fault and the help to read`(
         program: String, line: String, message: String, teacher: String
     ) async throws {
         let words = line.split(separator: " ").map(String.init)
@@ -40,7 +40,7 @@ struct `A wrong call` {
     }
 
     @Test(arguments: ["", ".hidden", "-x", "a b", "ä", "a\nb", "a:b", String(repeating: "a", count: 256)])
-    func `a malformed identifier is a usage error that says how to name a directory`(identifier: String) async throws {
+    func `a malformed identifier is a usage error that advises a path`(identifier: String) async throws {
         let outcome = try await Command(
             "groupctl", ["create", "--", identifier], environment: ["GROUP_CONTAINERS_HOME": "/nonexistent"]
         ).finish()
@@ -50,7 +50,7 @@ struct `A wrong call` {
         #expect(outcome.errors.split(separator: "\n").count == 1, "one error, one line")
     }
 
-    @Test func `without any home an identifier is a usage error that names the variables`() async throws {
+    @Test func `an identifier without any home is a usage error that names the variables`() async throws {
         let outcome = try await Command(
             "groupctl", ["create", "g"], environment: ["GROUP_CONTAINERS_HOME": nil, "XDG_DATA_HOME": nil, "HOME": nil]
         ).finish()
@@ -60,26 +60,26 @@ struct `A wrong call` {
         }
     }
 
-    @Test func `words of the user do not reach the terminal as they are`() async throws {
+    @Test func `control characters of an argument are escaped in an error`() async throws {
         let outcome = try await Command("groupctl", ["\u{1B}[2J"]).finish()
         #expect(outcome.status == 64)
         #expect(!outcome.errors.contains("\u{1B}"))
     }
 
-    @Test func `with quiet only the status tells`() async throws {
+    @Test func `an error with --quiet prints no message`() async throws {
         let outcome = try await Command("groupctl", ["read", "g", "--quiet"]).finish()
         #expect(outcome.status == 64)
         #expect(outcome.errors == "")
     }
 
-    @Test func `with json the error is one object`() async throws {
+    @Test func `an error with --json is one object`() async throws {
         let outcome = try await Command("groupctl", ["read", "g", "--json"]).finish()
         let error = try JSONError(outcome)
         #expect(outcome.status == 64)
         #expect(error == JSONError(code: "usage", cause: "missing PATH (try 'groupctl read --help')"))
     }
 
-    @Test func `a unix group that does not exist is named`() async throws {
+    @Test func `a Unix group that does not exist is named`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let outcome = try await container.run("create", "--unix-group", "no-such-group")
         #expect(outcome.status == 64, "\(outcome)")

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// In a user namespace the files of most users seem to be nobody's.
+/// In a user namespace, the files of most users seem to belong to the user `nobody`.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: isRoot && succeeds(["unshare", "-U", "-r", "true"]), "needs root and user namespaces"))
@@ -27,32 +27,34 @@ struct `A member in a user namespace` {
         try await container.done("changes", "--since", cursor).lines
     }
 
-    @Test func `that watches takes no owner for another, and tells what is changed under a lock once`() async throws {
+    @Test func `a leader in a user namespace records no change of owner, and each coordinated change once`()
+        async throws
+    {
         let container = try await prepared()
         let cursor = try await JSONStatus(of: container).journal.cursor
         let watcher = try start("watch-group", ["--verbose", "--since", cursor, container.path], in: container)
         #expect(try await watcher.readLine(from: .errors)?.hasPrefix("watching") == true)
         #expect(try await changes(container, since: cursor) == [])
-        // Its owner is kept.
+        // The item's owner is kept.
         try await container.done("write", "f1", input: "other")
         try await container.done("write", "new", input: "1")
         #expect(try await container.shell(#"chmod 600 "$1/f2""#).status == 0)
         let expected = ["modified\tf1", "created\tnew", "touched\tf2"]
         #expect(try await changes(container, since: cursor) == expected)
         #expect(try await watcher.readLines(3) == expected)
-        // One of the machine's takes over.
+        // A process outside the namespace becomes the leader.
         let next = try await container.watching("--since", cursor)
         watcher.signal(SIGKILL)
         _ = try await watcher.finish()
         #expect(try await changes(container, since: cursor) == expected)
         next.signal(SIGTERM)
         #expect(try await next.finish().lines == expected)
-        // Where both see the same, an owner is one.
+        // A change between owners is detected if all members see the same owners.
         #expect(try await container.shell(#"chown 1001 "$1/f3""#).status == 0)
         #expect(try await changes(container, since: cursor) == expected + ["touched\tf3"])
     }
 
-    @Test func `compares and sets what was not changed`() async throws {
+    @Test func `a member in a user namespace compares and sets an unchanged item`() async throws {
         let container = try await prepared()
         let cursor = try await JSONStatus(of: container).journal.cursor
         for item in ["f1", "f2"] {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.serialized)
 struct `groupctl write` {
-    @Test func `replaces the content and keeps the mode`() async throws {
+    @Test func `write replaces the content and keeps the mode`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         for mode in ["640", "444", "4755"] {
@@ -15,14 +15,14 @@ struct `groupctl write` {
         }
     }
 
-    @Test func `gives a new item the mode that the umask leaves`() async throws {
+    @Test func `write creates a new item with the mode of the umask`() async throws {
         let container = try await TemporaryContainer()
         #expect(try await container.shell("umask 027; echo x | groupctl write \"$1\" f/a").status == 0)
         #expect(try container.mode("f/a") == 0o640)
         #expect(try container.mode("f") == 0o750)
     }
 
-    @Test func `gives the mode that it is told`() async throws {
+    @Test func `write --mode sets the mode`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", "--mode", "600", input: "1")
         #expect(try container.mode("a") == 0o600)
@@ -34,7 +34,7 @@ struct `groupctl write` {
         #expect(lines == ["created\ta", "modified\ta", "touched\ta"])
     }
 
-    @Test(.enabled(if: isRoot)) func `keeps owner and group`() async throws {
+    @Test(.enabled(if: isRoot)) func `write keeps owner and group`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         #expect(try await container.shell("chown 65534:60 \"$1/a\"").status == 0)
@@ -43,7 +43,7 @@ struct `groupctl write` {
     }
 
     // case 26
-    @Test func `keeps extended attributes`() async throws {
+    @Test func `write keeps extended attributes`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
         // Memory file systems of older kernels have no attributes of users, and Glibc's module no setxattr.
@@ -57,7 +57,7 @@ struct `groupctl write` {
     }
 
     // case 27
-    @Test func `leaves another hard link with the old content`() async throws {
+    @Test func `write leaves another hard link with the old content`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")
         #expect(try await container.shell("ln \"$1/a\" \"$1/b\"").status == 0)
@@ -65,7 +65,7 @@ struct `groupctl write` {
         #expect(try container.content("a") == "new" && container.content("b") == "old")
     }
 
-    @Test func `of what is there already changes nothing, and says so with exit-code`() async throws {
+    @Test func `write of the same content changes nothing, and ends with 3 with --exit-code`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "same")
         let inode = try await container.shell("stat -c %i-%y \"$1/a\"").text
@@ -76,7 +76,7 @@ struct `groupctl write` {
         #expect(try await container.done("changes", "--since", "start").lines == ["created\ta", "modified\ta"])
     }
 
-    @Test func `says with json what it did`() async throws {
+    @Test func `write --json prints its outcome`() async throws {
         let container = try await TemporaryContainer()
         let first = try await container.done("write", "f/a", "--json", input: "1")
         #expect(first.text == #"{"path":"f/a","outcome":"written","generation":2}"# + "\n")
@@ -86,7 +86,7 @@ struct `groupctl write` {
         #expect(verbose.output.isEmpty && verbose.errors == "'f/a' is at generation 3\n")
     }
 
-    @Test func `makes the directories on the way, each a change`() async throws {
+    @Test func `write creates missing directories, each a change`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a/b/c", input: "1")
         try await container.done("write", "a/b/d", "--relaxed", input: "1")
@@ -95,7 +95,7 @@ struct `groupctl write` {
                 == ["created\ta", "created\ta/b", "created\ta/b/c", "created\ta/b/d"])
     }
 
-    @Test(arguments: [0, 1, 65_536, 5_000_000]) func `takes content of any length`(length: Int) async throws {
+    @Test(arguments: [0, 1, 65_536, 5_000_000]) func `write accepts content of any length`(length: Int) async throws {
         let container = try await TemporaryContainer()
         let content = (0..<length).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
         try await container.done("write", "a", "--relaxed", input: content)
@@ -103,7 +103,7 @@ struct `groupctl write` {
         #expect(try await container.done("read", "a").output == content)
     }
 
-    @Test func `takes a name that is not UTF-8, and every command shows it`() async throws {
+    @Test func `write accepts a name that is not UTF-8, and every command prints it`() async throws {
         let container = try await TemporaryContainer()
         let name: [UInt8] = [0x66, 0xFF, 0xC3, 0xA4, 0x80]
         let watcher = try await container.watching("--count", "1")

@@ -2,12 +2,12 @@ import GroupContainer
 import TestSupport
 import Widgets
 
-/// Opens a container after a power cut, as the first one would, and says what is wrong with it.
+/// Opens a container after a power cut, as the first process would, and returns what is wrong with it.
 struct Inspection {
     let path: String
     let outcomes: CrashOutcomes
 
-    /// What was found, one line; what is wrong, a line each.
+    /// Returns what was found, in one line, and what is wrong, a line each.
     func run() async throws -> (found: String, faults: [String]) {
         var faults = try doctorsFaults("before it was opened", below: .error)
         let found: String
@@ -24,16 +24,16 @@ struct Inspection {
         return (found, faults + (try doctorsFaults("after it was opened", below: .warning)))
     }
 
-    /// What a doctor says that looks from outside. Nothing is damaged by a power cut; what is left half done is mended
-    /// by who opens it.
+    /// Returns what a doctor finds from outside. Nothing is damaged by a power cut; what is left half done is repaired
+    /// by the process that opens the container.
     private func doctorsFaults(_ moment: String, below limit: Finding.Severity) throws -> [String] {
-        try ContainerCheck(named: Array(path.utf8)).examine().filter {
+        try ContainerCheck(.path(Array(path.utf8))).examine().filter {
             $0.severity == .error || $0.severity == .warning && limit == .warning
         }
         .map { "doctor, \(moment): \($0.code) \($0.item ?? ""): \($0.what)" }
     }
 
-    /// The tree, read under locks; an item that is not whole is a fault.
+    /// Returns the tree, read under locks; an item that is not whole is a fault.
     private func items(_ performance: Performance, _ faults: inout [String]) throws -> [String: String] {
         var found: [String: String] = [:]
         for path in try filePaths(performance.container) where !isOwn(path) {
@@ -49,7 +49,7 @@ struct Inspection {
 
     private func isOwn(_ path: String) -> Bool { path == CrashModel.relaxedItem || path.hasPrefix("probe") }
 
-    /// Of the container, as its snapshot tells; compared with the disk.
+    /// Returns the container's files, from a snapshot; compared with the disk.
     private func filePaths(_ container: Container) throws -> [String] {
         var follower = try container.follow(since: .snapshot)
         var paths: [String] = []
@@ -67,7 +67,7 @@ struct Inspection {
         return values.filter { ["k", "k1", "k2"].contains($0.key) }.compactMapValues(\.integerValue)
     }
 
-    /// Those that the listener gets, without those that only fill.
+    /// Returns the messages that the listener gets, without those that only fill.
     private func messages(_ performance: Performance, _ faults: inout [String]) throws -> [Int] {
         let listener = try performance.channel().listener(named: "listener")
         var messages: [Int] = []
@@ -85,7 +85,7 @@ struct Inspection {
 
     private static let probe = Array("probe".utf8)
 
-    /// It shows what is there, also where it says that nothing is new.
+    /// Checks that the widget shows what is there, also where it reports nothing new.
     private func widgetsFaults(_ performance: Performance) async throws -> [String] {
         let content = String(decoding: try performance.items.readBytes("a"), as: UTF8.self)
         let widget = Refresh(CrashWidget(), in: performance.container)
@@ -99,13 +99,13 @@ struct Inspection {
         return []
     }
 
-    /// Each change that was acknowledged is told once, as made under a lock; nothing twice.
+    /// Checks that each acknowledged change is in the journal once, as made under a lock.
     private func journalsFaults(_ container: Container) throws -> [String] {
         var follower = try container.recordedChanges(since: .start)
         var all: [Change] = []
         while let change = try follower.next(timeout: .zero) { all.append(change) }
         var faults = Invariants.repeatedOperations(in: all.filter { $0.isCoordinated && $0.kind.word != .touched })
-        let numbers = all.filter { !$0.kind.isMarker }.map(\.sequence)
+        let numbers = all.filter { !$0.kind.isMarker }.map(\.sequence.rawValue)
         for (number, next) in zip(numbers, numbers.dropFirst()) where next != number && next != number + 1 {
             faults.append("change \(next) comes behind \(number)")
         }
@@ -124,10 +124,10 @@ struct Inspection {
         return faults
     }
 
-    /// Everything can be written again.
+    /// Checks that everything can be written again.
     private func goOn(_ performance: Performance) async throws {
         try performance.write("probe \(UInt64.random(in: 0...UInt64.max))", to: "probe")
-        try performance.suite().set(1, forKey: "probe", .durable)
-        _ = try performance.channel().post(bytes: Self.probe, .durable)
+        try performance.suite().set(1, forKey: "probe", durability: .durable)
+        _ = try performance.channel().post(bytes: Self.probe, durability: .durable)
     }
 }

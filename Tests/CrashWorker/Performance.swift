@@ -11,13 +11,13 @@ struct Performance {
         items = container.coordinator(purpose: "crash-worker").blocking
     }
 
-    /// A container with what `CrashModel` begins with; its journal has files of 64 KiB.
+    /// Makes a container with what `CrashModel` begins with; its journal has segments of 64 KiB.
     static func prepare(_ path: String) async throws {
         let new = Performance(
             try Container(path: path, creating: true, retention: JournalRetention(size: 128 << 10)))
         for (item, content) in CrashModel().items.sorted(by: { $0.key < $1.key }) { try new.write(content, to: item) }
         let suite = try GroupDefaults(new.container, suite: "suite")
-        try suite.set(0, forKey: "begun", .durable)
+        try suite.set(0, forKey: "begun", durability: .durable)
         _ = try GroupChannel(new.container, name: "channel").listener(named: "listener", from: .oldest)
     }
 
@@ -45,28 +45,28 @@ struct Performance {
             }
         case .relaxed:
             _ = try items.write(
-                bytes: CrashModel.bytes(of: "r \(number)"), to: ItemPath(CrashModel.relaxedItem), .relaxed)
+                bytes: CrashModel.bytes(of: "r \(number)"), to: ItemPath(CrashModel.relaxedItem), durability: .relaxed)
         case .set: try suite().set(number, forKey: "k")
-        case .setDurable: try suite().set(number, forKey: "k", .durable)
+        case .setDurable: try suite().set(number, forKey: "k", durability: .durable)
         case .setTwo:
-            _ = try suite().transaction(.durable) { keys in
+            _ = try suite().transaction(durability: .durable) { keys in
                 keys.set(.integer(number), forKey: "k1")
                 keys.set(.integer(number), forKey: "k2")
             }
         case .compact, .compactDurable:
             let suite = try suite()
-            // More than a file holds.
+            // More than a segment holds.
             for _ in 0..<6 {
                 try suite.set(DefaultsValue.data(CrashModel.filling), forKey: CrashModel.filler)
             }
-            try suite.set(number, forKey: "k", step.isDurable ? .durable : .relaxed)
-        case .post, .postDurable: _ = try post(number, step.isDurable ? .durable : .relaxed)
+            try suite.set(number, forKey: "k", durability: step.isDurable ? .durable : .relaxed)
+        case .post, .postDurable: _ = try post(number, durability: step.isDurable ? .durable : .relaxed)
         case .acknowledge: try acknowledge()
         case .compactChannel:
             let channel = try channel()
             for _ in 0..<6 { _ = try channel.post(bytes: CrashModel.filling) }
             try acknowledge()
-            _ = try post(number, .durable)
+            _ = try post(number, durability: .durable)
         case .rotate:
             let long = ItemPath(String(repeating: "x", count: 4_000))
             for _ in 0..<17 { _ = try container.appendRawRecord(naming: long) }
@@ -88,20 +88,20 @@ struct Performance {
 
     func channel() throws -> GroupChannel { try GroupChannel(container, name: "channel") }
 
-    private func post(_ number: Int, _ durability: Durability) throws -> UInt64 {
-        try channel().post(bytes: Array("\(number)".utf8), durability)
+    private func post(_ number: Int, durability: Durability) throws -> UInt64 {
+        try channel().post(bytes: Array("\(number)".utf8), durability: durability)
     }
 
-    /// The listener is done with everything.
+    /// Acknowledges everything as the listener.
     private func acknowledge() throws {
         let listener = try channel().listener(named: "listener")
         var last: UInt64?
         while let message = try listener.next(timeout: .zero) { last = message.number }
-        if let last { try listener.acknowledge(upTo: last, .durable) }
+        if let last { try listener.acknowledge(upTo: last, durability: .durable) }
     }
 }
 
-/// Shows what "a" has in it.
+/// A widget that shows the content of "a".
 struct CrashWidget: WidgetProvider {
     static let kind = "crash"
     var interests: [Interest] { [.path("a")] }

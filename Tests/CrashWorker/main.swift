@@ -1,4 +1,4 @@
-// What tools/crash-test starts, on a file system whose power it cuts.
+// tools/crash-test starts this, on a file system whose power it cuts.
 import Glibc
 import GroupContainer
 import TestSupport
@@ -13,7 +13,7 @@ let usage = """
 
     """
 
-/// One write(2) a line: what was said stays said.
+/// Prints a line with one write(2): what was printed stays.
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(1, $0.baseAddress, $0.count) }

@@ -5,10 +5,10 @@ import Testing
 
 /// Members that append as fast as they can, and are killed and stopped at any moment.
 @Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
-struct `Appending members that are killed and stopped` {
+struct `Appending under kills and stops` {
     private static let memberCount = 6
 
-    /// One life of a member, and what it said it had appended.
+    /// A process that appends, and the tag of its records.
     private struct Life {
         var tag: Int
         var process: RunningProcess
@@ -20,7 +20,7 @@ struct `Appending members that are killed and stopped` {
     }
 
     // case 41
-    @Test func `leave a log that has each acknowledged record once and without a gap`() throws {
+    @Test func `members that are killed and stopped leave each acknowledged record once, without a gap`() throws {
         let container = try TemporaryContainer()
         var numbers = SeededGenerator(seed: faultSeed)
         var lives = try (0..<Self.memberCount).map { try Life($0, in: container) }
@@ -32,7 +32,7 @@ struct `Appending members that are killed and stopped` {
         while kills + stops < (runsLongTests ? 2_000 : 200) {
             let victim = Int.random(in: 0..<Self.memberCount, using: &numbers)
             let life = lives[victim]
-            // The moment is the victim's own, not the clock's.
+            // The moment depends on the victim's progress, not on the clock.
             try life.process.waitForNumber(life.process.lastNumber + Int.random(in: 1...40, using: &numbers))
             if Bool.random(using: &numbers) {
                 try #require(life.process.stop())
@@ -54,13 +54,14 @@ struct `Appending members that are killed and stopped` {
         try expectExactly(acknowledged, in: container)
     }
 
-    /// Kept apart from being killed: what a dead process said is read to its end.
+    /// Reads the output of a killed process to its end, and returns the last number in it.
     private func numberAtEnd(of life: Life) throws -> Int {
         _ = try life.process.finish()
         return life.process.lastNumber
     }
 
-    /// Bounded by the member's own steps, not by the clock: the machine may be busy with others.
+    /// Expects a member to append while another is stopped. The bound is its own processor time, not the clock: the
+    /// machine may be busy.
     private func goesOn(_ other: Life, while stopped: Life) throws {
         let (number, time) = (other.process.lastNumber, other.process.ownTime)
         try other.process.waitForNumber(number + 3)
@@ -68,7 +69,7 @@ struct `Appending members that are killed and stopped` {
         #expect(used < 100_000_000, "\(used) ns of its own for 3 records while \(stopped.tag) stood")
     }
 
-    /// "12/345" is 12 and 345. By hand, for there are a million of them.
+    /// Parses "12/345" as 12 and 345; by hand, as there are a million such paths.
     private static func parts(of path: ItemPath) -> (tag: Int, number: Int) {
         var numbers = (0, 0)
         for byte in path.bytes {
@@ -84,17 +85,18 @@ struct `Appending members that are killed and stopped` {
         var expected: UInt64 = 1
         var reader = try container.open().follow(since: .start)
         while let change = try reader.next(timeout: .zero) {
-            if change.sequence != expected { faults.append("\(change.sequence) follows \(expected - 1)") }
-            expected = change.sequence + 1
+            let sequence = change.sequence.rawValue
+            if sequence != expected { faults.append("\(sequence) follows \(expected - 1)") }
+            expected = sequence + 1
             let (tag, number) = Self.parts(of: change.path)
-            // A member appends in order, so each next number once is all of them once.
+            // A member appends in order, so each next number once is all numbers once.
             let last = found[tag, default: 0]
             if number != last + 1 { faults.append("\(tag): \(number) after \(last)") }
             found[tag] = number
         }
         for (tag, number) in acknowledged {
             let there = found[tag, default: 0]
-            // The record of the append in which it died may be there or not.
+            // The record of the append during which the member died may be there or not.
             if there != number && there != number + 1 { faults.append("\(tag): said \(number), there are \(there)") }
         }
         #expect(faults.isEmpty, "\(faults.count) faults, as \(faults.prefix(5)), seed \(faultSeed)")

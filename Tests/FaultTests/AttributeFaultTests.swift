@@ -3,13 +3,13 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// The kernel refuses to give a staged file what the old one had.
-// case 6, case 26
+/// The kernel refuses to give a staged file an attribute of the old file.
+// cases 6 and 26
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(5)))
-struct `A write whose file cannot have an attribute of the old one` {
+struct `Refused attributes` {
     private static let name = Array("user.test".utf8)
 
-    /// Nil where the file system has no attributes.
+    /// Returns nil if the file system has no extended attributes.
     private func containerWithAttribute() throws -> TemporaryContainer? {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old\n")
@@ -30,7 +30,8 @@ struct `A write whose file cannot have an attribute of the old one` {
     }
 
     @Test(arguments: [("ENOSPC", "noSpace"), ("EDQUOT", "noSpace"), ("EIO", "inputOutput")])
-    func `for want of room is refused, and nothing has changed`(error: String, code: String) throws {
+    func `a write without room for an attribute is refused, and nothing has changed`(error: String, code: String) throws
+    {
         guard let container = try containerWithAttribute() else { return }
         let (status, text) = try write(to: container, failing: "fsetxattr", with: error)
         #expect(status == 74 && text.contains(#""code":"\#(code)""#), "\(text)")
@@ -43,7 +44,7 @@ struct `A write whose file cannot have an attribute of the old one` {
     }
 
     @Test(arguments: ["EPERM", "EACCES", "EOPNOTSUPP"], ["fsetxattr", "getxattr"])
-    func `because it is not permitted goes on without it`(error: String, call: String) throws {
+    func `a write that may not set an attribute goes on without it`(error: String, call: String) throws {
         guard let container = try containerWithAttribute() else { return }
         let (status, text) = try write(to: container, failing: call, with: error)
         #expect(status == 0, "\(text)")
@@ -52,7 +53,7 @@ struct `A write whose file cannot have an attribute of the old one` {
     }
 
     @Test(arguments: ["EPERM", "EINVAL"])
-    func `permits the group no more than it was permitted by a list that is refused`(error: String) throws {
+    func `a write whose access control list is refused permits the group no more than before`(error: String) throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old\n")
         let entries: [[UInt8]] = [[1, 6], [2, 6], [4, 4], [16, 6], [32, 0]]
@@ -66,7 +67,7 @@ struct `A write whose file cannot have an attribute of the old one` {
         #expect(try item(of: container).status().permissions == 0o640)
     }
 
-    @Test func `because the file system has none needs none`() throws {
+    @Test func `a write on a file system without attributes goes on without them`() throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old\n")
         let command = ["groupctl", "write", container.path]
@@ -80,7 +81,7 @@ struct `A write whose file cannot have an attribute of the old one` {
         }
     }
 
-    @Test func `in a directory that cannot be made as it should be leaves nothing of it`() throws {
+    @Test func `a write whose new directory cannot get its attributes leaves nothing of the directory`() throws {
         let container = try TemporaryContainer()
         let list: [UInt8] = [2, 0, 0, 0] + [1, 4, 32].flatMap { [$0, 0, 7, 0, 255, 255, 255, 255] }
         let root = try FileDescriptor.open(path: Array(container.path.utf8), [.reading, .directory])

@@ -3,7 +3,8 @@ import GroupContainer
 import TestSupport
 import Testing
 
-/// A device that answers EIO, as a disk does that dies: what the kernel then has fsync say, and keeps in its memory.
+/// A device that fails with EIO, as a dying disk does: what the kernel then returns from `fsync` and keeps in its
+/// memory is real.
 @Suite(
     .ownThreads, .serialized, .enabled(if: BrokenDisk.whatIsMissing == nil, "\(BrokenDisk.whatIsMissing ?? "")"),
     .timeLimit(.minutes(5)))
@@ -33,9 +34,9 @@ struct `A disk that refuses to write` {
     }
 
     // case 4
-    @Test func `keeps what an item said, each time it is tried`() throws {
+    @Test func `a write to a failing disk keeps the item's old content, each time it is tried`() throws {
         try disk.fail()
-        // Nor is the second one taken for success, whose pages the kernel has marked clean by then.
+        // The second attempt fails, too, though the kernel has marked the pages clean by then.
         for _ in 0..<2 {
             try expect(74, "inputOutput", of: "write", "disk/c", "item", input: "new\n")
             #expect(try content(of: "item") == "old\n")
@@ -52,7 +53,7 @@ struct `A disk that refuses to write` {
     }
 
     // case 5
-    @Test func `behind a rename leaves it visible, and says that it may be gone`() throws {
+    @Test func `a write whose disk fails behind the rename is visible, and reported as not durable`() throws {
         let writer = try Strace.start(
             disk.command("groupctl", "write", "disk/c", "item", "--json"), input: "new\n", fault: .stop,
             at: Strace.Call(name: "renameat", number: 1))
@@ -64,7 +65,7 @@ struct `A disk that refuses to write` {
         let (status, text) = try writer.finish()
         #expect(status == 74 && text.contains(#""code":"notDurable""#), "\(text)")
         #expect(try content(of: "item") == "new\n")
-        // The journal's log was not kept, either: nothing is promised to anybody as long as it cannot be made anew.
+        // The journal's log was not kept, either: no write is durable as long as the log cannot be made anew.
         let again = try disk.run("groupctl", "write", "disk/c", "item", "--json", input: "again\n")
         #expect(again.status == 74, "\(again)")
         try disk.heal()
@@ -76,16 +77,17 @@ struct `A disk that refuses to write` {
     }
 
     // case 5
-    @Test func `makes no value durable, for nobody, until its log was made anew`() throws {
+    @Test func `a value on a failing disk is not durable until its log was made anew`() throws {
         let (logs, set) = ("disk/c/.group/defaults/s", ["set", "--durable", "key"])
         #expect(try disk.run("ls", logs).text == "1.log\n")
         try disk.fail()
         try expect(74, "notDurable", of: "defaults", set[0], "disk/c", "s", set[1], set[2], "new")
         #expect(try disk.run("groupctl", "defaults", "get", "disk/c", "s", "key").text.contains("new"))
-        // Its pages are clean by now: another sync of the same file would succeed. There is no file for another value.
+        // The log's pages are clean by now: another sync of the same file would succeed. For another value, no segment
+        // can be made.
         #expect(try disk.run("groupctl", "defaults", "set", "disk/c", "s", "--durable", "key", "again").status == 74)
         try disk.heal()
-        // To sync the same file is not enough: another one is made.
+        // Syncing the same file is not enough: another one is made.
         #expect(try disk.run("groupctl", "defaults", "flush", "disk/c", "s").status == 0)
         #expect(try disk.run("ls", logs).text != "1.log\n")
         try disk.remount()

@@ -3,15 +3,15 @@ import GroupContainer
 import TestSupport
 import Testing
 
-/// Processes that post to the same channel and listen to it, and are killed and stopped while they do.
+/// Processes that post to the same channel and listen to it, and are killed and stopped meanwhile.
 @Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
-struct `A channel of many processes` {
+struct `Channels of many processes` {
     private struct Got: Equatable {
         var number: Int
         var text: Substring
     }
 
-    /// One process that listened: what it said, in order.
+    /// What one listening process printed, in order.
     private struct Life {
         var got: [Got] = []
         var acknowledged = 0
@@ -27,7 +27,7 @@ struct `A channel of many processes` {
     }
 
     // case 2
-    @Test func `gives each listener every post once, whichever process is killed or stopped`() throws {
+    @Test func `each listener gets every post once, whichever process is killed or stopped`() throws {
         let container = try TemporaryContainer()
         let channel = try GroupChannel(container.open(), name: "news")
         var random = SeededGenerator(seed: faultSeed)
@@ -52,7 +52,7 @@ struct `A channel of many processes` {
             let isPoster = victim < 4
             let process = isPoster ? posters[victim] : listeners[victim - 4]
             try process.waitForNumber(process.lastNumber + Int.random(in: 1...200, using: &random))
-            // Meanwhile the others go on.
+            // The other processes go on meanwhile.
             let other = posters[(victim + 1) % 4]
             let absence = Int.random(in: 1...300, using: &random)
             if Int.random(in: 0..<3, using: &random) == 0 {
@@ -79,7 +79,7 @@ struct `A channel of many processes` {
             dead += 1
             said += Self.posts(in: try poster.finish().text)
         }
-        // One more, which everybody is to get.
+        // One more message, which every listener has to get.
         let last = Int(try channel.post(bytes: Array("end 1 .".utf8)))
         for (index, process) in listeners.enumerated() {
             try process.waitForNumber(last)
@@ -99,8 +99,8 @@ struct `A channel of many processes` {
         text.split(separator: "\n").filter { $0.hasPrefix("posted ") }.map { String($0.dropFirst(7)) }
     }
 
-    /// What a listener has in the end: each life begins right behind something that the one before has acknowledged, or
-    /// may have acknowledged without having said so, and goes on without a gap.
+    /// Returns what a listener has in the end. Each process begins right behind a message that the one before has
+    /// acknowledged, or may have acknowledged without having printed so, and goes on without a gap.
     private static func whatWasGot(in lives: [Life], from first: Int) -> [Got] {
         var all: [Got] = []
         var acknowledged = first - 1
@@ -108,7 +108,7 @@ struct `A channel of many processes` {
             let start = life.got.first?.number ?? acknowledged + 1
             #expect(start > acknowledged && start <= (all.last?.number ?? first - 1) + 1, "seed \(faultSeed)")
             #expect(life.got.map(\.number) == life.got.indices.map { start + $0 }, "seed \(faultSeed)")
-            // What comes again is what it was.
+            // A message that comes again is the same.
             for got in life.got {
                 if got.number < first + all.count {
                     #expect(all[got.number - first] == got)
@@ -121,7 +121,7 @@ struct `A channel of many processes` {
         return all
     }
 
-    /// Each post that its poster was told of is there under that number, once, and each poster's are in its order.
+    /// Expects each post that its poster printed to be there under that number, once, and each poster's posts in order.
     private static func check(_ texts: [Substring], _ said: [String], dead: Int) {
         var next: [Substring: Int] = [:]
         for text in texts where !text.hasPrefix("end") {
@@ -136,18 +136,18 @@ struct `A channel of many processes` {
         let all = Set(texts)
         let lost = said.filter { !all.contains(Substring($0)) }
         #expect(lost.isEmpty, "\(lost.prefix(5)), seed \(faultSeed)")
-        // Of each that was killed, one may have been posted and not said.
+        // Each killed poster may have posted one message without having printed it.
         #expect((said.count...said.count + dead + 1).contains(texts.count), "\(said.count) said, \(texts.count) there")
     }
 
-    @Test func `has one process that listens under a name`() throws {
+    @Test func `a second process that listens under the same name is refused`() throws {
         let container = try TemporaryContainer()
         let channel = try GroupChannel(container.open(), name: "news")
         let first = try container.member("channel-listen", "news", "one", "1")
         try first.waitForText("listening")
         let error = #expect(throws: CoordinationError.self) { _ = try channel.listener(named: "one") }
         #expect(error?.code == .conflict)
-        // One that is stopped has it still; one that is dead has not.
+        // A stopped process still has the name; a dead one has not.
         try #require(first.stop())
         #expect(throws: CoordinationError.self) { _ = try channel.listener(named: "one") }
         try channel.signal()
@@ -157,7 +157,7 @@ struct `A channel of many processes` {
     }
 
     // case 18
-    @Test func `is not kept by the child of a listener that forks without exec`() throws {
+    @Test func `the child of a killed listener that forked without exec does not keep its name`() throws {
         let container = try TemporaryContainer()
         let channel = try GroupChannel(container.open(), name: "news")
         let forker = try container.member("channel-fork", "news", "one")
@@ -166,7 +166,7 @@ struct `A channel of many processes` {
         #expect(throws: CoordinationError.self) { _ = try channel.listener(named: "one") }
         try channel.signal()
         forker.kill()
-        // The child lives on.
+        // The child still lives.
         #expect(try channel.listener(named: "one").next(timeout: .zero)?.number == 1)
         forker.closeInput()
         _ = try? forker.finish()

@@ -5,9 +5,9 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// Members, each a process, that ask for more while they hold something.
+/// Member processes that request another lock while they hold one.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
-struct `A circle of members that wait for each other` {
+struct `Deadlocks between members` {
     private func nest(_ outer: String, _ inner: String, in container: TemporaryContainer) throws -> RunningProcess {
         let member = try container.member("nest", outer, inner)
         try member.waitForText("held\n")
@@ -16,14 +16,14 @@ struct `A circle of members that wait for each other` {
 
     // case 22
     @Test(arguments: 2...5)
-    func `ends in an error for the one that closed it, and all others come through`(count: Int) throws {
+    func `a deadlock ends in an error for the member that closed it, and the others are granted`(count: Int) throws {
         let container = try TemporaryContainer()
         let watcher = try container.open()
         for round in 0..<5 {
             let members = try (0..<count).map { number in
                 try nest("item\(number)", "item\((number + 1) % count)", in: container)
             }
-            // One after the other, so that the last one closes the circle.
+            // One after the other, so that the last member closes the cycle.
             let order = (0..<count).map { ($0 + round) % count }
             for (position, index) in order.dropLast().enumerated() {
                 try members[index].send("go")
@@ -40,27 +40,27 @@ struct `A circle of members that wait for each other` {
                 #expect(status == 0 && text.contains(members[index] === last ? "deadlock" : "written"), "\(text)")
             }
         }
-        #expect(try watcher.status().members.flatMap(\.accesses).isEmpty)
+        #expect(try watcher.status().members.flatMap(\.locks).isEmpty)
     }
 
-    @Test func `is none where one of them was killed, or only stopped`() throws {
+    @Test func `a member that waits for a stopped or killed member is in no deadlock`() throws {
         let container = try TemporaryContainer()
         let watcher = try container.open()
         let (one, two) = (try nest("a", "b", in: container), try nest("b", "a", in: container))
         try one.send("go")
         try container.waitForWaiters(1, in: watcher)
-        // It holds what is wanted, and will not ask for anything before it goes on.
+        // The stopped member holds what is wanted, and requests nothing before it goes on.
         try #require(two.stop())
         let (status, text) = try container.groupctl("write", "a", "--timeout", "0", input: "x")
-        #expect(status == 75 && text.contains("nester (process \(one.identifier)"), "\(text)")
+        #expect(status == 75 && text.contains("process \(one.identifier) (nester"), "\(text)")
         two.kill()
         try one.waitForText("written ")
         one.closeInput()
         #expect(try one.finish().status == 0)
-        #expect(try watcher.status().members.flatMap(\.accesses).isEmpty)
+        #expect(try watcher.status().members.flatMap(\.locks).isEmpty)
     }
 
-    @Test func `is none where one holds an item of a directory that another wants as a whole`() throws {
+    @Test func `a holder of an item in a directory that a member wants as a whole is in no deadlock`() throws {
         let container = try TemporaryContainer()
         let watcher = try container.open()
         try FileManager.default.createDirectory(atPath: "\(container.path)/f/g", withIntermediateDirectories: true)
@@ -69,8 +69,8 @@ struct `A circle of members that wait for each other` {
         try container.waitForAccess("f", waiting: false, in: watcher)
         let mover = try RunningProcess(["groupctl", "move", container.path, "f", "f2"])
         try container.waitForAccess("f", waiting: true, whole: true, in: watcher)
-        // The third gets what it waits for, and has the next of its items to wait for: behind the second, not the
-        // mover.
+        // The third member gets what it waits for, and then waits for the next of its items: behind the second member,
+        // not the mover.
         first.closeInput()
         #expect(try first.finish().status == 0)
         try container.waitForAccess("f/g/h", waiting: true, in: watcher)
@@ -83,7 +83,7 @@ struct `A circle of members that wait for each other` {
         #expect(container.exists("f2/g") && !container.exists("f"))
     }
 
-    @Test func `is none among writers beside those that move and remove their directory`() throws {
+    @Test func `writers beside members that move and remove their directory are in no deadlock`() throws {
         let container = try TemporaryContainer()
         let item = "d/e/f"
         let script = """
@@ -107,11 +107,11 @@ struct `A circle of members that wait for each other` {
     }
 
     // case 17
-    @Test func `does not blame a process whose number is another's by now`() throws {
+    @Test func `a process that has the number of a dead holder is not blamed`() throws {
         let container = try TemporaryContainer()
         let dead = try nest("a", "b", in: container)
         dead.kill()
-        // Nobody has repaired its slot: what it says is still there, and of nobody.
+        // The dead member's slot is not repaired yet: its entries are still there, and belong to no process.
         let (status, text) = try container.groupctl("write", "a", "--timeout", "0", input: "x")
         #expect(status == 0, "\(text)")
         #expect(try !container.groupctl("status").text.contains("\(dead.identifier)"))

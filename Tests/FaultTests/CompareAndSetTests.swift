@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
-struct `Processes that compare and set` {
+struct `Conditional writes of many processes` {
     // case 12
-    @Test func `lose none of each other's changes`() throws {
+    @Test func `processes with conditional writes lose no update`() throws {
         let container = try TemporaryContainer()
         let counters = try (0..<8).map { _ in try container.member("count", "d/n", "25") }
         var generations: [UInt64] = []
@@ -16,13 +16,13 @@ struct `Processes that compare and set` {
             generations += text.split(separator: "\n").compactMap { UInt64($0) }
         }
         #expect(container.content(of: "d/n") == "200\n")
-        // The directory, and the 0 that one of them began with, come first.
+        // The directory, and the 0 with which one process began, come first.
         #expect(generations.sorted() == Array(3...202))
         #expect(try Invariants.broken(in: container) == [])
     }
 
     // case 1
-    @Test func `lose none when some of them are killed at any moment`() throws {
+    @Test func `processes with conditional writes lose no update when some are killed at any moment`() throws {
         let container = try TemporaryContainer()
         var numbers = SeededGenerator(seed: faultSeed)
         let start = { try container.member("count", "n", "1000000000") }
@@ -48,7 +48,7 @@ struct `Processes that compare and set` {
         let changes = try container.changes().filter { $0.path == "n" }
         let count = try #require(Int((container.content(of: "n") ?? "").split(separator: "\n").first ?? ""))
         #expect(changes.count == count + 1, "each number once, seed \(faultSeed)")
-        // Each that was killed may have made one more than it came to say.
+        // Each killed process may have made one change more than it printed.
         #expect((said...said + kills + counters.count).contains(count), "seed \(faultSeed)")
         #expect(try Invariants.broken(in: container) == [])
     }

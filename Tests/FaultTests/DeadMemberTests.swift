@@ -5,15 +5,15 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// What a dead member leaves in the member table: changes half done, wants, its slot.
+/// What a dead member leaves in the member table: unfinished operations, contended flags, its slot.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
-struct `A dead member` {
+struct `Dead members` {
     // case 2
     @Test(.enabled(if: Strace.isThere, Strace.isMissing), arguments: [true, false])
-    func `between its rename and its record gets the record from the item's next lock`(isNew: Bool) throws {
+    func `the record of a member that died after its rename is made with the item's next lock`(isNew: Bool) throws {
         let container = try TemporaryContainer()
         if !isNew { _ = try container.groupctl("write", "item", input: "old") }
-        // It is alive before, so the dead one's slot is not its own.
+        // This member is alive before, so its slot is not the dead member's.
         let heir = try container.open()
         let locks = heir.coordinator(purpose: "heir").blocking
         let command = ["groupctl", "write", "--purpose", "deceased", container.path, "item"]
@@ -33,12 +33,12 @@ struct `A dead member` {
         #expect(change.kind == (isNew ? .created : .modified) && change.path == "item" && change.size == 3)
         #expect(change.by?.purpose == "deceased")
         #expect(container.staging.isEmpty)
-        // Once: neither another lock nor the slot's next member finds it again.
+        // The record is made once: neither another lock nor the slot's next member makes it again.
         #expect(try container.groupctl("read", "item").text == "new")
         #expect(try container.changes(heir).count == before + 1)
     }
 
-    @Test func `wants nothing any more`() throws {
+    @Test func `a dead member's contended flag delays no other request`() throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old")
         let reader = try container.open()
@@ -48,14 +48,14 @@ struct `A dead member` {
         wanting.kill()
         holder.closeInput()
         _ = try holder.finish()
-        // Behind a want nobody gets a lock in one try.
+        // Behind a contended flag, a request with a timeout of zero gets no lock.
         let locks = reader.coordinator(purpose: "reader").blocking
         #expect(try locks.readBytes("item", timeout: .zero) == Array("old".utf8))
         #expect(try container.groupctl("read", "item", "--timeout", "0").text == "old")
     }
 
     // case 17
-    @Test func `or one that left makes room, however many come and go at once`() throws {
+    @Test func `members that died or left make room, however many come and go at once`() throws {
         let container = try TemporaryContainer()
         let watcher = try container.open()
         for round in 1...3 {
@@ -81,7 +81,7 @@ struct `A dead member` {
         #expect(container.staging.isEmpty)
     }
 
-    /// Slots that name a process, as the file has them.
+    /// Returns the slots that name a process in the file.
     private static func takenSlots(of container: TemporaryContainer) throws -> [Int] {
         let memberTable = try #require(FileManager.default.contents(atPath: "\(container.path)/.group/members"))
         let (start, size) = (69_632, 4_096)

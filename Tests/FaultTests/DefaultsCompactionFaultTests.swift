@@ -3,9 +3,9 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// Faults at the system calls of a process that sets values and makes its suite's log begin another file.
+/// Faults at the system calls of a process that sets values and makes its suite's log begin another segment.
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
-struct `A suite of defaults that is compacted` {
+struct `Compaction of a suite under faults` {
     private static func container() throws -> TemporaryContainer {
         let container = try TemporaryContainer()
         let defaults = try GroupDefaults(container.open())
@@ -18,7 +18,7 @@ struct `A suite of defaults that is compacted` {
         ["test-member", "defaults-compact", container.path, text, durability]
     }
 
-    /// What was said is there; what was not is there or not. Nobody is kept from setting.
+    /// Expects the acknowledged values; others may be set or not. Further values can be set.
     private func expectWhole(
         _ container: TemporaryContainer, _ reader: Container?, _ text: String, said: String, _ what: String
     ) throws {
@@ -33,11 +33,11 @@ struct `A suite of defaults that is compacted` {
     }
 
     // case 41
-    @Test func `by a process that is stopped at any of its system calls stops nobody`() throws {
+    @Test func `a suite is usable while a process that compacts it is stopped at any of its system calls`() throws {
         let container = try Self.container()
         let reader = try container.open()
         let calls = try Strace.calls(of: Self.compact(container, "model", "durable"), input: "", in: container)
-        // From the making of the next file on.
+        // From the creation of the next segment on.
         let begin = try #require(calls.firstIndex { $0.name == "fallocate" })
         // How often one of its threads has waited for another by then is not the same each time.
         let stops = calls[begin...].filter { $0.name != "futex" }
@@ -45,12 +45,14 @@ struct `A suite of defaults that is compacted` {
             let process = try Strace.start(
                 Self.compact(container, "\(number)", "durable"), input: "", fault: .stop, at: stop)
             let isStopped = try process.waitUntilStopped()
-            // Others set, and compact it themselves.
+            // Other processes set values, and compact the suite themselves.
             let other = try RunningProcess(Self.compact(container, "other", "durable")).finish()
             #expect(other.status == 0, "\(stop): \(other.text)")
-            #expect(try GroupDefaults(reader).update(.init("n", default: 0), .durable) { $0 += 1 } > 0, "\(stop)")
+            #expect(
+                try GroupDefaults(reader).update(.init("n", default: 0), durability: .durable) { $0 += 1 } > 0,
+                "\(stop)")
             if isStopped { process.resume() }
-            // When it goes on, nothing of it is lost, and nothing of the others.
+            // When the process goes on, neither its values nor the others' are lost.
             let said = try process.finish()
             #expect(said.status == 0, "\(stop): \(said.text)")
             let defaults = try GroupDefaults(reader)
@@ -60,20 +62,20 @@ struct `A suite of defaults that is compacted` {
     }
 
     // case 5
-    @Test func `is set, and not called durable, where the disk refuses`() throws {
+    @Test func `a value is set, and reported as not durable, where the disk refuses`() throws {
         let container = try Self.container()
         let call = Strace.Call(name: "fdatasync", number: 1)
         let (_, text) = try Strace.run(Self.compact(container, "new", "durable"), fault: .error("EIO"), at: call)
         #expect(text.contains("error notDurable"), "\(text)")
         let defaults = try GroupDefaults(container.open())
         #expect(defaults.string(forKey: "first") == "new")
-        // Then it is made anew, and durable.
-        try defaults.set("newer", forKey: "first", .durable)
+        // Then the log is made anew, and is durable.
+        try defaults.set("newer", forKey: "first", durability: .durable)
         #expect(defaults.string(forKey: "first") == "newer" && defaults.string(forKey: "kept") == "kept")
     }
 
     // case 6
-    @Test func `is refused where there is no room for the next file, and nothing is lost`() throws {
+    @Test func `a set is refused where there is no room for the next segment, and nothing is lost`() throws {
         let container = try Self.container()
         let model = try EverySystemCall(of: Self.compact(container, "model", "relaxed"), in: container)
         try expectWhole(container, nil, "model", said: "", "model")

@@ -2,10 +2,10 @@ import GroupContainer
 import TestSupport
 import Testing
 
-/// Processes that set and change the same suite, and are killed and stopped while they do.
+/// Processes that set and change the same suite, and are killed and stopped meanwhile.
 @Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
-struct `Defaults of many processes` {
-    @Test func `lose nobody's key`() throws {
+struct `Suites of many processes` {
+    @Test func `processes that set different keys lose none`() throws {
         let container = try TemporaryContainer()
         let members = try (0..<20).map { try container.member("defaults-set", "key \($0)", "200") }
         for member in members { #expect(try member.finish().status == 0) }
@@ -14,7 +14,7 @@ struct `Defaults of many processes` {
     }
 
     // case 12
-    @Test func `count exactly, whichever process is killed or stopped`() throws {
+    @Test func `processes that increment a key count exactly, whichever is killed or stopped`() throws {
         let container = try TemporaryContainer()
         var random = SeededGenerator(seed: faultSeed)
         var members: [RunningProcess] = []
@@ -44,7 +44,7 @@ struct `Defaults of many processes` {
             dead += 1
         }
         let value = try GroupDefaults(container.open()).integer(forKey: "n")
-        // Of each that was killed, one may have been done and not said.
+        // Each killed process may have made one increment without having printed it.
         #expect((done...(done + dead)).contains(value), "said \(done), is \(value), seed \(faultSeed)")
         print("defaults: \(value) increments, \(dead) killed")
     }
@@ -54,7 +54,7 @@ struct `Defaults of many processes` {
         return member.text.utf8.count { $0 == UInt8(ascii: "\n") }
     }
 
-    @Test func `give a slow one its turn among fast ones`() throws {
+    @Test func `a slow writer gets its turn among fast ones`() throws {
         let container = try TemporaryContainer()
         let fast = try (0..<3).map { _ in try container.member("defaults-increment", "1000000000") }
         defer { for member in fast { member.kill() } }
@@ -64,7 +64,7 @@ struct `Defaults of many processes` {
         #expect(outcome.status == 0 && slow.text.split(separator: "\n").count == 10)
     }
 
-    @Test func `are a number that takes each change at one moment`() throws {
+    @Test func `operations of many processes on a key are linearizable`() throws {
         let container = try TemporaryContainer()
         var random = SeededGenerator(seed: faultSeed)
         let count = runsLongTests ? 10_000 : 1_500
@@ -72,7 +72,7 @@ struct `Defaults of many processes` {
         for key in 0..<4 { try defaults.set(0, forKey: "k\(key)") }
         var members: [RunningProcess] = []
         for seed in 1...8 { members.append(try container.member("defaults-history", "\(seed)", "\(count)")) }
-        // Half of them are killed in the middle.
+        // Half of the processes are killed in the middle.
         for member in members[..<4] {
             try member.waitForLines(Int.random(in: 100...count, using: &random))
             member.kill()
@@ -90,7 +90,7 @@ struct `Defaults of many processes` {
             let isLinearizable = LinearizabilityChecker(operations).isLinearizable(from: 0)
             #expect(isLinearizable, "\(key), seed \(faultSeed)")
         }
-        // One answer that cannot be is found.
+        // A single impossible answer is found.
         let (_, operations) = try #require(histories.first)
         let gets = operations.indices.filter { operations[$0].kind == .get && operations[$0].ended != .max }
         var planted = operations

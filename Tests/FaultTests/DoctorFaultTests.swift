@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
-struct `A doctor` {
+struct `Container checks under faults` {
     private static func findings(_ container: TemporaryContainer, _ options: String...) throws -> [JSONFinding] {
         let outcome = try RunningProcess(["groupctl", "doctor", "--json", container.path] + options, input: "").finish()
         return try outcome.text.split(separator: "\n").map { try JSONFinding(String($0)) }
@@ -15,7 +15,7 @@ struct `A doctor` {
 
     // case 2
     @Test(arguments: [true, false])
-    func `names a member that died in a change, and finishes it`(isAlone: Bool) throws {
+    func `the doctor names a member that died during a change, and finishes the change`(isAlone: Bool) throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old")
         let other = isAlone ? nil : try container.open()
@@ -28,7 +28,7 @@ struct `A doctor` {
             found.map(\.code) == ["deadMember"] && found.first?.item == "item" && found.first?.mended == false,
             "\(found)")
         #expect(found.first?.what.contains("deceased, died in the middle of a change of 'item'") == true)
-        // To look changes nothing.
+        // A check changes nothing.
         #expect(try Self.findings(container) == found)
         let mended = try Self.findings(container, "--repair")
         #expect(mended.map(\.code) == ["deadMember"] && mended.first?.mended == true, "\(mended)")
@@ -37,15 +37,15 @@ struct `A doctor` {
         #expect(last.path == "item" && last.by?.purpose == "deceased" && last.size == 3)
     }
 
-    @Test func `names who opens the container without end`() throws {
+    @Test func `the doctor names a process that is stuck while it opens the container`() throws {
         let container = try TemporaryContainer()
         let command = ["groupctl", "status", container.path]
         let calls = try Strace.calls(of: command, input: "", in: container)
-        // In the middle of joining: the first map is the member table's.
+        // The process is stopped while it joins: its first map is the member table's.
         let call = try #require(calls.first { $0.name == "madvise" })
         var found: [JSONFinding] = []
         do {
-            // Killed at the end of this.
+            // The opener is killed at the end of this scope.
             let opener = try Strace.start(command, fault: .stop, at: call)
             try #require(try opener.waitUntilStopped())
             found = try Self.findings(container).filter { $0.code == "openingBlocked" }
@@ -57,7 +57,7 @@ struct `A doctor` {
     }
 
     // case 8
-    @Test func `does not take for damage where a journal ends that nobody has recovered since a boot`() throws {
+    @Test func `the doctor does not take the end of a journal not yet recovered after a boot for damage`() throws {
         let container = try TemporaryContainer()
         for item in ["first", "second", "third"] {
             _ = try container.groupctl("write", item, "--relaxed", input: "x")
@@ -75,11 +75,11 @@ struct `A doctor` {
         #expect(try container.groupctl("read", "third").text == "x")
     }
 
-    @Test func `sees nobody open a container that is deleted meanwhile, wherever they are in it`() throws {
+    @Test func `no process opens a container that is deleted meanwhile, wherever it is in opening`() throws {
         let model = try TemporaryContainer()
         let calls = try Strace.calls(of: ["groupctl", "status", model.path], input: "", in: model)
         let first = try #require(calls.firstIndex { $0.name == "openat2" })
-        // Until it is a member.
+        // The calls until the process is a member.
         for call in calls[first..<(first + 12)] where call.name == "openat2" || call.name == "fcntl" {
             let container = try TemporaryContainer()
             let opener = try Strace.start(["groupctl", "status", container.path], fault: .stop, at: call)
@@ -89,7 +89,7 @@ struct `A doctor` {
             let (status, text) = try opener.finish()
             #expect(deletion.status == 0 || deletion.status == 75, "\(call)")
             #expect(status == (deletion.status == 0 ? 66 : 0), "\(call): \(text)")
-            #expect(!container.exists("") || deletion.status == 75, "nobody made anything in it")
+            #expect(!container.exists("") || deletion.status == 75, "nothing was made in it")
         }
     }
 }

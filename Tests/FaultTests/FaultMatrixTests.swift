@@ -1,14 +1,14 @@
 import TestSupport
 import Testing
 
-/// Every operation, and every fault that each of its system calls may meet.
+/// Every operation, with every fault that each of its system calls may meet.
 // case 2, 6, 7
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 60 : 5)))
-struct `Whatever fails, whenever a process is killed` {
+struct `Fault matrix` {
     private static let joining = Result { try FaultMatrix.joining() }
 
     @Test(arguments: FaultedOperation.all)
-    func `an operation is done or not, says so, and leaves a container in which everybody can go on`(
+    func `an operation with a fault is done or not, reports it, and leaves a usable container`(
         operation: FaultedOperation
     ) throws {
         let matrix = try FaultMatrix(operation, joining: operation.isJoining ? [] : Self.joining.get())

@@ -3,9 +3,9 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// Locks that belong to a process, `fcntl(F_SETLK)`, go when any descriptor of the file is closed in it: SQLite's, too.
+/// Locks of a process, `fcntl(F_SETLK)`, end when any descriptor of the file is closed in the process: SQLite's, too.
 @Suite(.ownThreads, .timeLimit(.minutes(2)))
-struct `A lock of the whole process on a file of the container` {
+struct `Process-wide locks on items` {
     private static let file = "directory/data"
 
     private let container: TemporaryContainer
@@ -15,7 +15,7 @@ struct `A lock of the whole process on a file of the container` {
         _ = try container.groupctl("write", Self.file, input: "content")
     }
 
-    /// Whether somebody else gets it.
+    /// Returns whether another process could get the lock.
     private func isFree() throws -> Bool {
         let file = try FileDescriptor.open(path: Array("\(container.path)/\(Self.file)".utf8), .readingAndWriting)
         return try file.tryLock(.exclusive, .all)
@@ -25,11 +25,11 @@ struct `A lock of the whole process on a file of the container` {
         "write the same", "write the same in a transaction", "copy", "copy in a transaction", "copy the directory",
         "snapshot", "snapshot of the directory", "generation", "mode",
     ])
-    func `stays when its process coordinates`(word: String) throws {
+    func `a process-wide lock on an item stays when its process coordinates`(word: String) throws {
         let holder = try container.member("lock-process-wide", Self.file)
         try holder.waitForText("locked")
         #expect(try !isFree())
-        // Twice: what is there already is compared.
+        // Twice: the second time, the existing content is compared.
         for count in 1...2 where count == 1 || word != "copy the directory" {
             try holder.send(word)
             try holder.waitForLines(1 + count)
@@ -40,11 +40,12 @@ struct `A lock of the whole process on a file of the container` {
         #expect(ending.status == 0 && !ending.text.contains("error"), "\(ending)")
     }
 
-    @Test func `stays when its process is the leader and compares what was changed without coordination`() throws {
+    @Test func `a process-wide lock on an item stays when its process compares external changes as leader`() throws {
         let holder = try container.member("lock-process-wide", Self.file)
         try holder.send("lead")
         try holder.waitForText("done lead")
-        // The content of what was there is read when there is nothing else to do; another follower is told behind that.
+        // The leader reads the content of an existing file when there is nothing else to do; another follower gets its
+        // change after that.
         for (count, text) in ["another", "content", "content"].enumerated() {
             try holder.send("hear")
             let writer = try RunningProcess(["sh", "-c", "printf \(text) 1<>\"$0\"", "\(container.path)/\(Self.file)"])
@@ -57,7 +58,7 @@ struct `A lock of the whole process on a file of the container` {
     }
 
     @Test(arguments: ["delete", "wal"])
-    func `that SQLite holds in the leader keeps a second writer out`(journal: String) throws {
+    func `a lock of SQLite in the leader keeps a second writer out`(journal: String) throws {
         let holder = try container.member("lock-database", "database", journal)
         try holder.waitForText { $0.contains("\n") }
         if holder.text == "no SQLite\n" { return withKnownIssue("libsqlite3.so.0 is not here") { Issue.record() } }

@@ -5,12 +5,12 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// The one who holds a lock dies, stops, forks, or loses its lock file.
+/// The holder of a lock dies, stops, forks, or loses its lock file.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
-struct `A member that holds a lock` {
+struct `Lock holders` {
     // case 1
     @Test(arguments: ["read", "write"])
-    func `and is killed frees it for the waiter at once`(command: String) throws {
+    func `a lock whose holder is killed goes to the waiter at once`(command: String) throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old")
         let watcher = try container.open()
@@ -22,14 +22,14 @@ struct `A member that holds a lock` {
         let (status, text) = try waiter.finish()
         holder.reap()
         #expect(status == 0, "\(text)")
-        // Its deadline is 30 s; the rest is what a busy machine needs to let it run.
+        // The waiter's deadline is 30 s; the seconds here are what a busy machine needs to let it run.
         #expect(monotonicNanoseconds() - start < 5_000_000_000)
         #expect(container.content(of: "item") == (command == "read" ? "old" : "new"))
         #expect(try watcher.status().members.count == 1)
     }
 
     // case 18
-    @Test func `and runs a command under it takes the command along`() throws {
+    @Test func `a command that runs under a lock ends with the lock's killed holder`() throws {
         let container = try TemporaryContainer()
         let holder = try RunningProcess([
             "groupctl", "update", container.path, "item", "--", "sh", "-c",
@@ -39,14 +39,14 @@ struct `A member that holds a lock` {
         let command = try #require(Int32(holder.text.prefix { $0 != "\n" }))
         holder.kill()
         #expect(try container.groupctl("write", "item", "--timeout", "0", input: "new").status == 0)
-        // The end of its output is that of all who could write to it.
+        // The output ends when the last process that could write to it has ended.
         _ = try? holder.finish()
         #expect(!FileManager.default.fileExists(atPath: "/proc/\(command)/exe"))
     }
 
     // case 16
     @Test(arguments: ["read", "write"])
-    func `and is stopped keeps it, and the waiter's deadline names it`(command: String) throws {
+    func `a stopped holder keeps its lock, and the waiter's error at its deadline names it`(command: String) throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old")
         let holder = try container.holder(of: "item")
@@ -58,18 +58,18 @@ struct `A member that holds a lock` {
         holder.resume()
         holder.closeInput()
         #expect(try holder.finish().text == "held\nended\n")
-        // Nothing of the one that gave up is left behind.
+        // Nothing of the waiter that gave up is left behind.
         #expect(try container.groupctl("read", "item", "--timeout", "0").text == "old")
         #expect(try container.groupctl("write", "item", "--timeout", "0", input: "new").status == 0)
     }
 
-    @Test func `and has the last place leaves others to read, and to see who is there`() throws {
+    @Test func `a container whose member slots are all taken can still be read and listed`() throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old")
         let known = try RunningProcess(["groupctl", "defaults", "set", container.path, "known", "key", "1"]).finish()
         #expect(known.status == 0)
         let holder = try container.holder(of: "item")
-        // As 1,024 members: every slot but the holder's is taken.
+        // Every slot but the holder's is taken, as with 1,024 members.
         let memberTable = try FileDescriptor.open(
             path: Array("\(container.path)/.group/members".utf8), .readingAndWriting)
         let (first, slot) = (Int64(69_632), Int64(4_096))
@@ -81,7 +81,8 @@ struct `A member that holds a lock` {
         #expect(try container.groupctl("list").text.contains("item"))
         let refused = try container.groupctl("write", "other", input: "new")
         #expect(
-            refused.status != 0 && refused.text.contains("it has 1024 members, which is the limit"), "\(refused.text)")
+            refused.status != 0 && refused.text.contains("the container has 1024 members, which is the limit"),
+            "\(refused.text)")
         for words in [
             ["defaults", "set", container.path, "s", "key", "value"],
             ["defaults", "set", container.path, "known", "key", "2"],
@@ -91,7 +92,8 @@ struct `A member that holds a lock` {
         ] {
             let other = try RunningProcess(["groupctl"] + words).finish()
             #expect(
-                other.status == refused.status && other.text.contains("it has 1024 members, which is the limit"),
+                other.status == refused.status
+                    && other.text.contains("the container has 1024 members, which is the limit"),
                 "\(words) \(other.status) \(other.text)")
         }
         holder.closeInput()
@@ -101,12 +103,12 @@ struct `A member that holds a lock` {
 
     // case 20
     @Test(arguments: [true, false])
-    func `stays the only one when the lock file is replaced by hand`(isReplaced: Bool) throws {
+    func `a holder stays the only one when the lock file is replaced or removed by hand`(isReplaced: Bool) throws {
         let container = try TemporaryContainer()
         let lock = "\(container.path)/.group/lock"
         let holder = try container.holder(of: "item")
         let idle = try container.open()
-        // One descriptor is in the pool; the second must be opened anew.
+        // One descriptor is in the pool; the second has to be opened anew.
         let coordinator = idle.coordinator(purpose: "idle").blocking
         if isReplaced { try FileManager.default.copyItem(atPath: lock, toPath: "\(lock).new") }
         try FileManager.default.removeItem(atPath: lock)
@@ -114,7 +116,7 @@ struct `A member that holds a lock` {
 
         let ask = { try coordinator.coordinate(.writing("item"), timeout: .zero) { _ in } }
         #expect(Self.code(of: ask) == .lockTimedOut)
-        // For a second lock it needs a descriptor of the file that was.
+        // A second lock needs a descriptor of the lock file that was there before.
         try coordinator.coordinate(.writing("other")) { _ in
             #expect(Self.code(of: ask) == .damaged)
         }
@@ -133,7 +135,7 @@ struct `A member that holds a lock` {
         return nil
     }
 
-    @Test func `is gone, and a container whose lock file was replaced is adopted`() throws {
+    @Test func `a container whose lock file was replaced while no member was there is adopted`() throws {
         let container = try TemporaryContainer()
         let lock = "\(container.path)/.group/lock"
         _ = try container.groupctl("write", "item", input: "old")
@@ -147,7 +149,7 @@ struct `A member that holds a lock` {
 
     // case 18
     @Test(arguments: ["stays", "ends"])
-    func `and forks without exec keeps it, and its child has nothing of it`(child: String) throws {
+    func `a holder that forks without exec keeps its lock, and its child has nothing of it`(child: String) throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old")
         let forker = try container.member("fork-hold", "item", child)
@@ -155,7 +157,7 @@ struct `A member that holds a lock` {
         #expect(forker.text.contains("child forked\n"))
         #expect(try container.groupctl("write", "item", "--timeout", "0", input: "new").status == 75)
         forker.kill()
-        // The child lives on, where it does, and holds neither the item nor its parent's slot.
+        // The child, where it still lives, holds neither the item nor its parent's slot.
         #expect(try container.groupctl("write", "item", "--timeout", "0", input: "new").status == 0)
         #expect(try container.open().status().members.count == 1)
         forker.closeInput()
@@ -163,7 +165,7 @@ struct `A member that holds a lock` {
     }
 
     // case 19
-    @Test func `keeps it when another descriptor of the lock file is closed in its process`() throws {
+    @Test func `a lock stays when its process closes another descriptor of the lock file`() throws {
         let container = try TemporaryContainer()
         let holder = try container.holder(of: "item")
         try holder.send("close-lock")

@@ -5,13 +5,13 @@ import Testing
 
 /// The kernel refuses or interrupts one of a write's system calls.
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(5)))
-struct `A write whose system call fails` {
-    /// What its user finds.
+struct `Writes with a failing system call` {
+    /// How the write ends for its user.
     enum Outcome: Sendable { case refused, visibleOnly, unharmed }
 
     struct Fault: Sendable, CustomTestStringConvertible {
         var name: String
-        /// The how-manieth call of that name, from the first that touches staging on.
+        /// The number of the call among those of that name, from the first that touches staging on.
         var number = 1
         var error: String
         var code: String
@@ -20,7 +20,7 @@ struct `A write whose system call fails` {
         var testDescription: String { "\(name) \(number): \(error)" }
     }
 
-    // The write is the content, the pwrite the note for the repairer; the first fsync the file's, the second the
+    // The write is the content, the pwrite the intent record; the first fsync is the file's, the second the
     // directory's.
     static let faults: [Fault] =
         refusals("EIO", "inputOutput") + refusals("ENOSPC", "noSpace") + refusals("EDQUOT", "noSpace")
@@ -38,7 +38,9 @@ struct `A write whose system call fails` {
 
     // case 4, 7
     @Test(arguments: faults, [true, false])
-    func `says so, with the old content or a record of the new`(fault: Fault, isNew: Bool) throws {
+    func `a write with a failing call reports it, and leaves the old content or a record of the new`(
+        fault: Fault, isNew: Bool
+    ) throws {
         let container = try TemporaryContainer()
         if !isNew { _ = try container.groupctl("write", "item", input: "old\n") }
         let old = container.content(of: "item")
@@ -55,7 +57,7 @@ struct `A write whose system call fails` {
         try expectGoodHealth(of: container)
     }
 
-    /// Whatever failed, it failed once.
+    /// Expects writes to succeed again, as the call failed only once.
     private func expectGoodHealth(of container: TemporaryContainer) throws {
         let count = try container.changes().count
         for word in ["durable", "again"] {
@@ -64,12 +66,12 @@ struct `A write whose system call fails` {
         }
         #expect(try container.groupctl("write", "--relaxed", "other", input: "x").status == 0)
         #expect(try container.changes().count == count + 3)
-        // With 40,000 changes that name what was never there, only these matter.
+        // The 40,000 filler records name items that were never there, so that the invariants do not hold for them.
         if count < 1_000 { #expect(try Invariants.broken(in: container) == []) }
         #expect(container.staging.isEmpty)
     }
 
-    /// Where the same write makes that call, as counted from its start.
+    /// Returns that call as the same write makes it, counted from its start.
     private func place(of fault: Fault, isNew: Bool) throws -> Strace.Call {
         let model = try TemporaryContainer()
         if !isNew { _ = try model.groupctl("write", "item", input: "old\n") }
@@ -84,9 +86,11 @@ struct `A write whose system call fails` {
 
     // case 6
     @Test(arguments: [("EIO", "inputOutput"), ("ENOSPC", "noSpace")])
-    func `is refused before anything happens when the journal can not have room`(error: String, code: String) throws {
+    func `a write is refused before anything happens when the journal cannot have room`(error: String, code: String)
+        throws
+    {
         let container = try TemporaryContainer()
-        // Three quarters of a journal file, when the next one is allocated.
+        // A segment of the journal is three quarters full, when the next one is allocated.
         let filler = try container.member("append", "40000", "filler")
         _ = try filler.finish()
         let command = ["groupctl", "write", "--json", container.path, "item"]
@@ -103,7 +107,9 @@ struct `A write whose system call fails` {
     }
 
     @Test(arguments: ["EIO", "ENOSPC", "EINTR"], [1, 2])
-    func `or a container that can not be made says so, and can be made afterwards`(error: String, number: Int) throws {
+    func `creating a container with a failing call reports it, and succeeds afterwards`(error: String, number: Int)
+        throws
+    {
         let container = try TemporaryContainer(creating: false)
         let command = ["groupctl", "create", container.path]
         let (status, text) = try Strace.run(
@@ -114,7 +120,7 @@ struct `A write whose system call fails` {
     }
 
     // case 5
-    @Test func `leaves a member that goes on, in the same process, after the disk refused a record`() throws {
+    @Test func `a member goes on in the same process after the disk refused a record`() throws {
         let container = try TemporaryContainer()
         let writer = try Strace.start(
             ["test-member", "write-durably", container.path, "item", "3"], fault: .error("EIO"),
@@ -125,7 +131,7 @@ struct `A write whose system call fails` {
     }
 
     // case 5
-    @Test func `changes nothing while no record can reach the disk, and is readable`() throws {
+    @Test func `a member changes nothing while no record can reach the disk, and is readable`() throws {
         let container = try TemporaryContainer()
         let writer = try Strace.start(
             ["test-member", "write-durably", container.path, "item", "3"], fault: .error("EIO"),

@@ -3,17 +3,17 @@ import GroupContainer
 import TestSupport
 import Testing
 
-/// The kit itself: what it would let pass, no test of a fault finds.
+/// Tests of the harness: what it missed, no test of a fault would find.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
-struct `The fault harness` {
-    @Test func `finds nothing wrong with a container that is as it should be`() throws {
+struct `Fault harness` {
+    @Test func `the invariants find nothing wrong with a container that is as it should be`() throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "directory/item", input: "content")
         _ = try container.groupctl("write", "directory/item", input: "other")
         #expect(try Invariants.broken(in: container) { $1 == Array("other".utf8) } == [])
     }
 
-    @Test func `finds what is left in staging, where somebody is there and nobody sweeps`() throws {
+    @Test func `the invariants find what is left in staging while a member is there and none sweeps`() throws {
         let container = try TemporaryContainer()
         let member = try container.open()
         try #require(FileManager.default.createFile(atPath: "\(container.path)/.group/staging/orphan", contents: nil))
@@ -28,7 +28,7 @@ struct `The fault harness` {
         ("dd if=/dev/zero of=\"$1/.group/journal/1.log\" bs=1 count=8 conv=notrunc 2>&1", "changes: "),
         ("echo >\"$1/.group/format\"", "status: "),
     ])
-    func `finds what is wrong`(script: String, fault: String) throws {
+    func `the invariants find external changes, torn items and damaged files`(script: String, fault: String) throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "content")
         #expect(try RunningProcess(["sh", "-c", script, "sh", container.path], input: "").finish().status == 0)
@@ -38,18 +38,20 @@ struct `The fault harness` {
         #expect(broken.contains { $0.hasPrefix(fault) }, "\(broken)")
     }
 
-    @Test func `finds an operation that has two records`() throws {
+    @Test func `the invariants find an operation that has two records`() throws {
         let container = try TemporaryContainer()
         for _ in 0..<2 { _ = try container.groupctl("write", "item", input: "content") }
         let changes = try container.changes()
         #expect(Invariants.repeatedOperations(in: changes) == [])
         var again = try #require(changes.last)
-        again.sequence += 1
+        again.sequence = SequenceNumber(rawValue: again.sequence.rawValue + 1)
         #expect(Invariants.repeatedOperations(in: changes + [again]).count == 1)
     }
 
     @Test(.enabled(if: Strace.isThere, Strace.isMissing), arguments: [Strace.Fault.kill, .error("EIO"), .stop])
-    func `puts a fault at every call of a name, one after the other, until there is none`(fault: Strace.Fault) throws {
+    func `the harness puts a fault at every call of a name, one after the other, until there is none`(
+        fault: Strace.Fault
+    ) throws {
         let container = try TemporaryContainer()
         let sync = ["sync", container.path, container.path, container.path]
         let faults = try EverySystemCall(of: sync, in: container, fault: fault)

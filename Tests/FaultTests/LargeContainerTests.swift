@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
-struct `A large container` {
+struct `Large containers` {
     private static let (directories, files, records) =
         runsLongTests ? (10_000, 10, 1_000_000) : (300, 10, 30_000)
 
@@ -23,7 +23,7 @@ struct `A large container` {
         return container
     }
 
-    /// What a follower that is not the leader takes for itself, in KiB, once it has told of a change.
+    /// Returns the memory in KiB that a follower which is not the leader has for itself, once it has reported a change.
     private func memory(of container: TemporaryContainer) throws -> Int {
         let leader = try RunningProcess(["watch-group", "--verbose", container.path])
         try leader.waitForText("leadershipTaken")
@@ -38,10 +38,10 @@ struct `A large container` {
     }
 
     // case 40
-    @Test func `costs a follower no memory, however much is in it and in its journal`() throws {
+    @Test func `a follower of a large container needs no more memory than one of a small container`() throws {
         let small = try memory(of: Self.container(directories: 1, records: 0))
         let large = try memory(of: Self.container(directories: Self.directories, records: Self.records))
-        // A picture of 3,000 items would be more than that, and so would the journal.
+        // A tree index of 3,000 items would be more than that, and so would the journal.
         #expect(large - small < 512, "\(large) KiB, and \(small) KiB of a small one")
         print(
             "a follower of \(Self.directories * (Self.files + 1)) items and \(Self.records) records: \(large) KiB; small: \(small)"

@@ -4,11 +4,11 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// The first to open a container after a boot recovers its logs, and may itself be killed at it.
+/// The first process to open a container after a boot recovers its logs, and may itself be killed meanwhile.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
-struct `A container of another boot` {
-    /// As a boot would leave it: the member table names another one.
-    /// Where it is torn, there is something behind the end of its journal.
+struct `Containers of another boot` {
+    /// Makes a container as a boot leaves it: the member table names another boot. With `isTorn`, there are bytes
+    /// behind the end of its journal.
     private func container(withChanges count: Int, isTorn: Bool = false) throws -> TemporaryContainer {
         let container = try TemporaryContainer()
         for number in 0..<count { _ = try container.groupctl("write", "item", input: "\(number)") }
@@ -30,7 +30,7 @@ struct `A container of another boot` {
     }
 
     @Test(arguments: [false, true])
-    func `is followed from its past into its present by the one that recovers it`(isTorn: Bool) throws {
+    func `a follower that recovers a container after a boot gets the old and the new changes`(isTorn: Bool) throws {
         let container = try container(withChanges: 2, isTorn: isTorn)
         let follower = try RunningProcess([
             "watch-group", "--since", "start", "--count", "3", "--timeout", "20", container.path,
@@ -42,9 +42,9 @@ struct `A container of another boot` {
     }
 
     // case 8
-    @Test func `has of a suite what was set before a hole, and nothing behind it comes alive again`() throws {
+    @Test func `a suite with a hole after a boot has the keys before it, and none behind it comes back`() throws {
         let container = try container(withChanges: 1)
-        // Set and left before that boot.
+        // Set by processes that ended before that boot.
         let text = "set s1 1\nset s2 2\nset s3 3\n"
         for word in text.split(separator: "\n") {
             let words = word.split(separator: " ").map(String.init)
@@ -70,9 +70,9 @@ struct `A container of another boot` {
     }
 
     // case 8
-    @Test func `has of a channel what was posted before a hole, and its listeners with their places`() throws {
+    @Test func `a channel with a hole after a boot has the messages before it, and its listeners' places`() throws {
         let container = try TemporaryContainer()
-        // The last one to have it open ends before that boot.
+        // The last process that has the channel open ends before that boot.
         let listener = try container.member("channel-listen", "news", "one", "2")
         try listener.waitForText("listening")
         #expect(try container.member("channel-post", "news", "p", "5").finish().status == 0)
@@ -87,7 +87,7 @@ struct `A container of another boot` {
             }
             return (word >> 3 & 1 == 1, (word >> 4 & 0x3f_ffff) * 8)
         }
-        // The fifth message.
+        // Finds the fifth message.
         var (place, count) = (UInt64(4_096), 0)
         while true {
             let record = try record(at: place)
@@ -108,7 +108,7 @@ struct `A container of another boot` {
                 var numbers: [UInt64] = []
                 while let message = try listener.next(timeout: .zero) { numbers.append(message.number) }
                 #expect(numbers.last == number && numbers == Array((numbers.first ?? 0)...number))
-                // It has acknowledged the second and the fourth, but perhaps behind the hole.
+                // The listener has acknowledged the second and the fourth message, but perhaps behind the hole.
                 #expect([1, 3, 5].contains(numbers.first))
             }
             try leaveAsAnotherBoot(container)
@@ -116,7 +116,9 @@ struct `A container of another boot` {
     }
 
     @Test(.enabled(if: Strace.isThere, Strace.isMissing), arguments: [false, true])
-    func `is recovered, though who did it was killed at any of its system calls`(isTorn: Bool) throws {
+    func `a container of another boot is recovered, though the first recovery was killed at any call`(isTorn: Bool)
+        throws
+    {
         let write = { (container: TemporaryContainer) in ["groupctl", "write", container.path, "item"] }
         let model = try container(withChanges: 1, isTorn: isTorn)
         let calls = try Strace.calls(of: write(model), input: "new", in: model)

@@ -3,22 +3,22 @@ import TestSupport
 import Testing
 
 /// Several processes change a container, with coordination and without, while the followers are killed, stopped and
-/// started anew: a follower that applies what is told ends with the tree that is there.
+/// started anew: a follower that applies the reported changes ends with the container's tree.
 @Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 2)))
-struct `Followers of a container that several change at random` {
+struct `Followers of random changes` {
     static let seeds: [UInt64] =
         if let seed = environmentNumber("GROUP_CONTAINER_SEED") { [seed] } else {
             Array(1...(runsLongTests ? 1_000 : 20))
         }
 
-    /// Who carries out the steps; the same processes for all seeds, but for those that were killed.
+    /// The processes that carry out the steps; the same for all seeds, but for those that were killed.
     private final class Workers {
         private var processes: [RunningProcess] = []
         private var sent: [Int] = []
         private(set) var path = "/"
 
         static let count = 4
-        /// The others know nothing of coordination.
+        /// The number of workers that coordinate; the others do not.
         static let members = 2
 
         init() throws { for _ in 0..<Self.count { try append() } }
@@ -119,9 +119,11 @@ struct `Followers of a container that several change at random` {
         }
     }
 
-    @Test func `have the tree that is there at the end`() throws { try playAll(isOrderly: false) }
+    @Test func `followers that are killed and stopped have the container's tree at the end`() throws {
+        try playAll(isOrderly: false)
+    }
 
-    @Test func `are told nothing that does not fit where one change comes after the other`() throws {
+    @Test func `followers get no change that does not fit where one change comes after the other`() throws {
         try playAll(isOrderly: true)
     }
 

@@ -3,17 +3,17 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// A change with which the journal begins a new file, makes a checkpoint, and drops the oldest file.
+/// A change with which the journal begins a new segment, makes a checkpoint, and drops the oldest segment.
 // case 10
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
-struct `A journal that is cut down` {
+struct `Journal rotation under faults` {
     private static func container() throws -> TemporaryContainer {
         let container = try TemporaryContainer(creating: false)
         _ = try Container(path: container.path, creating: true, retention: JournalRetention(size: 128 << 10))
         for item in ["kept", "directory/kept"] {
             _ = try container.groupctl("write", item, input: "1")
         }
-        // By now it has dropped the records of those.
+        // The records of those items have been dropped by now.
         for _ in 0..<4 { _ = try Self.rotate(container, "0") }
         return container
     }
@@ -22,13 +22,14 @@ struct `A journal that is cut down` {
         try container.member("rotate", "warm", text).finish().text
     }
 
-    private static func generation(_ container: TemporaryContainer, _ item: String) throws -> UInt64? {
+    private static func generation(_ container: TemporaryContainer, _ item: String) throws -> Generation? {
         try Container(path: container.path).coordinator(purpose: "asker").blocking.generation(of: ItemPath(item))
     }
 
-    // case 2, case 10
+    // cases 2 and 10
     @Test(arguments: [true, false])
-    func `by a process that is killed at any of its system calls is whole for everybody`(isWatched: Bool) throws {
+    func `a journal is whole for every process after its rotation was killed at any system call`(isWatched: Bool) throws
+    {
         let container = try Self.container()
         let other = isWatched ? try container.open() : nil
         #expect(!container.journalFiles.contains("1.log"))
@@ -44,14 +45,14 @@ struct `A journal that is cut down` {
             let new = "at \(kill)"
             try kill.run(["test-member", "rotate", container.path, "item", new])
             #expect([old, new].contains(container.content(of: "item")), "\(kill)")
-            // The next member: generations of records that are gone, and of the one that may be.
+            // The next member finds the generations whose records are gone, and that of the record that may be there.
             let reader = try container.open()
             let asker = reader.coordinator(purpose: "asker").blocking
             #expect(try asker.generation(of: "kept") == kept.0, "\(kill)")
             #expect(try asker.generation(of: "directory/kept") == kept.1, "\(kill)")
             let version = try asker.readVersion("item")
             #expect([old, new].contains(String(decoding: version.content, as: UTF8.self)), "\(kill)")
-            // Followed from before: it comes once, or there is one rescan.
+            // A follower from before gets the change once, or one rescan.
             var follower = try reader.recordedChanges(since: .cursor(before.cursor))
             var rescans = 0
             var changes = 0
@@ -62,7 +63,7 @@ struct `A journal that is cut down` {
             let isNew = container.content(of: "item") == new
             #expect(changes == (isNew && rescans == 0 ? 1 : 0) || rescans == 1, "\(kill)")
             #expect(rescans <= 1, "\(kill)")
-            // Nobody was kept from it for good.
+            // No process is kept from rotating for good.
             if kill.number % 8 == 7 {
                 for text in ["one", "two"] { _ = try Self.rotate(container, text) }
                 #expect(container.journalFiles.filter { $0.hasSuffix(".log") }.count <= 3, "\(kill)")
@@ -71,9 +72,9 @@ struct `A journal that is cut down` {
         #expect(try Self.generation(container, "kept") == 1)
     }
 
-    /// Between its looks at its own new file and at the directory, say.
+    /// Stops, for example, between the looks at the process's own new segment and at the directory.
     // case 41
-    @Test func `by a process that is stopped while it makes a file keeps what others append meanwhile`() throws {
+    @Test func `a journal keeps what is appended while a process that makes a segment is stopped`() throws {
         let model = try Self.containerOfSmallFiles()
         let calls = try EverySystemCall(
             of: ["test-member", "rotate", model.path, "item", "model"], in: model, fault: .stop
@@ -92,7 +93,7 @@ struct `A journal that is cut down` {
             #expect(try process.finish().status == 0, "\(call)")
             var reader = try container.open().follow(since: .start)
             var (sequence, next) = (UInt64(0), 1)
-            while let change = try reader.next(timeout: .zero), change.sequence == sequence + 1 {
+            while let change = try reader.next(timeout: .zero), change.sequence.rawValue == sequence + 1 {
                 sequence += 1
                 if change.path == ItemPath("other/\(next)") { next += 1 }
             }

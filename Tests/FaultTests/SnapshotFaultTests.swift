@@ -4,8 +4,8 @@ import Testing
 
 // case 38
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
-struct `A snapshot that is read` {
-    @Test func `is left alone by everybody who comes, goes and dies meanwhile`() throws {
+struct `Snapshots under faults` {
+    @Test func `a snapshot that is read is left alone by every process that comes, goes or dies meanwhile`() throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "directory/item", input: "old")
         let open = try container.open()
@@ -23,7 +23,7 @@ struct `A snapshot that is read` {
     }
 
     @Test(arguments: [true, false])
-    func `is swept once its process was killed`(isAlone: Bool) throws {
+    func `a snapshot is swept once its process was killed`(isAlone: Bool) throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "directory/inner/item", input: "old")
         let other = isAlone ? nil : try container.open()

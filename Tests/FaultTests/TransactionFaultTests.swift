@@ -4,10 +4,10 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// A transaction over a file in a new directory, one that is replaced and one that is removed.
+/// A transaction over a file in a new directory, a file that is replaced and a file that is removed.
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
-struct `A transaction whose system calls end or fail` {
-    /// What anyone finds, without a lock.
+struct `Transactions under faults` {
+    /// What any process finds, without a lock.
     private struct Finding: Equatable {
         var new: String?
         var kept: String?
@@ -32,7 +32,7 @@ struct `A transaction whose system calls end or fail` {
         ["test-member", "transact-three", container.path, "directory", "text", durability]
     }
 
-    /// The system calls that it makes.
+    /// Returns the system calls that the transaction makes.
     private static func calls(_ durability: String = "durable") throws -> [Strace.Call] {
         let model = try prepare()
         return try Strace.calls(of: command(model, durability), input: "", in: model)
@@ -40,7 +40,7 @@ struct `A transaction whose system calls end or fail` {
 
     private static let kinds = ["created directory", "created directory/new", "modified kept", "removed gone"]
 
-    /// All or nothing: in the container, in the journal.
+    /// Expects all or nothing, in the container and in the journal.
     private func expectWhole(_ container: TemporaryContainer, _ changes: [Change], _ happened: Bool, _ place: Comment) {
         #expect(Finding(in: container) == (happened ? Self.after : Self.before), place)
         let told = changes.dropFirst(2)
@@ -58,7 +58,7 @@ struct `A transaction whose system calls end or fail` {
         return (before, Finding(in: container))
     }
 
-    @Test func `is there, as a whole, when nothing does`() throws {
+    @Test func `a transaction without a fault is there as a whole`() throws {
         let container = try Self.prepare()
         let (status, text) = try RunningProcess(Self.command(container)).finish()
         #expect(status == 0 && text == "3\n")
@@ -66,7 +66,7 @@ struct `A transaction whose system calls end or fail` {
         expectWhole(container, try container.changes(), true, "")
     }
 
-    /// All in the long run. In the short one each rename with what surrounds it, and a few.
+    /// All calls in the long run. In the short one each rename with the calls around it, and a few others.
     private static func sample(_ calls: [Strace.Call]) -> [Strace.Call] {
         if runsLongTests { return calls }
         var numbers = SeededGenerator(seed: faultSeed)
@@ -78,7 +78,9 @@ struct `A transaction whose system calls end or fail` {
     }
 
     @Test(arguments: ["EIO", "ENOSPC"], 1...5)
-    func `refused one of its renames takes back those before it and says so`(error: String, number: Int) throws {
+    func `a transaction whose rename fails takes back those before it, and reports the error`(
+        error: String, number: Int
+    ) throws {
         let container = try Self.prepare()
         let calls = try Self.calls()
         let rename = try #require(calls.filter { $0.name.hasPrefix("rename") }.dropFirst(number - 1).first)
@@ -90,7 +92,7 @@ struct `A transaction whose system calls end or fail` {
     }
 
     @Test(arguments: 3...5)
-    func `refused one of its renames and all later ones is completed by the next process`(number: Int) throws {
+    func `a transaction whose renames fail from one on is completed by the next process`(number: Int) throws {
         let container = try Self.prepare()
         let heir = try container.open()
         let calls = try Self.calls()
@@ -104,12 +106,12 @@ struct `A transaction whose system calls end or fail` {
         expectWhole(container, try container.changes(heir), true, "EIO from \(rename) on")
     }
 
-    @Test func `refused a rename and the way back keeps its locks until this process has completed it`() throws {
+    @Test func `a transaction that can go neither on nor back keeps its locks until it is completed`() throws {
         let container = try Self.prepare()
         let other = try container.open()
         let reader = other.coordinator(purpose: "reader").blocking
         let rename = try #require(try Self.calls().filter { $0.name.hasPrefix("rename") }.last)
-        // The last step, and the first one back.
+        // The last step fails, and the first one back.
         let member = try RunningProcess([
             "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(rename.name)", "-e",
             "inject=\(rename.name):error=EIO:when=\(rename.number)..\(rename.number + 1)", "test-member",
@@ -130,9 +132,11 @@ struct `A transaction whose system calls end or fail` {
 
     // case 6
     @Test(arguments: [("EIO", "inputOutput"), ("ENOSPC", "noSpace")])
-    func `is refused before anything happens when the journal can not have room`(error: String, code: String) throws {
+    func `a transaction is refused before anything happens when the journal cannot have room`(
+        error: String, code: String
+    ) throws {
         let container = try Self.prepare()
-        // Three quarters of a journal file, when the next one is allocated.
+        // A segment of the journal is three quarters full, when the next one is allocated.
         _ = try container.member("append", "40000", "filler").finish()
         let call = Strace.Call(name: "fallocate", number: 1)
         let (status, text) = try Strace.run(Self.command(container), fault: .error(error), at: call)
@@ -143,7 +147,7 @@ struct `A transaction whose system calls end or fail` {
 
     // case 3
     @Test(arguments: [true, false])
-    func `that was committed before the power was cut is completed in the next boot`(isDurable: Bool) throws {
+    func `a transaction that was committed before a power cut is completed in the next boot`(isDurable: Bool) throws {
         let durability = isDurable ? "durable" : "relaxed"
         let calls = try Self.calls(durability)
         let renames = calls.filter { $0.name.hasPrefix("rename") }
@@ -158,7 +162,7 @@ struct `A transaction whose system calls end or fail` {
         }
     }
 
-    /// As a boot would leave it: the member table names another one.
+    /// Leaves the container as a boot does: the member table names another boot.
     private static func reboot(_ container: TemporaryContainer) throws {
         let memberTable = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/members"))
         try memberTable.seek(toOffset: 32)
@@ -168,10 +172,10 @@ struct `A transaction whose system calls end or fail` {
 
     // case 2
     @Test(arguments: [true, false])
-    func `that was committed is completed, though who did it was killed at any of its system calls`(
+    func `a committed transaction is completed, though its first repair was killed at any call`(
         isOtherBoot: Bool
     ) throws {
-        // Committed, and the first of four steps taken.
+        // The transaction is committed, and the first of its four steps is taken.
         let rename = try #require(try Self.calls().filter { $0.name.hasPrefix("rename") }.dropFirst(2).first)
         let interrupted = {
             let container = try Self.prepare()

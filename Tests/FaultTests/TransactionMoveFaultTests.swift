@@ -3,9 +3,10 @@ import GroupContainer
 import TestSupport
 import Testing
 
-/// A transaction that turns a log round: files are moved over others and out of the way of new ones, and a directory.
+/// A transaction that rotates a log: files are moved over others and out of the way of new ones, and a directory is
+/// moved.
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
-struct `A transaction that moves, whose system calls end or fail` {
+struct `Transactions with moves under faults` {
     private static let before = ["log": "0", "log.1": "1", "log.2": "2", "old/directory/file": "x"]
     private static let after = ["log": "new", "log.1": "0", "log.2": "1", "copy": "new", "new/directory/file": "x"]
     private static let kinds = [
@@ -21,7 +22,7 @@ struct `A transaction that moves, whose system calls end or fail` {
         let container = try TemporaryContainer()
         let writer = try container.open().coordinator(purpose: "before").blocking
         for (path, content) in before.sorted(by: { $0.key < $1.key }) {
-            _ = try writer.write(bytes: Array(content.utf8), to: ItemPath(path), .relaxed)
+            _ = try writer.write(bytes: Array(content.utf8), to: ItemPath(path), durability: .relaxed)
         }
         return container
     }
@@ -30,22 +31,23 @@ struct `A transaction that moves, whose system calls end or fail` {
         ["test-member", "transact-round", container.path, durability]
     }
 
-    /// All or nothing: in the container, in the journal.
+    /// Expects all or nothing, in the container and in the journal.
     private func expectWhole(_ container: TemporaryContainer, _ happened: Bool, _ place: Comment) throws {
         #expect(Self.found(in: container) == (happened ? Self.after : Self.before), place)
         let told = try container.changes().filter(\.isCoordinated).dropFirst(6)
         #expect(told.map { "\($0.kind.name) \($0.path)" } == (happened ? Self.kinds : []), place)
         #expect(container.staging.isEmpty, place)
-        // What is recorded is what stands there; what was taken back has another date of its last change.
+        // The records describe the items as they are; an item that was moved back has another date of its last change.
         #expect(try Invariants.broken(in: container, uncoordinated: true) == [], place)
     }
 
-    @Test(arguments: ["rename", "link"]) func `takes everything back when it is refused one of its steps`(
+    @Test(arguments: ["rename", "link"])
+    func `a transaction with moves takes everything back when one of its steps fails`(
         name: String
     ) throws {
         let model = try Self.prepare()
         let calls = try Strace.calls(of: Self.command(model), input: "", in: model).filter { $0.name.hasPrefix(name) }
-        // The commit, the five steps that are not a link.
+        // The commit, and the five steps that are not a hard link.
         try #require(calls.count >= (name == "link" ? 1 : 7), "\(calls)")
         for call in calls {
             let container = try Self.prepare()
@@ -57,10 +59,10 @@ struct `A transaction that moves, whose system calls end or fail` {
         }
     }
 
-    @Test func `is completed by the next process when it is refused its steps and the way back`() throws {
+    @Test func `a transaction with moves that can go neither on nor back is completed by the next process`() throws {
         let model = try Self.prepare()
         let calls = try Strace.calls(of: Self.command(model), input: "", in: model)
-        // All steps but the first two: something has to go back by the same call.
+        // All steps but the first two: there is something to move back by the same call.
         for call in calls.filter({ $0.name.hasPrefix("rename") }).suffix(4) {
             let container = try Self.prepare()
             let process = try Strace.start(
@@ -73,7 +75,7 @@ struct `A transaction that moves, whose system calls end or fail` {
     }
 
     // case 2, 3
-    @Test func `loses nothing to a power cut in the middle, even where it was not durable`() throws {
+    @Test func `a transaction with moves loses nothing to a power cut in the middle, even if not durable`() throws {
         let model = try Self.prepare()
         let calls = try Strace.calls(of: Self.command(model, "relaxed"), input: "", in: model)
         for call in calls where call.name.hasPrefix("rename") || call.name.hasPrefix("link") {
@@ -81,14 +83,14 @@ struct `A transaction that moves, whose system calls end or fail` {
             _ = try Strace.run(Self.command(container, "relaxed"), fault: .kill, at: call)
             try Self.reboot(container)
             _ = try container.groupctl("read", "log")
-            // Perhaps in part, but nothing that was moved is gone.
+            // The transaction may be there in part, but nothing that was moved is gone.
             let contents = Self.found(in: container).values
             #expect(Set(contents).isSuperset(of: ["0", "1", "x"]), "cut at \(call): \(contents)")
             #expect(container.staging.isEmpty, "cut at \(call)")
         }
     }
 
-    /// As a boot would leave it: the member table names another one.
+    /// Leaves the container as a boot does: the member table names another boot.
     private static func reboot(_ container: TemporaryContainer) throws {
         let memberTable = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/members"))
         try memberTable.seek(toOffset: 32)

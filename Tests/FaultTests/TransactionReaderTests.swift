@@ -6,8 +6,8 @@ import Testing
 
 /// Members that commit transactions over a pair of items and are killed at any moment, beside one that reads them.
 @Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
-struct `A reader of what transactions write` {
-    /// Reads both under one lock, again and again, on a thread of its own.
+struct `Readers of transactions` {
+    /// Reads both items under one lock, again and again, on a thread of its own.
     private final class Reader: @unchecked Sendable {
         private let lock = NSLock()
         private var (reads, mixtures, hasEnded) = (0, 0, false)
@@ -40,7 +40,7 @@ struct `A reader of what transactions write` {
         }
     }
 
-    @Test func `never finds one item new and the other old, whichever process is killed`() throws {
+    @Test func `a reader never finds one item new and the other old, whichever process is killed`() throws {
         let container = try TemporaryContainer()
         let watcher = try container.open()
         let locks = watcher.coordinator(purpose: "reader").blocking
@@ -55,39 +55,39 @@ struct `A reader of what transactions write` {
             let begin = monotonicNanoseconds()
             try writer.waitForNumber(writer.lastNumber + 3)
             period = (monotonicNanoseconds() - begin) / 3
-            // A moment within its next transaction.
+            // A moment within the writer's next transaction.
             let moment = monotonicNanoseconds() + Int64.random(in: 0...period, using: &numbers)
             while monotonicNanoseconds() < moment {}
             writer.kill()
-            // At the latest this one has it completed.
+            // At the latest, this read has the transaction completed.
             reader.once(locks)
             while let change = try follower.next(timeout: .zero) {
                 guard let part = change.transaction else {
                     torn += 1
                     continue
                 }
-                // Two lines with one number and one name, in order; then the next number and another name.
+                // Two lines with one number and one identifier, in order; then the next number and another identifier.
                 let isFirst = part.index == 0
                 let follows =
                     isFirst
-                    ? change.sequence == (last?.sequence ?? 0) + 1 && part.identifier != last?.identifier
-                    : change.sequence == last?.sequence && part.identifier == last?.identifier
+                    ? change.sequence.rawValue == (last?.sequence ?? 0) + 1 && part.identifier != last?.identifier
+                    : change.sequence.rawValue == last?.sequence && part.identifier == last?.identifier
                 if !follows || part.count != 2 || change.path != (isFirst ? "a" : "b") { torn += 1 }
-                last = (change.sequence, part.identifier)
+                last = (change.sequence.rawValue, part.identifier)
                 records += 1
             }
         }
         let (reads, mixtures) = try reader.end()
         #expect(mixtures == 0 && torn == 0, "of \(reads), seed \(faultSeed)")
         #expect(records >= 480)
-        // The next member takes the slots of the dead, and with them what is left in staging.
+        // The next member takes the slots of dead members, and with them what is left in staging.
         let next = try container.member("hold", "next")
         try next.waitForText("held")
         #expect(container.staging.isEmpty)
         next.kill()
     }
 
-    @Test func `gets it from watch-group line after line, and its cursor file moves on with the last`() throws {
+    @Test func `watch-group prints a transaction line by line, and its cursor file moves on with the last`() throws {
         let container = try TemporaryContainer()
         _ = try container.member("transact", "2").finish()
         let cursor = "\(container.path).cursor"
@@ -107,7 +107,7 @@ struct `A reader of what transactions write` {
                     .joined(separator: " ")
             }
         }
-        // Ends in the middle of the second: then it comes again, as a whole.
+        // The run ends in the middle of the second transaction, which then comes again as a whole.
         #expect(parts(try watch(3)) == ["1 a 0 2", "1 b 1 2", "2 a 0 2"])
         let lines = try watch(2)
         #expect(parts(lines) == ["2 a 0 2", "2 b 1 2"])
@@ -118,10 +118,10 @@ struct `A reader of what transactions write` {
         #expect(names[0]?.count == 32 && names[0] == names[1])
     }
 
-    @Test func `that watches the directories meanwhile is told of nothing else`() throws {
+    @Test func `a leader that sees each rename of a transaction reports nothing but the transaction`() throws {
         let container = try TemporaryContainer()
         for item in ["kept", "gone"] { _ = try container.groupctl("write", item, "--relaxed", input: "old") }
-        // Its process is the leader, and sees each rename.
+        // The process is the leader, and sees each rename.
         let watch = try RunningProcess([
             "watch-group", "--since", "start", "--count", "27", "--timeout", "20", container.path,
         ])

@@ -4,9 +4,9 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// A log's next file has all its blocks before it has its name. A process that is killed in between leaves them.
+/// A log's next segment has all its blocks before it has its name. A process that is killed in between leaves them.
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(3)))
-struct `A process that is killed while it makes a file of a log` {
+struct `Unfinished segments` {
     private static func compact(_ container: TemporaryContainer) -> [String] {
         ["test-member", "defaults-compact", container.path, "text", "relaxed"]
     }
@@ -19,7 +19,7 @@ struct `A process that is killed while it makes a file of a log` {
         try names(container, "defaults/standard").filter { $0.hasPrefix("new-") }
     }
 
-    /// What the container takes on the disk, in bytes.
+    /// Returns what the container takes on the disk, in bytes.
     private static func size(of container: TemporaryContainer) throws -> Int {
         let files = try #require(FileManager.default.enumerator(atPath: "\(container.path)/.group"))
         return try files.compactMap { $0 as? String }.reduce(0) { sum, name in
@@ -33,13 +33,13 @@ struct `A process that is killed while it makes a file of a log` {
         _ = try Strace.run(Self.compact(container), fault: .kill, at: place)
     }
 
-    /// The suite is there; what is renamed next is a file of its log.
+    /// Makes the suite, so that what is renamed next is a segment of its log.
     private func setFirst(in container: TemporaryContainer) throws {
         let outcome = try RunningProcess(["groupctl", "defaults", "set", container.path, "standard", "kept", "old"])
         #expect(try outcome.finish().status == 0)
     }
 
-    @Test func `leaves one at most, however often that happens and however long another has it open`() throws {
+    @Test func `killed processes leave one unfinished segment at most, however often that happens`() throws {
         let container = try TemporaryContainer()
         let member = try container.open()
         try setFirst(in: container)
@@ -52,15 +52,15 @@ struct `A process that is killed while it makes a file of a log` {
         }
         #expect(try Self.unfinished(container) != first)
         #expect(try Self.size(of: container) < size + 65_536)
-        // The next who has its file made removes it.
+        // The next process that makes its segment removes the unfinished one.
         #expect(try RunningProcess(Self.compact(container)).finish().status == 0)
         #expect(try Self.unfinished(container) == [])
         #expect(try GroupDefaults(member).string(forKey: "kept") == "old")
     }
 
-    @Test func `leaves nothing for the next who opens the container, whatever that does with it`() throws {
+    @Test func `the next process that opens the container removes an unfinished segment`() throws {
         let container = try TemporaryContainer()
-        // It has the slot that the next one takes, and leaves it as one should.
+        // The member has the slot that the next one takes, and leaves it in good order.
         var member: Container? = try container.open()
         try setFirst(in: container)
         try kill(in: container)
@@ -71,13 +71,13 @@ struct `A process that is killed while it makes a file of a log` {
         #expect(try Self.unfinished(container) == [])
     }
 
-    @Test func `leaves what the doctor finds and removes, although its slot is another's by now`() throws {
+    @Test func `the doctor finds and removes an unfinished segment whose slot is another member's by now`() throws {
         let container = try TemporaryContainer()
         let follower = try container.open()
         try setFirst(in: container)
         try kill(in: container)
         let left = try Self.unfinished(container)
-        // As if nobody had looked since: the slot's next member sweeps it otherwise.
+        // The file is away for the time being: the slot's next member would sweep it.
         let kept = "\(container.directory)/kept"
         let suite = "\(container.path)/.group/defaults/standard"
         try FileManager.default.moveItem(atPath: "\(suite)/\(left[0])", toPath: kept)

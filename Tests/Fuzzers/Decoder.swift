@@ -1,11 +1,11 @@
-/// Something that reads bytes from outside. Whatever they are, they are something that comes back when it is written
-/// and read again, or a typed error; anything else is `Broken`, and the end of the process is found by its parent.
+/// A reader of bytes from outside. Any bytes are either a value, which is the same after encoding and decoding, or a
+/// typed error; anything else is `Broken`. The parent process finds a crash.
 struct Decoder: Sendable {
-    /// `tools/fuzz` calls it so, and so is the directory of its corpus.
+    /// The name for `tools/fuzz`, and of the directory of the corpus.
     let name: String
-    /// Made by the real encoders, by their names: each is something.
+    /// The samples that the real encoders make, by name: each is a value.
     let samples: [String: [UInt8]]
-    /// Whether the bytes are something, after all that is promised of them was looked at.
+    /// Returns whether the bytes are a value, after a check of all its properties.
     let check: @Sendable ([UInt8]) throws -> Bool
 
     init(_ name: String, _ samples: [String: [UInt8]], _ check: @escaping @Sendable ([UInt8]) throws -> Bool) {
@@ -15,7 +15,7 @@ struct Decoder: Sendable {
     static let all = records + sealed + [.memberTable, .log] + widgets + texts + commands
 }
 
-/// What is promised does not hold.
+/// A property of a decoder that does not hold.
 struct Broken: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
@@ -23,14 +23,14 @@ struct Broken: Error, CustomStringConvertible {
 
 func expect(_ holds: Bool, _ what: @autoclosure () -> String) throws { if !holds { throw Broken(what()) } }
 
-/// What was read comes back, byte by byte, when it is written and read again. (By bytes: a number that is none is not
-/// equal to itself.)
+/// Checks that a value is the same, byte by byte, after encoding and decoding. (By bytes, because NaN is not equal to
+/// itself.)
 func expectReturn<Value>(
     _ value: Value, _ encode: (Value) throws -> [UInt8], _ decode: ([UInt8]) throws -> Value
 ) throws {
     let bytes = try encode(value)
     let again: Value
-    do { again = try decode(bytes) } catch { throw Broken("what was written is not read: \(error); \(value)") }
+    do { again = try decode(bytes) } catch { throw Broken("an encoded value is not decoded: \(error); \(value)") }
     try expect(try encode(again) == bytes, "it comes back as something else: \(value), then \(again)")
 }
 

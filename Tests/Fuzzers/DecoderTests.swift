@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The corpora of `tools/fuzz`: samples that the real encoders make, and whatever was found once.
+/// The corpora of `tools/fuzz`: samples that the real encoders make, and inputs that once found a fault.
 @Suite struct `A decoder` {
     private static let corpora = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Corpora")
 
@@ -14,23 +14,23 @@ import Testing
     }
 
     @Test(arguments: Decoder.all.map(\.name))
-    func `keeps its promises on its corpus`(name: String) throws {
+    func `a decoder holds its properties on its corpus`(name: String) throws {
         let decoder = try #require(Decoder.all.first { $0.name == name })
         let corpus = try Self.corpus(decoder)
         #expect(!corpus.isEmpty)
         for (file, content) in corpus {
             do {
                 let isSomething = try decoder.check(content)
-                #expect(isSomething || !file.hasPrefix("sample-"), "\(name)/\(file) is nothing")
+                #expect(isSomething || !file.hasPrefix("sample-"), "\(name)/\(file) is not a value")
             } catch {
                 Issue.record("\(name)/\(file): \(error)")
             }
         }
     }
 
-    /// Each sample with changes, some hundred times: what takes a moment. `tools/fuzz` is for the rest.
+    /// Some hundred changes of each sample, which take a moment. `tools/fuzz` tries more.
     @Test(arguments: Decoder.all.map(\.name))
-    func `keeps its promises on what is nearly right`(name: String) throws {
+    func `a decoder holds its properties on changed samples`(name: String) throws {
         let decoder = try #require(Decoder.all.first { $0.name == name })
         var random = SeededGenerator(seed: faultSeed)
         for (_, sample) in decoder.samples.sorted(by: { $0.key < $1.key }) {
@@ -41,9 +41,9 @@ import Testing
         }
     }
 
-    /// Where this fails, the format has changed: `tools/fuzz --samples` writes them anew.
+    /// A failure means that the format has changed: `tools/fuzz --samples` writes the samples anew.
     @Test(arguments: Decoder.all.map(\.name))
-    func `has samples in its corpus that are as the encoders write them`(name: String) throws {
+    func `a decoder's samples in its corpus are what the encoders write`(name: String) throws {
         let decoder = try #require(Decoder.all.first { $0.name == name })
         let kept = try Self.corpus(decoder).filter { $0.name.hasPrefix("sample-") }
         #expect(kept.map(\.name) == decoder.samples.keys.map { "sample-\($0)" }.sorted())

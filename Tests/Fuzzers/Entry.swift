@@ -1,7 +1,7 @@
 import Glibc
 import GroupSystemCalls
 
-/// What libFuzzer calls: only in the program that `tools/fuzz` builds. FUZZ_TARGET names the decoder.
+/// The function that libFuzzer calls, only in the program that `tools/fuzz` builds. FUZZ_TARGET names the decoder.
 private let decoder: Decoder = {
     let name = environmentValue("FUZZ_TARGET") ?? ""
     if let decoder = Decoder.all.first(where: { $0.name == name }) { return decoder }
@@ -18,7 +18,7 @@ private func end(_ message: String, status: Int32) -> Never {
     exit(status)
 }
 
-/// Lists the decoders, or writes the samples that the real encoders make, where that is what is asked for.
+/// Lists the decoders, or writes the samples that the real encoders make, if the arguments request that.
 @_cdecl("LLVMFuzzerInitialize")
 public func initialize(_ count: UnsafeMutableRawPointer, _ words: UnsafeMutableRawPointer) -> Int32 {
     if environmentValue("FUZZ_LIST") != nil { end(Decoder.all.map(\.name).joined(separator: "\n"), status: 0) }
@@ -37,7 +37,7 @@ public func initialize(_ count: UnsafeMutableRawPointer, _ words: UnsafeMutableR
     return 0
 }
 
-/// A promise that does not hold ends the process, as libFuzzer wants it.
+/// Ends the process if a property does not hold, as libFuzzer expects.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let bytes = unsafe Array(UnsafeBufferPointer(start: start, count: count))

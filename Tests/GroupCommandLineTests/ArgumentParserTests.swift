@@ -3,40 +3,40 @@ import Testing
 
 struct ArgumentParserTests {
     @Test(arguments: ["--count=5 notes", "--count 5 notes", "-n5 notes", "-n 5 notes", "notes -n 5", "-0n5 notes"])
-    func `a value may be attached or follow, before or behind the positional`(line: String) throws {
+    func `an option's value is attached or the next word, before or after the positional`(line: String) throws {
         let parsed = try #require(try arguments(Samples.watch, line))
         #expect(parsed.value("count") == bytes("5"))
         #expect(parsed.positionals == [bytes("notes")])
         #expect(parsed.command == nil)
     }
 
-    @Test func `an attached value may be empty or hold an equals sign`() throws {
+    @Test func `an option's attached value may be empty or contain an equals sign`() throws {
         #expect(try arguments(Samples.watch, "--include= g")?.value("include") == [])
         #expect(try arguments(Samples.watch, "--include=a=b g")?.value("include") == bytes("a=b"))
         #expect(try arguments(Samples.watch, "-n=5 g")?.value("count") == bytes("=5"))
     }
 
-    @Test func `a value may begin with a dash`() throws {
+    @Test func `an option's value may begin with a dash`() throws {
         #expect(try arguments(Samples.watch, "--include --json g")?.value("include") == bytes("--json"))
         #expect(try arguments(Samples.watch, "--include --json g")?.flag("json") == false)
     }
 
-    @Test func `flags share a word`() throws {
+    @Test func `flags of one letter may share a word`() throws {
         let parsed = try #require(try arguments(Samples.watch, "-0q g"))
         #expect(parsed.flag("null") && parsed.flag("quiet") && !parsed.flag("json"))
     }
 
-    @Test func `of an option that is not repeatable the last counts`() throws {
+    @Test func `the last occurrence of an option that is not repeatable counts`() throws {
         #expect(try arguments(Samples.watch, "-n 1 --count 2 g")?.value("count") == bytes("2"))
     }
 
-    @Test func `repeated options keep their order among each other`() throws {
+    @Test func `repeated options of several names keep their order`() throws {
         let parsed = try #require(try arguments(Samples.watch, "--include a --exclude b --include c g"))
         #expect(parsed.values("include") == [bytes("a"), bytes("c")])
         #expect(parsed.occurrences(of: "include", "exclude").map(\.name) == ["include", "exclude", "include"])
     }
 
-    @Test func `two dashes end the options`() throws {
+    @Test func `two dashes end the options of a command line`() throws {
         let parsed = try #require(try arguments(Samples.groupctl, "read g -- --json"))
         #expect(parsed.positional("PATH") == bytes("--json"))
         #expect(!parsed.flag("json"))
@@ -47,26 +47,26 @@ struct ArgumentParserTests {
         #expect(try arguments(Samples.groupctl, [bytes("read"), bytes("-"), []])?.positionals == [bytes("-"), []])
     }
 
-    @Test func `the command keeps its own options`() throws {
+    @Test func `a COMMAND after two dashes keeps its own options`() throws {
         let parsed = try #require(try arguments(Samples.watch, "g -- make --json -- x"))
         #expect(parsed.command == words("make --json -- x"))
         #expect(!parsed.flag("json"))
     }
 
-    @Test func `options may stand between the positional and the command`() throws {
+    @Test func `options may come between the positional and COMMAND`() throws {
         let parsed = try #require(try arguments(Samples.watch, "g --json -- make -n"))
         #expect(parsed.flag("json"))
         #expect(parsed.command == words("make -n"))
     }
 
-    @Test func `a variadic positional takes all up to the two dashes`() throws {
+    @Test func `a variadic positional takes all words up to the two dashes`() throws {
         let parsed = try #require(try arguments(Samples.groupctl, "lock g a b c -- sort -r"))
         #expect(parsed.positionals("PATH") == words("a b c"))
         #expect(parsed.command == words("sort -r"))
     }
 
     @Test(arguments: ["--json --timeout 2 remove g p -r", "remove -r --timeout=2 g --json p"])
-    func `common options stand before or behind the subcommand`(line: String) throws {
+    func `common options may come before or after the subcommand`(line: String) throws {
         let parsed = try #require(try arguments(Samples.groupctl, line))
         #expect(parsed.commandPath == ["groupctl", "remove"])
         #expect(parsed.flag("json") && parsed.flag("recursive"))
@@ -74,7 +74,7 @@ struct ArgumentParserTests {
         #expect(parsed.positionals == words("g p"))
     }
 
-    @Test func `a subcommand of a subcommand stands before the positionals, too`() throws {
+    @Test func `a subcommand of a subcommand comes before the positionals`() throws {
         let parsed = try #require(try arguments(Samples.groupctl, "defaults set g s --type int --quiet -- n -5"))
         #expect(parsed.subcommands == ["defaults", "set"])
         #expect(parsed.namedPositionals.map(\.name) == ["GROUP", "SUITE", "KEY", "VALUE"])
@@ -87,7 +87,7 @@ struct ArgumentParserTests {
         #expect(try arguments(Samples.groupctl, line)?.positionals == Array(words(line).dropFirst()))
     }
 
-    @Test func `a name that is not UTF-8 survives`() throws {
+    @Test func `a positional that is not UTF-8 keeps its bytes`() throws {
         let name: [UInt8] = [0x66, 0xFF, 0xFE]
         let parsed = try #require(try arguments(Samples.watch, [bytes("--include=") + name, name, bytes("--"), name]))
         #expect(parsed.positional("GROUP") == name)
@@ -99,7 +99,7 @@ struct ArgumentParserTests {
     }
 
     @Test(arguments: ["--help", "-q --help --nonsense", "--json --help g"])
-    func `help is given as soon as it is met`(line: String) throws {
+    func `--help ends the parsing where it stands`(line: String) throws {
         guard case .help(let text) = try ArgumentParser(Samples.watch).parse(words(line)) else {
             Issue.record("not help")
             return
@@ -112,7 +112,7 @@ struct ArgumentParserTests {
         ("defaults set -h", "groupctl defaults set"), ("help defaults set", "groupctl defaults set"),
         ("defaults help set", "groupctl defaults set"), ("--json help read", "groupctl read"),
     ])
-    func `help can be asked for in three ways`(line: String, usage: String) throws {
+    func `--help, the word help and help before a command show the help`(line: String, usage: String) throws {
         guard case .help(let text) = try ArgumentParser(Samples.groupctl).parse(words(line)) else {
             Issue.record("not help")
             return
@@ -120,7 +120,7 @@ struct ArgumentParserTests {
         #expect(text.hasPrefix("Usage: \(usage)"), "\(text)")
     }
 
-    @Test func `help is a word of its own where there is nothing else`() throws {
+    @Test func `help is a command only if it is the first word`() throws {
         guard case .help = try ArgumentParser(Samples.watch).parse(words("help")) else {
             Issue.record("not help")
             return
@@ -129,22 +129,22 @@ struct ArgumentParserTests {
         #expect(throws: UsageError.self) { try ArgumentParser(Samples.groupctl).parse(words("help nonsense")) }
     }
 
-    @Test func `version exists at every level`() throws {
+    @Test func `--version is an option of every subcommand`() throws {
         #expect(try ArgumentParser(Samples.watch).parse(words("-V")) == .version)
         #expect(try ArgumentParser(Samples.watch).parse(words("--version")) == .version)
         #expect(try ArgumentParser(Samples.groupctl).parse(words("defaults set g s --version")) == .version)
     }
 
-    @Test func `help behind the two dashes is the command's`() throws {
+    @Test func `--help after two dashes belongs to COMMAND`() throws {
         #expect(try arguments(Samples.watch, "g -- make --help")?.command == words("make --help"))
     }
 
-    @Test func `a flag is found among words that do not parse`() {
+    @Test func `a flag is found among words that cannot be parsed`() {
         #expect(ArgumentParser.mentions("json", in: words("--nonsense --json")))
         #expect(!ArgumentParser.mentions("json", in: words("--jso -- --json")))
     }
 
-    @Test func `the words of this process leave out its name`() {
+    @Test func `the arguments of a process do not include its name`() {
         #expect(RawArguments.current().count == CommandLine.arguments.count - 1)
         #expect(!RawArguments.programName().isEmpty)
         #expect(!RawArguments.programName().contains("/"))

@@ -12,7 +12,7 @@ struct ExitStatusTests {
         (.signal(15), 143),
     ]
 
-    @Test func `a status has the number of the contract`() {
+    @Test func `each exit status has its documented number`() {
         for (status, number) in Self.contract { #expect(status.rawValue == number) }
     }
 }

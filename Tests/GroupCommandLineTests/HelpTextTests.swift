@@ -2,7 +2,7 @@ import GroupCommandLine
 import Testing
 
 struct HelpTextTests {
-    @Test func `help shows every section in its order`() {
+    @Test func `a help text has every section, in order`() {
         #expect(
             HelpText(of: Samples.watch, path: ["watch-group"]).rendered() == """
                 Usage: watch-group [options] GROUP [-- COMMAND [ARG…]]
@@ -36,7 +36,7 @@ struct HelpTextTests {
                 """)
     }
 
-    @Test func `help of a subcommand has its own options, and names the common ones`() throws {
+    @Test func `the help of a subcommand describes its own options and names the common ones`() throws {
         guard case .help(let text) = try ArgumentParser(Samples.groupctl).parse(words("remove --help")) else {
             Issue.record("not help")
             return
@@ -46,13 +46,13 @@ struct HelpTextTests {
         #expect(text.hasSuffix("\nAlso: --json, --timeout, --quiet, --help, --version; see 'groupctl --help'.\n"))
     }
 
-    @Test func `help lists the subcommands`() {
+    @Test func `the help of a command lists its subcommands`() {
         let text = HelpText(of: Samples.groupctl, path: ["groupctl"]).rendered()
         #expect(text.contains("\n  read      Print an item.\n"))
-        #expect(text.hasSuffix("'groupctl help COMMAND' tells more about a command.\n"))
+        #expect(text.hasSuffix("'groupctl help COMMAND' shows the help of a command.\n"))
     }
 
-    @Test func `texts wrap at 80 columns beside their column`() {
+    @Test func `a help text wraps at 80 columns and keeps its indentation`() {
         let long = Array(repeating: "word", count: 40).joined(separator: " ")
         let specification = CommandSpecification(
             name: "c", summary: long, usage: ["c", "c --wide"],

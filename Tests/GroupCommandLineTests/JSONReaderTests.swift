@@ -2,7 +2,7 @@ import Testing
 
 @testable import GroupCommandLine
 
-@Suite struct `A reader of JSON` {
+@Suite struct `A JSON reader` {
     private func read(_ text: String, deepest: Int = 8) throws -> JSONValue {
         try JSONReader.value(of: Array(text.utf8), deepest: deepest)
     }
@@ -14,35 +14,36 @@ import Testing
             ("-1.5e2", .double(-150)), (#""a\"\\\/\b\f\n\r\t\u00e4\uD83D\uDE00ä""#, "a\"\\/\u{8}\u{C}\n\r\tä😀ä"),
             (#"{"b": [1, {"c" : null}], "a":"x"}"#, ["b": [1, ["c": nil]], "a": "x"]),
         ] as [(String, JSONValue)])
-    func `gives what a text says, in its order`(text: String, expected: JSONValue) throws {
+    func `a JSON text is read as its value, with members in their order`(text: String, expected: JSONValue) throws {
         #expect(try read(text) == expected)
     }
 
     @Test(
         arguments: [
-            ("", 1, "it ends where a value should be"), ("[1,\n\n]", 3, "this is no value"),
-            ("01", 1, "this is no value"),
-            ("+1", 1, "this is no value"), ("1.", 1, "digits are missing"), ("1e", 1, "the exponent is missing"),
-            ("1e999", 1, "too large"), ("{\"a\":1,\n\"a\":2}", 2, "the name 'a' is there twice"),
+            ("", 1, "the text ends where a value is expected"), ("[1,\n\n]", 3, "expected a value"),
+            ("01", 1, "expected a value"),
+            ("+1", 1, "expected a value"), ("1.", 1, "digits are missing"), ("1e", 1, "the exponent is missing"),
+            ("1e999", 1, "too large"), ("{\"a\":1,\n\"a\":2}", 2, "the name 'a' appears twice"),
             ("{a:1}", 1, "a name"),
             ("{\"a\" 1}", 1, "a ':' is missing"), ("[1 2]", 1, "a ',' or a ']'"), ("{\"a\":1", 1, "a ',' or a '}'"),
-            ("\"a\n\"", 1, "\\u000a"), ("\"a", 1, "does not end"), (#""\x""#, 1, "an escape is unknown"),
+            ("\"a\n\"", 1, "\\u000a"), ("\"a", 1, "does not end"), (#""\x""#, 1, "an escape sequence is unknown"),
             (#""\uD83D""#, 1, "half of a surrogate pair"), (#""\u12G4""#, 1, "four hexadecimal digits"),
-            ("1 2", 1, "more behind"), ("nul", 1, "no value"), ("[[[[[[[[[1]]]]]]]]]", 1, "nested more than 8"),
+            ("1 2", 1, "unexpected text after the value"), ("nul", 1, "expected a value"),
+            ("[[[[[[[[[1]]]]]]]]]", 1, "nested more than 8"),
         ])
-    func `says where and why a text is none`(text: String, line: Int, what: String) throws {
+    func `a malformed JSON text is refused with the line and the reason`(text: String, line: Int, what: String) throws {
         let fault = #expect(throws: TextFault.self) { try read(text) }
         #expect(fault?.line == line && fault?.what.contains(what) == true, "\(fault?.description ?? "")")
     }
 
-    @Test func `is not harmed by a million brackets, nor by what is not UTF-8`() throws {
+    @Test func `a million brackets and invalid UTF-8 are refused by the JSON reader`() throws {
         #expect(throws: TextFault.self) { try read(String(repeating: "[", count: 1_000_000)) }
         #expect(throws: TextFault.self) { try JSONReader.value(of: [0x22, 0xFF, 0x22], deepest: 8) }
     }
 }
 
-@Suite struct `Base 64` {
-    @Test func `comes back`() {
+@Suite struct `Base64 coding` {
+    @Test func `encoded bytes are the same after Base64 decoding`() {
         for count in 0..<70 {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 200) }
             #expect(Base64.decoded(Base64.encoded(bytes).utf8) == bytes)
@@ -51,24 +52,24 @@ import Testing
     }
 
     @Test(arguments: ["a", "aG", "aGk", "aG=k", "====", "a===", "aGk=aGk=", "aG-_", "ä"])
-    func `that is none is none`(text: String) { #expect(Base64.decoded(text.utf8) == nil) }
+    func `malformed Base64 is not decoded`(text: String) { #expect(Base64.decoded(text.utf8) == nil) }
 }
 
-@Suite struct `Words of a line` {
+@Suite struct `Shell words of a line` {
     @Test(
         arguments: [
             ("", []), ("  \t", []), ("a b", ["a", "b"]), ("a'b c'd", ["ab cd"]), ("''", [""]), (#""""#, [""]),
             (#""a\"b\\c\$d\`e\n""#, ["a\"b\\c$d`e\\n"]), (#"a\ b x"#, ["a b", "x"]),
             (#"'\'"#, ["\\"]), ("#a", ["#a"]), ("$a *", ["$a", "*"]), ("ä", ["ä"]),
         ] as [(String, [String])])
-    func `are a shell's`(line: String, words: [String]) throws {
+    func `a line is split into words as by a shell`(line: String, words: [String]) throws {
         #expect(try ShellWords.of(Array(line.utf8)) == words.map { Array($0.utf8) })
     }
 
     @Test(
         arguments: [("'a", .openQuote("'")), ("\"a\\\"", .openQuote("\"")), ("a\\", .openBackslash)]
             as [(String, ShellWordsFault)])
-    func `that are not closed are none`(line: String, fault: ShellWordsFault) {
+    func `a line with an open quote or backslash is not split`(line: String, fault: ShellWordsFault) {
         #expect(throws: fault) { try ShellWords.of(Array(line.utf8)) }
     }
 }

@@ -9,7 +9,7 @@ struct JSONTextTests {
         (.double(.nan), "null"),
         (.double(.infinity), "null"), (.double(-.infinity), "null"), (.array([]), "[]"), (.object([]), "{}"),
     ])
-    func `every case has its text`(value: JSONValue, expected: String) {
+    func `each kind of JSON value has its text`(value: JSONValue, expected: String) {
         #expect(value.encoded() == expected)
     }
 
@@ -17,11 +17,11 @@ struct JSONTextTests {
         ("", #""""#), (#"a"b\c/"#, #""a\"b\\c/""#), ("\n\r\t\u{8}\u{C}", #""\n\r\t\b\f""#), ("\r\n", #""\r\n""#),
         ("\0\u{1}\u{1F}", #""\u0000\u0001\u001f""#), ("\u{7F}é😀\u{2028}", "\"\u{7F}é😀\u{2028}\""),
     ])
-    func `a string is escaped where it must be`(text: String, expected: String) {
+    func `a JSON string escapes only what it must`(text: String, expected: String) {
         #expect(JSONValue.string(text).encoded() == expected)
     }
 
-    @Test func `an object keeps the order of its members on one line`() {
+    @Test func `a JSON object is written on one line with its members in order`() {
         let value: JSONValue = [
             "sequence": 41, "path": "a\nb", "from": nil, "by": ["pid": 812, "list": [1, true, []]], "a\"": "z",
         ]
@@ -30,7 +30,7 @@ struct JSONTextTests {
                 == #"{"sequence":41,"path":"a\nb","from":null,"by":{"pid":812,"list":[1,true,[]]},"a\"":"z"}"#)
     }
 
-    @Test func `equality minds case, value and order`() {
+    @Test func `JSON values are equal only with the same kind, value and order`() {
         let value: JSONValue = ["a": 1, "b": [nil, "x", .double(1.5), .unsigned(2)]]
         #expect(value == ["a": 1, "b": [nil, "x", .double(1.5), .unsigned(2)]])
         #expect(value != ["b": [nil, "x", .double(1.5), .unsigned(2)], "a": 1])

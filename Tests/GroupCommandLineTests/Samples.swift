@@ -1,6 +1,6 @@
 import GroupCommandLine
 
-/// Commands shaped like the real ones, so that the tests speak of what users type.
+/// Commands like the real ones, so that the tests have lines that users type.
 enum Samples {
     static let common: [OptionSpecification] = [
         .flag("json", heading: OptionSpecification.commonHeading, help: "Write JSON."),

@@ -26,7 +26,7 @@ private struct Pipe: ~Copyable {
 struct StandardStreamsTests {
     init() { ignoreBrokenPipe() }
 
-    @Test func `lines wait for the flush and come out whole`() throws {
+    @Test func `lines are buffered until a flush and written whole`() throws {
         var pipe = try Pipe()
         var output = StandardOutput(descriptor: pipe.writer)
         try output.writeLine("one")
@@ -38,7 +38,7 @@ struct StandardStreamsTests {
         #expect(try StandardInput.readAll(limit: 100, descriptor: pipe.reader) == bytes("one\n") + [0xFF, 0x0A])
     }
 
-    @Test func `more than a non-blocking pipe holds is written in full`() async throws {
+    @Test func `output that exceeds a non-blocking pipe is written in full`() async throws {
         var pipe = try Pipe()
         #expect(fcntl(pipe.writer, F_SETFL, O_NONBLOCK) == 0)
         let (reader, writer) = (pipe.reader, pipe.writer)
@@ -60,25 +60,25 @@ struct StandardStreamsTests {
         pipe.close(pipe.writer)
     }
 
-    @Test func `a closed pipe is told apart from a failure`() throws {
+    @Test func `a closed pipe is distinguished from a write error`() throws {
         var pipe = try Pipe()
         var output = StandardOutput(descriptor: pipe.writer)
         let before = output.readerIsGone()
         pipe.close(pipe.reader)
         let after = output.readerIsGone()
         #expect(!before && after)
-        try output.writeLine("nobody reads this")
+        try output.writeLine("no process reads this")
         do throws(OutputError) {
             try output.flush()
             Issue.record("written to a closed pipe")
         } catch {
             #expect(error == .closedPipe)
         }
-        // Nothing is left to fail again.
+        // No output is left that could fail again.
         try output.flush()
     }
 
-    @Test func `a full disk is seen`() throws {
+    @Test func `a full disk is an error of standard output`() throws {
         let full = unsafe open("/dev/full", O_WRONLY | O_CLOEXEC)
         try #require(full >= 0)
         defer { _ = close(full) }
@@ -93,7 +93,7 @@ struct StandardStreamsTests {
         }
     }
 
-    @Test func `input beyond the limit is refused and up to it is read`() throws {
+    @Test func `input up to the limit is read, and longer input is refused`() throws {
         var pipe = try Pipe()
         var output = StandardOutput(descriptor: pipe.writer)
         try output.write(bytes("12345"))
@@ -108,7 +108,7 @@ struct StandardStreamsTests {
         #expect(try StandardInput.readAll(limit: 0, descriptor: pipe.reader) == [])
     }
 
-    @Test func `input that cannot be read is an error`() {
+    @Test func `standard input that cannot be read is an error`() {
         #expect(throws: InputError.failed(EBADF)) { try StandardInput.readAll(limit: 1, descriptor: -1) }
     }
 }

@@ -21,29 +21,29 @@ struct TerminalTextTests {
         Case(choice: .always, noColor: "1", terminal: "dumb", isTerminal: false, isColored: true),
         Case(choice: .never, isColored: false),
     ])
-    private func `colour is decided by option, environment and terminal`(example: Case) {
+    private func `the option, the environment and the terminal decide on color`(example: Case) {
         let decided = TerminalText.colors(
             example.choice, noColor: example.noColor, terminal: example.terminal, isTerminal: example.isTerminal)
         #expect(decided == example.isColored)
     }
 
-    @Test func `a choice is one of three words`() {
+    @Test func `a color choice is one of three words`() {
         #expect(ColorChoice.allCases.map(\.rawValue) == ["auto", "always", "never"])
     }
 
-    @Test func `a styled text ends its colour`() {
+    @Test func `a styled text ends its color`() {
         #expect(TerminalText(isColored: true).styled("new", as: .created) == "\u{1B}[32mnew\u{1B}[0m")
         #expect(TerminalText(isColored: true).styled("", as: .created) == "")
         #expect(TerminalText(isColored: false).styled("new", as: .created) == "new")
     }
 
-    @Test func `every role looks different`() {
+    @Test func `every role of a text has its own color`() {
         let text = TerminalText(isColored: true)
         let looks = Set(TerminalText.Role.allCases.map { text.styled("x", as: $0) })
         #expect(looks.count == TerminalText.Role.allCases.count)
     }
 
-    @Test func `always colours a descriptor that is no terminal`() {
+    @Test func `the choice always colors output that is not a terminal`() {
         #expect(TerminalText(.always, descriptor: -1).isColored)
         #expect(!TerminalText(.auto, descriptor: -1).isColored)
     }

@@ -13,7 +13,7 @@ struct TimeArgumentTests {
         ("1.5h", .seconds(5_400)), ("0.001m", .milliseconds(60)), ("30d", .seconds(2_592_000)),
         ("153722867m", .seconds(9_223_372_020)), ("106751d", .seconds(9_223_286_400)),
     ])
-    func `a time is a number and a unit, seconds where there is none, to the digit`(text: String, expected: Duration)
+    func `a time is an exact number with a unit, or in seconds without a unit`(text: String, expected: Duration)
         throws
     {
         #expect(try TimeArgument.parse(text) == expected)
@@ -23,12 +23,12 @@ struct TimeArgumentTests {
         "nan", "inf", "infinity", "ms", ".", ".5", "5.", "1.2.3", "2S", "2 ", " 2", "+2", "1e3", "0x10", "1_000", "1,5",
         "2msms", "2sm", "2w", "5 m", "s", "m", "h", "d", "1h30m", "250 ms", "٢", "２", "2\n", "2\0",
     ])
-    func `what is no time is malformed`(text: String) {
+    func `a word that is not a time is malformed`(text: String) {
         #expect(throws: TimeArgumentError.malformed(text)) { try TimeArgument.parse(text) }
     }
 
     @Test(arguments: ["-1", "-0", "-0.5", "-250ms"])
-    func `a time is not negative`(text: String) {
+    func `a negative time is refused`(text: String) {
         #expect(throws: TimeArgumentError.negative(text)) { try TimeArgument.parse(text) }
     }
 
@@ -36,20 +36,20 @@ struct TimeArgumentTests {
         "9223372036", "9223372036000ms", "9223372036854775808", "153722868m", "106752d",
         "99999999999999999999999999999999999999999999h", "99999999999999999999999999999",
     ])
-    func `a time that does not fit is refused`(text: String) {
+    func `a time that is too long is refused`(text: String) {
         #expect(throws: TimeArgumentError.tooLarge(text)) { try TimeArgument.parse(text) }
     }
 
-    @Test func `an empty word is no time`() {
+    @Test func `an empty time is refused`() {
         #expect(throws: TimeArgumentError.empty) { try TimeArgument.parse("") }
     }
 
-    @Test func `every time fits its nanoseconds`() throws {
+    @Test func `the longest time fits in 64 bits of nanoseconds`() throws {
         let longest = try TimeArgument.parse("9223372035.999999999999999999").components
         #expect(longest.seconds < Int64.max / 1_000_000_000)
     }
 
-    @Test func `the message escapes the word`() {
-        #expect(TimeArgumentError.malformed("\u{1B}c").description.hasPrefix(#"'\033c' is no time"#))
+    @Test func `the message of a malformed time escapes the word`() {
+        #expect(TimeArgumentError.malformed("\u{1B}c").description.hasPrefix(#"'\033c' is not a time"#))
     }
 }

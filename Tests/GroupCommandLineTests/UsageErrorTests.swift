@@ -21,11 +21,11 @@ struct UsageErrorTests {
     @Test(arguments: [
         ("--jsno g", "--json"), ("--incude=a g", "--include"), ("--time 3 g", "--timeout"), ("--vresion", "--version"),
     ])
-    func `the nearest option is suggested, an abbreviation is not accepted`(line: String, nearest: String) {
+    func `an unknown or abbreviated option is refused with the nearest option`(line: String, nearest: String) {
         #expect(message(Samples.watch, words(line))?.hasSuffix("; did you mean '\(nearest)'?") == true)
     }
 
-    @Test func `the nearest command is suggested`() {
+    @Test func `an unknown command is refused with the nearest command`() {
         #expect(message(Samples.groupctl, words("raed g p")) == "unknown command 'raed'; did you mean 'read'?")
         #expect(message(Samples.groupctl, words("rem g p")) == "unknown command 'rem'; did you mean 'remove'?")
         #expect(message(Samples.groupctl, words("frobnicate g")) == "unknown command 'frobnicate'")
@@ -35,7 +35,7 @@ struct UsageErrorTests {
     @Test(arguments: [
         ("ls", "list"), ("cat", "read"), ("rm", "remove"), ("delete", "remove"), ("defaults write", "set"),
     ])
-    func `another system's name for a command leads to ours`(line: String, meant: String) {
+    func `another system's name of a command is refused with the name here`(line: String, meant: String) {
         let word = line.split(separator: " ").last ?? ""
         #expect(
             message(Samples.groupctl, words(line + " g p")) == "unknown command '\(word)'; did you mean '\(meant)'?")
@@ -48,74 +48,74 @@ struct UsageErrorTests {
         ("defaults ./g/ s set --type int -- k -5", "groupctl defaults set ./g/ s --type int -- k -5"),
         ("defaults g --json s set k v", "groupctl defaults set g --json s k v"),
     ])
-    func `a GROUP before its command is answered with the call as it should be`(line: String, right: String) {
+    func `a GROUP before its command is refused with the corrected call`(line: String, right: String) {
         #expect(
-            message(Samples.groupctl, words(line))?.hasSuffix("; the command stands before GROUP: \(right)") == true,
+            message(Samples.groupctl, words(line))?.hasSuffix("; the command comes before GROUP: \(right)") == true,
             "\(message(Samples.groupctl, words(line)) ?? "")")
     }
 
-    @Test func `a call as it should be is one that a shell takes`() {
+    @Test func `a corrected call is quoted for a shell`() {
         let line = [bytes("g"), bytes("read"), bytes("it's $HOME"), []]
         #expect(message(Samples.groupctl, line)?.hasSuffix(#"groupctl read g 'it'\''s $HOME' ''"#) == true)
     }
 
     @Test(arguments: [
-        (Samples.watch, "./a ./b", "unexpected argument './b'; a COMMAND stands behind '--': watch-group ./a -- ./b"),
-        (Samples.watch, "g --json make -n", "a COMMAND stands behind '--': watch-group g --json -- make -n"),
-        (Samples.watch, "g make -- x", "a COMMAND stands behind '--': watch-group g -- make -- x"),
-        (Samples.groupctl, "lock g a sort", "missing COMMAND, which stands behind '--'"),
+        (Samples.watch, "./a ./b", "unexpected argument './b'; COMMAND comes after '--': watch-group ./a -- ./b"),
+        (Samples.watch, "g --json make -n", "COMMAND comes after '--': watch-group g --json -- make -n"),
+        (Samples.watch, "g make -- x", "COMMAND comes after '--': watch-group g -- make -- x"),
+        (Samples.groupctl, "lock g a sort", "missing COMMAND, which comes after '--'"),
     ])
-    func `a word is taken for a COMMAND behind two dashes only`(
+    func `a COMMAND without two dashes is refused with the corrected call`(
         command: CommandSpecification, line: String, expected: String
     ) {
         #expect(message(command, words(line))?.hasSuffix(expected) == true, "\(message(command, words(line)) ?? "")")
     }
 
-    @Test func `a missing value names its placeholder`() {
+    @Test func `the error of a missing value names its placeholder`() {
         #expect(message(Samples.watch, words("g --timeout")) == "option '--timeout' needs a value: TIME")
         #expect(message(Samples.watch, words("g -0n")) == "option '-n' needs a value: N")
     }
 
-    @Test func `a flag takes no value`() {
+    @Test func `a value of a flag is a usage error`() {
         #expect(message(Samples.watch, words("--json=yes g")) == "option '--json' takes no value")
         #expect(message(Samples.watch, words("--help=yes g")) == "option '--help' takes no value")
     }
 
     @Test(arguments: [
         ("read", "missing GROUP"), ("read g", "missing PATH"), ("lock g -- ls", "missing PATH"),
-        ("lock g p", "missing COMMAND, which stands behind '--'"), ("lock g p --", "missing COMMAND after '--'"),
+        ("lock g p", "missing COMMAND, which comes after '--'"), ("lock g p --", "missing COMMAND after '--'"),
         ("defaults set g", "missing SUITE"), ("defaults", "missing a command, one of: set"),
         ("read g p q", "unexpected argument 'q'"), ("list g p q", "unexpected argument 'q'"),
     ])
-    func `what is missing or too many is named`(line: String, expected: String) {
+    func `a missing or unexpected argument is named in the usage error`(line: String, expected: String) {
         #expect(message(Samples.groupctl, words(line)) == expected)
     }
 
-    @Test func `a command line without its subcommand lists them`() {
+    @Test func `a missing subcommand is a usage error that lists the subcommands`() {
         let expected = "missing a command, one of: read, list, remove, lock, defaults"
         #expect(message(Samples.groupctl, []) == expected)
         #expect(message(Samples.groupctl, words("--json")) == expected)
     }
 
-    @Test func `a negative number is told where to go`() {
+    @Test func `a negative number as an option is refused with a hint at two dashes`() {
         #expect(
             message(Samples.groupctl, words("defaults set g s n -5"))
-                == "unknown option '-5'; a negative number goes behind '--'")
+                == "unknown option '-5'; put '--' before a negative number")
     }
 
-    @Test func `an option of a subcommand is unknown before it`() {
+    @Test func `an option of a subcommand is unknown before the subcommand`() {
         #expect(message(Samples.groupctl, words("--recursive remove g p")) == "unknown option '--recursive'")
         #expect(message(Samples.groupctl, words("-r remove g p")) == "unknown option '-r'")
     }
 
-    @Test func `words of the user cannot write to the terminal`() {
+    @Test func `control characters of an argument are escaped in a usage error`() {
         #expect(message(Samples.groupctl, [bytes("\u{1B}[2J")]) == #"unknown command '\033[2J'"#)
         #expect(message(Samples.watch, [[0x2D, 0x2D, 0xFF]]) == #"unknown option '--\377'"#)
         #expect(message(Samples.watch, [[0x2D, 0xFF]]) == #"unknown option '-\377'"#)
         #expect(message(Samples.watch, [[0x2D, 0x07]]) == #"unknown option '-\007'"#)
     }
 
-    @Test func `the hint names the innermost command`() {
+    @Test func `the hint of a usage error names the innermost command`() {
         let error = #expect(throws: UsageError.self) {
             try ArgumentParser(Samples.groupctl).parse(words("defaults set g s --nonsense"))
         }
@@ -123,12 +123,13 @@ struct UsageErrorTests {
         #expect(error?.description == "unknown option '--nonsense' (try 'groupctl defaults set --help')")
     }
 
-    @Test func `a time that is none is a usage error of its option`() throws {
+    @Test func `a malformed time is a usage error that names its option`() throws {
         let parsed = try #require(try arguments(Samples.watch, "--timeout soon g"))
         let error = #expect(throws: UsageError.self) { try parsed.time("timeout") }
         #expect(
             error?.message
-                == "--timeout: 'soon' is no time; one is like 5s, 2m, 1h, 30d or 250ms; a plain number is in seconds")
+                == "--timeout: 'soon' is not a time; a time is like 5s, 2m, 1h, 30d or 250ms; a plain number is in seconds"
+        )
         #expect(error?.hint == "try 'watch-group --help'")
         #expect(try arguments(Samples.watch, "g")?.time("timeout") == nil)
     }

@@ -2,8 +2,8 @@ import Testing
 
 @testable import watch_group
 
-@Suite struct `Keys for a command` {
-    @Test func `are each there once, in the order in which they came`() {
+@Suite struct `A batch of keys` {
+    @Test func `a batch of keys has each key once, in the order of the changes`() {
         var batch = KeyBatch(quiet: 10, atMost: 100)
         #expect(batch.isEmpty && batch.wait(from: 0) == .max)
         for key in ["b", "a", "b"] { batch.note(key: key, at: 0) }
@@ -14,7 +14,7 @@ import Testing
         #expect(batch.successor == KeyBatch(quiet: 10, atMost: 100))
     }
 
-    @Test func `settle when it is quiet, and at the latest after a while`() {
+    @Test func `a batch of keys settles after a quiet time, at the latest after its maximum`() {
         var batch = KeyBatch(quiet: 10, atMost: 25)
         batch.note(key: "a", at: 1_000)
         #expect(batch.wait(from: 1_000) == 10 && batch.wait(from: 1_009) == 1 && batch.wait(from: 1_010) == 0)

@@ -3,18 +3,18 @@ import Testing
 @testable import GroupCommands
 @testable import GroupContainer
 
-/// A change with all that a line could say.
+/// A change with every field that a line can print.
 func sample(
     _ kind: Change.Kind, _ path: ItemPath, _ type: ItemType? = .file, by purpose: String? = "todo-app"
 ) -> Change {
     let cursor = Cursor(container: 1, file: 1, offset: 80, sequence: 41, checksum: 2)
-    var change = Change(kind, path, sequence: 41, cursor: cursor, time: 1_700_000_000_123_000_000)
+    var change = Change(kind, path, sequence: cursor.sequence, cursor: cursor, time: 1_700_000_000_123_000_000)
     change.type = type
     change.by = purpose.map { Change.Author(processIdentifier: 812, purpose: $0) }
     return change
 }
 
-@Suite struct `A format` {
+@Suite struct `A line format` {
     private func line(_ format: String, _ change: Change) throws -> String {
         String(decoding: try LineFormat(Array(format.utf8)).line(change), as: UTF8.self)
     }
@@ -27,7 +27,7 @@ func sample(
             ("%C", "g1-0100000000000000010000005000000029000000000000000200000000000000\n"), ("%c", "0\n"),
             ("%T", "2023-11-14T22:13:20.123Z\n"), ("[%o]", "[]\n"),
         ])
-    func `prints what its sequences say`(format: String, expected: String) throws {
+    func `each sequence of a line format prints its part of the change`(format: String, expected: String) throws {
         #expect(try line(format, sample(.modified, "a/b/c")) == expected)
     }
 
@@ -40,21 +40,22 @@ func sample(
             (.present, .directory, "PRESENT,ISDIR"), (.bookmark, .file, "BOOKMARK"), (.rescan, .file, "RESCAN"),
             (.degraded(reason: "x"), .file, "DEGRADED"),
         ])
-    func `says what happened in inotify's words`(kind: Change.Kind, type: ItemType, expected: String) throws {
+    func `a line format prints the event in inotify's words`(kind: Change.Kind, type: ItemType, expected: String) throws
+    {
         #expect(try line("%e", sample(kind, "a", type)) == expected + "\n")
     }
 
-    @Test func `of a directory that went says so, and joins names as it is told`() throws {
+    @Test func `a line format joins the events of a removed directory with its separator`() throws {
         var removed = sample(.removed, "a", nil)
         removed.takesDirectory = true
         #expect(try line("%e %:e", removed) == "DELETE,ISDIR DELETE:ISDIR\n")
     }
 
-    @Test func `of a move says both places and a number`() throws {
+    @Test func `a line format prints both paths and the number of a move`() throws {
         #expect(try line("%o > %w%f %c", sample(.moved(from: "x/y"), "z")) == "x/y > z 29\n")
     }
 
-    @Test func `leaves names as they are, but on a terminal`() throws {
+    @Test func `a line format escapes names only on a terminal`() throws {
         let change = sample(.created, ItemPath(bytes: [0xff, 0x0a, 0x1b]), by: "a\u{202e}b")
         let format = try LineFormat(Array("%f %u".utf8))
         #expect(format.line(change) == [0xff, 0x0a, 0x1b, 0x20] + Array("a\u{202e}b\n".utf8))
@@ -63,7 +64,7 @@ func sample(
                 + "\n")
     }
 
-    @Test func `heeds a format of the time, in this machine's zone`() throws {
+    @Test func `a line format prints the time in its own format and the local time zone`() throws {
         let format = try LineFormat(Array("%T".utf8), timeFormat: Array("%Y%%".utf8))
         #expect(format.line(sample(.created, "a")) == Array("2023%\n".utf8))
     }
@@ -73,7 +74,7 @@ func sample(
             ("%z", LineFormat.Fault.unknown(sequence: [UInt8(ascii: "z")], position: 1)),
             ("ab%xy", .unknown(sequence: [UInt8(ascii: "x")], position: 3)), ("%f %", .incomplete(position: 4)),
         ])
-    func `that is wrong says where`(format: String, fault: LineFormat.Fault) {
+    func `a malformed line format is refused with its position`(format: String, fault: LineFormat.Fault) {
         #expect(throws: fault) { try LineFormat(Array(format.utf8)) }
         #expect("\(fault)".contains("character"))
     }

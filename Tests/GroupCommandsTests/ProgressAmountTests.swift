@@ -7,11 +7,11 @@ import Testing
         (0, "0 bytes"), (1_023, "1023 bytes"), (1_024, "1.0 KiB"), (1_536, "1.5 KiB"), (12 << 20, "12.0 MiB"),
         (3 << 40, "3.0 TiB"), (5 << 50, "5120.0 TiB"),
     ])
-    func `is told in the unit that suits it`(count: UInt64, text: String) {
+    func `an amount of bytes is printed in the unit that suits it`(count: UInt64, text: String) {
         #expect(Progress.amount(count, .bytes) == text)
     }
 
-    @Test func `is a number of items, one of them in the singular`() {
+    @Test func `an amount of items is printed with the singular for one item`() {
         #expect(Progress.amount(1, .items) == "1 item" && Progress.amount(2, .items) == "2 items")
     }
 }

@@ -23,9 +23,11 @@ import Testing
             ("<array><dict/><true/></array>", .array([.dictionary([:]), .bool(true)])),
             ("<dict><key/><string> x </string></dict>", .dictionary(["": .string(" x ")])),
         ] as [(String, DefaultsValue)])
-    func `holds values`(text: String, expected: DefaultsValue) throws { #expect(try read(value: text) == expected) }
+    func `each type of value is read from a property list`(text: String, expected: DefaultsValue) throws {
+        #expect(try read(value: text) == expected)
+    }
 
-    @Test func `may have a prolog, a document type and comments`() throws {
+    @Test func `a property list may have a prolog, a document type and comments`() throws {
         let text = """
             \u{FEFF}<?xml version="1.0" encoding="UTF-8"?>
             <!-- a > b -->
@@ -39,41 +41,46 @@ import Testing
     @Test(
         arguments: [
             ("<dict><key>a</key>\n<strong>b</strong></dict>", 3, "the element <strong> is unknown"),
-            ("<dict><key>a</key><true/>\n<key>a</key><true/></dict>", 3, "the key 'a' is there twice"),
-            ("<dict>\n<true/></dict>", 3, "a <key> should be here"),
+            ("<dict><key>a</key><true/>\n<key>a</key><true/></dict>", 3, "the key 'a' appears twice"),
+            ("<dict>\n<true/></dict>", 3, "expected a <key>"),
             ("<dict><key>a</key></dict>", 2, "a value is missing"),
-            ("<dict>\n\nx</dict>", 4, "a text between elements"), ("<array/>", 2, "a <dict> should be here"),
-            ("<dict><key>a</key><string>b</dict>", 2, "</dict> ends no <string>"), ("<dict>\n", 3, "a <key> should"),
-            ("<dict><key>a</key><integer>1.5</integer></dict>", 2, "'1.5' is no <integer>"),
-            ("<dict><key>a</key><integer>9223372036854775808</integer></dict>", 2, "is no <integer>"),
-            ("<dict><key>a</key><real/></dict>", 2, "'' is no <real>"), ("<dict>\n<!-- a", 3, "a comment does not end"),
-            ("<dict><key>a</key><date>2001-13-01T00:00:00Z</date></dict>", 2, "is no <date>"),
-            ("<dict><key>a</key><data>a</data></dict>", 2, "is no <data>"),
+            ("<dict>\n\nx</dict>", 4, "unexpected text between elements"), ("<array/>", 2, "expected a <dict>"),
+            ("<dict><key>a</key><string>b</dict>", 2, "</dict> does not end <string>"),
+            ("<dict>\n", 3, "expected a <key>"),
+            ("<dict><key>a</key><integer>1.5</integer></dict>", 2, "'1.5' is not a valid <integer>"),
+            ("<dict><key>a</key><integer>9223372036854775808</integer></dict>", 2, "is not a valid <integer>"),
+            ("<dict><key>a</key><real/></dict>", 2, "'' is not a valid <real>"),
+            ("<dict>\n<!-- a", 3, "a comment does not end"),
+            ("<dict><key>a</key><date>2001-13-01T00:00:00Z</date></dict>", 2, "is not a valid <date>"),
+            ("<dict><key>a</key><data>a</data></dict>", 2, "is not a valid <data>"),
             ("<dict><key>&b;</key>", 2, "'&b;' is unknown"),
-            ("<dict><key>a & b</key>", 2, "an '&'"), ("<dict><key>&#0;</key>", 2, "U+0 cannot"),
-            ("<dict><key>\u{1}</key>", 2, "U+1 cannot"), ("<dict a=\"b\">", 2, "an unknown attribute 'a'"),
+            ("<dict><key>a & b</key>", 2, "an '&'"), ("<dict><key>&#0;</key>", 2, "U+0 is not allowed"),
+            ("<dict><key>\u{1}</key>", 2, "U+1 is not allowed"), ("<dict a=\"b\">", 2, "an unknown attribute 'a'"),
             ("<dict a=b>", 2, "no value in quotes"), ("<dict", 2, "does not end"), ("<dict><key>]]></key>", 2, "']]>'"),
-            ("<dict/>\n<dict/>", 3, "</plist> should be here"), ("<dict/></plist>\n<a/>", 3, "more behind"),
-            ("<dict><key>a</key><true>x</true></dict>", 2, "<true> has a content"), ("< a>", 2, "begins no element"),
+            ("<dict/>\n<dict/>", 3, "expected </plist>"),
+            ("<dict/></plist>\n<a/>", 3, "unexpected text after </plist>"),
+            ("<dict><key>a</key><true>x</true></dict>", 2, "<true> must be empty"), ("< a>", 2, "begins no element"),
         ])
-    func `that is none says where and why`(body: String, line: Int, what: String) throws {
+    func `a malformed property list is refused with the line and the reason`(body: String, line: Int, what: String)
+        throws
+    {
         let fault = #expect(throws: TextFault.self) { try read(body) }
         #expect(fault?.line == line && fault?.what.contains(what) == true, "\(fault?.description ?? "")")
     }
 
     @Test(
         arguments: [
-            ("bplist00", "binary"), ("", "begins with <plist>"), ("hello", "a text between"),
-            ("<!DOCTYPE plist [<!ENTITY a \"b\">]><plist/>", "declares"),
+            ("bplist00", "binary"), ("", "begins with <plist>"), ("hello", "unexpected text between"),
+            ("<!DOCTYPE plist [<!ENTITY a \"b\">]><plist/>", "declarations"),
             ("<?xml encoding=\"UTF-16\"?>", "the encoding is utf-16"),
-            ("<plist version=\"2.0\"><dict/></plist>", "'2.0', and not 1.0"), ("<plist/>", "begins with <plist>"),
+            ("<plist version=\"2.0\"><dict/></plist>", "'2.0', not 1.0"), ("<plist/>", "begins with <plist>"),
         ])
-    func `of another kind is told apart`(text: String, what: String) throws {
+    func `another format than an XML property list is refused with its own reason`(text: String, what: String) throws {
         let fault = #expect(throws: TextFault.self) { try PropertyList.members(of: Array(text.utf8)) }
         #expect(fault?.what.contains(what) == true, "\(fault?.description ?? "")")
     }
 
-    @Test func `is as deep as a value may be, and not deeper`() throws {
+    @Test func `a property list may be as deep as a value, and not deeper`() throws {
         let deepest = DefaultsValue.deepest
         func nested(_ depth: Int) -> String {
             String(repeating: "<array>", count: depth) + String(repeating: "</array>", count: depth)
@@ -84,7 +91,7 @@ import Testing
         #expect(throws: TextFault.self) { try read(value: String(repeating: "<array>", count: 100_000)) }
     }
 
-    @Test func `that was written is read again`() throws {
+    @Test func `a written property list is read as the same values`() throws {
         let members: [String: DefaultsValue] = [
             "": .string("\r\n\t<&>\"'😀"), "<k>": .bool(false), "i": .integer(.min), "r": .double(0.1),
             "n": .double(-.infinity),
@@ -100,7 +107,8 @@ import Testing
             (.unknown(kind: 99, []), "a newer version"),
             (.date(1e15), "four digits"), (.array([.string("\u{FFFF}")]), "U+FFFF"),
         ] as [(DefaultsValue, String)])
-    func `has no words for some values, and says which`(value: DefaultsValue, what: String) {
+    func `a value that a property list cannot represent is refused with the reason`(value: DefaultsValue, what: String)
+    {
         let fault = #expect(throws: PropertyList.Fault.self) {
             try PropertyList.text(of: ["a": .bool(true), "k": value])
         }
@@ -108,7 +116,7 @@ import Testing
     }
 }
 
-@Suite struct `A date` {
+@Suite struct `A date as text` {
     @Test(
         arguments: [
             ("2001-01-01T00:00:00Z", 0), ("2026-11-20T10:00:00Z", 816_861_600), ("1970-01-01T00:00:00Z", -978_307_200),
@@ -117,7 +125,7 @@ import Testing
             ("9999-12-31T23:59:59.5Z", 252_423_993_599.5), ("2000-12-31T23:59:59.5Z", -0.5),
             ("0000-01-01T00:00:00Z", -63145526400),
         ] as [(String, Double)])
-    func `is a text and back`(text: String, seconds: Double) {
+    func `a date is written as its text and read back`(text: String, seconds: Double) {
         #expect(DateText.seconds(of: text) == seconds)
         #expect(DateText.text(of: seconds) == text)
     }
@@ -129,9 +137,9 @@ import Testing
             "2001-01-01T00:00:00.Z", "2001-01-01 00:00:00Z", "+001-01-01T00:00:00Z", "1900-02-29T00:00:00Z",
             "2001-01-01T00:00:00+01:00Z", "x001-01-01T00:00:00Z",
         ])
-    func `that is none is none`(text: String) { #expect(DateText.seconds(of: text) == nil) }
+    func `a malformed date is not read`(text: String) { #expect(DateText.seconds(of: text) == nil) }
 
-    @Test func `beyond four digits has no text`() {
+    @Test func `a date with a year of more than four digits has no text`() {
         for seconds in [1e12, -1e12, .nan, .infinity, 252_423_993_600, -63145526401] {
             #expect(DateText.text(of: seconds) == nil)
         }

@@ -4,10 +4,10 @@ import Testing
 @testable import GroupCommands
 @testable import GroupContainer
 
-@Suite struct `A line for a person` {
+@Suite struct `A line on a terminal` {
     private let plain = TerminalLine(TerminalText(isColored: false))
 
-    @Test func `says when, what, where and who`() {
+    @Test func `a line on a terminal shows the time, the kind, the path and the process`() {
         #expect(plain.line(sample(.created, "a")) == "22:13:20.123  created   a  todo-app (812)")
         #expect(plain.line(sample(.moved(from: "a"), "b")) == "22:13:20.123  moved     a → b  todo-app (812)")
         #expect(plain.line(sample(.removed, "a", by: nil)) == "22:13:20.123  removed   a  uncoordinated")
@@ -21,7 +21,7 @@ import Testing
             "\u{e0041}",
             "\u{3164}", "\u{ad}", "\u{180e}", "\u{fff9}",
         ])
-    func `cannot be harmed by a name, nor by a purpose`(evil: String) {
+    func `control characters of a name or purpose are escaped on a terminal`(evil: String) {
         for change in [sample(.created, ItemPath("a\(evil)b")), sample(.created, "a", by: "x\(evil)y")] {
             let line = plain.line(change)
             #expect(!line.unicodeScalars.contains { evil.unicodeScalars.first == $0 }, "\(line.debugDescription)")
@@ -29,13 +29,13 @@ import Testing
         }
     }
 
-    @Test func `leaves what people write as it is`() {
+    @Test func `ordinary names are shown unchanged on a terminal`() {
         for name in ["ä ö", "日本語", "naïve café", "🍎", "Ελληνικά", "עברית"] {
             #expect(plain.line(sample(.created, ItemPath(name))).contains(name))
         }
     }
 
-    @Test func `sums up how many of each kind, for how long, by whom`() {
+    @Test func `the summary shows the changes of each kind, the time and the purposes`() {
         var summary = ChangeSummary()
         #expect(summary.line(after: 12_000_000_000) == "0 changes in 12 s")
         for change in [

@@ -4,8 +4,8 @@ import Testing
 
 @testable import watch_group
 
-@Suite struct `What watch-group decides` {
-    @Test func `lines go out in blocks, but none waits for longer than a moment`() {
+@Suite struct `Decisions of watch-group` {
+    @Test func `lines are flushed in blocks, each line after a moment at the latest`() {
         var flushing = Flushing()
         #expect(!flushing.hasUnwritten)
         let moments = [1_000, 1_000 + Flushing.longestWait - 1, 1_000 + Flushing.longestWait]
@@ -17,7 +17,7 @@ import Testing
         #expect(full == [false, true])
     }
 
-    @Test func `a bookmark is said at once at the beginning, then when it is quiet, and once`() {
+    @Test func `a bookmark is due at the beginning, and once after each quiet time`() {
         var bookmarks = Bookmarks()
         let looks: [(UInt64, Int64)] = [(0, 0), (0, .max), (3, Bookmarks.quiet - 1), (3, Bookmarks.quiet), (3, .max)]
         let answers = looks.map { bookmarks.isDue(at: $0.0, idle: $0.1) }
@@ -29,7 +29,7 @@ import Testing
         #expect(afterRescan && !afterSnapshot)
     }
 
-    @Test func `a command that fails is run again later and later, at the latest after a minute`() {
+    @Test func `a failed command is run again after longer and longer pauses, at most a minute`() {
         var retry = Retry()
         #expect(retry.wait(from: 5) == 0)
         var pauses: [Int64] = []

@@ -2,7 +2,7 @@ import GroupContainer
 import GroupContainerTesting
 import XCTest
 
-/// The kit is used from XCTest in the same way.
+/// XCTest can use the testing library in the same way.
 final class ClassicTests: XCTestCase {
     private var temporary: TemporaryContainer?
 

@@ -7,14 +7,14 @@ import Widgets
 @Suite(.timeLimit(.minutes(2))) struct `A manual clock` {
     private let clock = ManualClock()
 
-    /// What happened, in its order.
+    /// The events, in their order.
     private final class Log: Sendable {
         private let entries = Mutex<[String]>([])
         var all: [String] { entries.withLock { $0 } }
         func add(_ entry: String) { entries.withLock { $0.append(entry) } }
     }
 
-    @Test func `stands still, and then passes on both sides`() {
+    @Test func `a manual clock stands still until it is advanced, date and instant alike`() {
         let (date, now) = (clock.date, clock.now)
         #expect(clock.date == date && clock.now == now)
         clock.advance(by: .milliseconds(1_500))
@@ -22,7 +22,7 @@ import Widgets
         #expect(now.duration(to: clock.now) == .milliseconds(1_500))
     }
 
-    @Test func `rings in the order of the moments, each at its own`() {
+    @Test func `the alarms of a manual clock ring in order, each at its own moment`() {
         let log = Log()
         let begin = clock.now
         for seconds in [3, 1, 2] {
@@ -36,7 +36,7 @@ import Widgets
         #expect(log.all == ["1 at 1", "2 at 2", "3 at 3"])
     }
 
-    @Test func `rings also for what was set by a ring, but not for what was cancelled`() {
+    @Test func `an alarm that an alarm sets rings, and a canceled alarm does not`() {
         let log = Log()
         let cancelled = clock.alarm(after: .seconds(1)) { log.add("cancelled") }
         _ = clock.alarm(after: .seconds(1)) { [clock] in
@@ -48,7 +48,7 @@ import Widgets
         #expect(log.all == ["first", "second"])
     }
 
-    @Test func `that is set rings nobody`() {
+    @Test func `setting the date of a manual clock rings no alarm`() {
         let log = Log()
         _ = clock.alarm(after: .seconds(1)) { log.add("rang") }
         clock.set(.distantFuture)
@@ -57,7 +57,7 @@ import Widgets
         #expect(log.all == ["rang"])
     }
 
-    @Test func `lets tasks sleep until it is moved, or they are cancelled`() async throws {
+    @Test func `a task sleeps until the manual clock is advanced or the task is canceled`() async throws {
         let sleeper = Task { [clock] in try await clock.sleep(for: .seconds(10)) }  // allowed: a manual clock
         let other = Task { [clock] in try await clock.sleep(for: .seconds(20)) }  // allowed: a manual clock
         await clock.isAwaited(by: 2)

@@ -4,7 +4,7 @@ import GroupContainerTesting
 import Testing
 import Widgets
 
-/// Shows what is in one file, and until when.
+/// A provider that shows the content of one file, for a time.
 private struct Shelf: WidgetProvider {
     struct Empty: Error {}
 
@@ -41,7 +41,7 @@ private struct Shelf: WidgetProvider {
         try await shelf.refreshed(in: temporary.container, deadline: .seconds(5), clock: clock)
     }
 
-    @Test func `tells what was shown, then that nothing changed, then what did`() async throws {
+    @Test func `a refresh in a test returns newData with the snapshot, and noData without changes`() async throws {
         try await put(["book"])
         let first = try await refreshed()
         #expect(first.result == .newData && first.snapshot == "book" && first.failure == nil)
@@ -51,13 +51,13 @@ private struct Shelf: WidgetProvider {
         #expect(try await refreshed().snapshot == "cup")
     }
 
-    @Test func `tells why it failed`() async throws {
+    @Test func `a failed refresh in a test returns the error`() async throws {
         try await put([])
         let outcome = try await refreshed()
         #expect(outcome.result == .failed && outcome.failure is Shelf.Empty)
     }
 
-    @Test func `fails at its deadline, by the clock that it was given`() async throws {
+    @Test func `a refresh in a test fails at its deadline by the manual clock`() async throws {
         try await put(["book"])
         async let outcome = refreshed(Shelf(hangs: true))
         await clock.isAwaited()
@@ -65,21 +65,21 @@ private struct Shelf: WidgetProvider {
         #expect(try await outcome.failure is ProviderFailure)
     }
 
-    @Test func `comes when its timeline asks for it, by the clock that it was given`() async throws {
+    @Test func `a refresh in a test is due when its timeline is over by the manual clock`() async throws {
         try await put(["book"])
         let shelf = Shelf(date: clock.date.addingTimeInterval(60))
         #expect(try await refreshed(shelf).snapshot == "book")
         #expect(try await refreshed(shelf).result == .noData)
         clock.advance(by: .seconds(60))
-        // The provider is asked again, and says when the next one is.
+        // The provider runs again, and returns the time of the next refresh.
         let later = Shelf(date: clock.date.addingTimeInterval(30))
         let outcome = try await refreshed(later)
         #expect(outcome.result == .newData && outcome.timeline?.refreshDate == later.date)
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `A widget that shows itself` {
-    @Test func `shows the next entry when its moment comes, by the clock that it was given`() async throws {
+@Suite(.timeLimit(.minutes(2))) struct `A live widget in a test` {
+    @Test func `a live widget shows the next entry at its moment by the manual clock`() async throws {
         try await withTemporaryContainer { temporary in
             let (container, clock) = (temporary.container, ManualClock())
             _ = try await container.coordinator(purpose: "a test").write(["book"], to: "shelf.json")
@@ -89,7 +89,7 @@ private struct Shelf: WidgetProvider {
             let widget = Task { try await program.follow { show.yield($0.view.lines.first?.text ?? "") } }
             var lines = shown.makeAsyncIterator()
             #expect(await lines.next() == "book")
-            // The deadline of the refresh is over by then: what is left is the moment of the entry.
+            // The deadline of the refresh is over by then; only the moment of the entry is left.
             await clock.isAwaited()
             clock.advance(by: .seconds(45))
             #expect(await lines.next() == "late")

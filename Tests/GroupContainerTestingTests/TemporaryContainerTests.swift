@@ -8,25 +8,25 @@ import Testing
 
     init() throws { temporary = try TemporaryContainer(group: "group.com.example.kit") }
 
-    @Test func `is a container like any other`() async throws {
+    @Test func `a temporary container can be written, followed and read`() async throws {
         let coordinator = temporary.container.coordinator(purpose: "a test")
         _ = try await coordinator.write("x", to: "a.json")
         #expect(try await coordinator.read("a.json", as: String.self) == "x")
         #expect(FileManager.default.fileExists(atPath: temporary.path + "/a.json"))
     }
 
-    @Test func `is found by its identifier where a process has its environment`() {
+    @Test func `a temporary container is found by its identifier with its environment`() {
         #expect(temporary.container.identifier == "group.com.example.kit")
         let home = temporary.environment["GROUP_CONTAINERS_HOME"]
         #expect(home.map { $0 + "/group.com.example.kit" } == temporary.path)
     }
 
-    @Test func `is another one each time`() throws {
+    @Test func `each temporary container has its own directory`() throws {
         let others = try (0..<16).map { _ in try TemporaryContainer() }
         #expect(Set(others.map(\.directory)).count == 16)
     }
 
-    @Test func `goes with its directory when nothing refers to it`() throws {
+    @Test func `the directory of a temporary container is removed with the last reference`() throws {
         var directory = ""
         do {
             let other = try TemporaryContainer()
@@ -36,7 +36,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: directory))
     }
 
-    @Test func `of a scope goes with it, also where it fails`() async throws {
+    @Test func `a temporary container of a scope is removed at its end, also after an error`() async throws {
         struct Stop: Error {}
         var directory = ""
         await #expect(throws: Stop.self) {
@@ -49,7 +49,7 @@ import Testing
         #expect(!directory.isEmpty && !FileManager.default.fileExists(atPath: directory))
     }
 
-    @Test func `goes also while somebody works in it`() async throws {
+    @Test func `a temporary container is removed while a task still uses it`() async throws {
         let directory = try await withTemporaryContainer { temporary in
             let container = temporary.container
             Task.detached { for try await _ in container.changes(since: .start) {} }
@@ -61,7 +61,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: directory))
     }
 
-    @Test func `that cannot be made says why`() throws {
+    @Test func `a temporary container that cannot be created throws the reason`() throws {
         let error = #expect(throws: CoordinationError.self) { try TemporaryContainer(in: "/nowhere at all") }
         #expect(error?.code == .notFound)
         #expect(error?.description.hasPrefix("cannot make the temporary directory '/nowhere at all/") == true)

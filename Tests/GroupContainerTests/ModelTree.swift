@@ -1,8 +1,9 @@
 import TestSupport
 
 @testable import GroupContainer
+@testable import GroupLog
 
-/// A tree that changes at random as a file system would allow it, each change as a record has it.
+/// A tree that changes at random, as a file system allows, with each change as a record contains it.
 struct ModelTree {
     private(set) var items: [String: ItemState] = [:]
     private var newest: UInt64 = 0
@@ -17,7 +18,7 @@ struct ModelTree {
 
     mutating func number(below limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
 
-    /// The next change; nil where chance chose one that cannot be.
+    /// Makes the next change; returns nil if the random choice is impossible.
     mutating func step() -> ChangePart? {
         switch number(below: moves ? 12 : 8) {
         case 0...3: create(place(), number(below: 2) == 0 ? .directory : .file)
@@ -30,7 +31,7 @@ struct ModelTree {
 
     private mutating func item() -> String? { items.keys.sorted().randomElement(using: &random) }
 
-    /// A place in a directory that exists.
+    /// Returns a place in a directory that exists.
     private mutating func place() -> String {
         let directories = items.keys.filter { items[$0]?.type == .directory && $0.count < 8 }.sorted() + [""]
         let directory = directories.randomElement(using: &random) ?? ""
@@ -91,7 +92,7 @@ struct ModelTree {
             type: type, inode: number, size: 0, modified: 0, changed: 0, mode: 0, owner: 0, group: 0, contentHash: nil)
     }
 
-    /// Each with everything below it, all at once.
+    /// Renames items, each with everything below it, all at once.
     static func renamed<Value>(_ items: [String: Value], _ moves: [(from: String, to: String)]) -> [String: Value] {
         var renamed: [String: Value] = [:]
         for (path, value) in items {
@@ -102,8 +103,8 @@ struct ModelTree {
     }
 }
 
-/// What somebody has who knows nothing but the changes that he was told. An item is known by its type and its size,
-/// which is another one after each change.
+/// The tree as it is known from delivered changes alone. An item is known by its type and its size, which is another
+/// one after each change.
 struct ModelCopy: Equatable {
     struct Entry: Equatable {
         var type: ItemType?
@@ -125,7 +126,7 @@ struct ModelCopy: Equatable {
         case .removed: take(path)
         case .moved(let from):
             take(path)
-            // One that is out may be told because of what is in it.
+            // A directory outside a filter may be reported because of what is in it.
             let wasIn = items[from.description] != nil
             items = ModelTree.renamed(items, [(from.description, path)])
             if wasIn { items[path] = entry }
@@ -141,7 +142,7 @@ struct ModelCopy: Equatable {
 }
 
 extension Change {
-    /// The changes of a record of its own for these parts.
+    /// Returns the changes of one record with these parts.
     static func changes(
         _ parts: [ChangePart], at sequence: UInt64, by filter: ChangeFilter = .everything, before: TreeIndex? = nil
     ) throws -> [Change]? {
@@ -161,7 +162,7 @@ extension Change {
             by: filter, before: { before })
     }
 
-    /// As a person would say it: `moved b from a`.
+    /// A short text such as `moved b from a`.
     var summary: String { "\(kind.name) \(path)" + (kind.otherPath.map { " from \($0)" } ?? "") }
 }
 

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 import TestSupport
 import Testing
@@ -9,13 +10,13 @@ struct SampleContainer {
     let temporary: TemporaryDirectory
     let container: Container
 
-    /// Items of these names do not meet in one range of the lock file, as any two do once in 2,047 containers: tests
-    /// hold one and expect another to be free.
+    /// Names of items that do not share a range of the lock file, as any two do once in 2,047 containers: tests hold
+    /// one and expect another to be free.
     private static let apart = ["a", "b", "c", "d", "e", "n", "directory"]
 
     init(in place: String = "/dev/shm") throws {
         var made = try Self.make(in: place)
-        for _ in 0..<20 where try !Self.areApart(made.container.member.hashKey) { made = try Self.make(in: place) }
+        for _ in 0..<20 where try !Self.areApart(made.container.opened.hashKey) { made = try Self.make(in: place) }
         (temporary, container) = made
     }
 
@@ -33,24 +34,24 @@ struct SampleContainer {
 
     func coordinator(_ purpose: String = "tester") -> Coordinator { container.coordinator(purpose: purpose) }
 
-    /// What the members wait for.
-    func waiting() throws -> [ContainerStatus.Access] {
-        try container.status().members.flatMap(\.accesses).filter(\.isWaiting)
+    /// Returns the accesses that members wait for.
+    func waiting() throws -> [ContainerStatus.Lock] {
+        try container.status().members.flatMap(\.locks).filter(\.isWaiting)
     }
 
-    func holding() throws -> [ContainerStatus.Access] {
-        try container.status().members.flatMap(\.accesses).filter { !$0.isWaiting }
+    func holding() throws -> [ContainerStatus.Lock] {
+        try container.status().members.flatMap(\.locks).filter { !$0.isWaiting }
     }
 
     func isWaited(for path: String) throws -> Bool { try waiting().contains { $0.path == path } }
 
-    /// Nobody holds, nobody waits, and no trace is left of those who did.
+    /// Returns whether no lock is held or awaited, and no trace of earlier ones is left.
     func isQuiet() throws -> Bool {
-        try waiting().isEmpty && holding().isEmpty && container.member.lockManager.turns.isQuiet
-            && !container.member.memberTable.isAnythingWanted
+        try waiting().isEmpty && holding().isEmpty && container.opened.lockManager.turns.isQuiet
+            && !container.opened.memberTable.isAnythingContended
     }
 
-    /// As the journal has it: kind and path.
+    /// Returns the journal's changes, each as kind and path.
     func history(since cursor: Cursor? = nil) throws -> [String] {
         var follower = try container.recordedChanges(since: cursor.map { .cursor($0) } ?? .start)
         var lines: [String] = []
@@ -59,25 +60,25 @@ struct SampleContainer {
     }
 }
 
-/// Locks of an open file description that no queue of this process knows of: what another process's lock is.
+/// Locks of an open file description that no queue of this process knows of, as another process's locks are.
 final class OtherMemberLock: Sendable {
     private let sample: SampleContainer
     private let handle: LockFile.Handle
 
     init(_ sample: SampleContainer, _ intents: AccessIntent...) throws {
         self.sample = sample
-        handle = try sample.container.member.lockFile.borrow()
+        handle = try sample.container.opened.lockFile.borrow()
         for intent in intents {
-            let block = LockRange(try intent.path.location(for: "test"), key: sample.container.member.hashKey)
+            let block = LockRange(try intent.path.location(for: "test"), key: sample.container.opened.hashKey)
             let mode = try #require(intent.mode(concernsDirectory: true))
             #expect(try handle.tryStep(LockPlan.Part(block, mode).whole))
         }
     }
 
-    func end() { sample.container.member.lockFile.giveBack(handle) }
+    func end() { sample.container.opened.lockFile.giveBack(handle) }
 }
 
-/// A lock that another thread holds until it is told to let go.
+/// A lock that another thread holds until `end`.
 final class LockHolding: Sendable {
     private let granted = Event()
     private let released = Event()
@@ -85,7 +86,7 @@ final class LockHolding: Sendable {
 
     init(_ coordinator: Coordinator, _ intents: AccessIntent...) {
         side = Side { [granted, released] in
-            try coordinator.blocking.coordinate(intents, operation: "hold", .relaxed, patience) { _ in
+            try coordinator.blocking.run(ItemCall(operation: "hold", intents: intents), .relaxed, patience) { _ in
                 granted.happen()
                 _ = released.await()
             }
@@ -99,7 +100,7 @@ final class LockHolding: Sendable {
     }
 }
 
-/// The code of the error that is thrown; nil and an issue if none is.
+/// Returns the code of the error that is thrown; nil, and an issue, if none is thrown.
 func code<Answer>(_ location: SourceLocation = #_sourceLocation, of body: () throws -> Answer)
     -> CoordinationError.Code?
 {

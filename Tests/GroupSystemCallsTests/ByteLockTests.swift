@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A byte lock` {
+struct `Byte locks` {
     private static let range = ByteRange(start: 100, length: 1)
 
-    /// What a waiter's thread says, and a wait for it.
+    /// The outcome of a waiter's thread, and a wait for it.
     private final class Answer: Sendable {
         private let outcomes = Guarded<[LockWaiter.Outcome]>([])
         private let poller: Poller
@@ -26,7 +26,7 @@ struct `A byte lock` {
         }
     }
 
-    @Test func `of one descriptor is in the way of another in the same process`() throws {
+    @Test func `a byte lock of one descriptor excludes that of another in the same process`() throws {
         let temporary = try TemporaryDirectory()
         let one = try temporary.open("file", [.readingAndWriting, .creating])
         let other = try temporary.open("file", [.readingAndWriting, .creating])
@@ -40,7 +40,7 @@ struct `A byte lock` {
         #expect(try !one.tryLock(.exclusive, Self.range))
     }
 
-    @Test func `survives the closing of another descriptor of the file`() throws {
+    @Test func `a byte lock survives the closing of another descriptor of the file`() throws {
         let temporary = try TemporaryDirectory()
         let holder = try temporary.open("file", [.readingAndWriting, .creating])
         let other = try temporary.open("file", [.readingAndWriting, .creating])
@@ -52,7 +52,7 @@ struct `A byte lock` {
         #expect(try other.conflict(with: .shared, Self.range) == nil)
     }
 
-    @Test func `is granted to a waiter when its holder lets go`() throws {
+    @Test func `a byte lock is granted to a waiter when its holder releases it`() throws {
         let temporary = try TemporaryDirectory()
         let holder = try temporary.open("file", [.readingAndWriting, .creating])
         let waiting = try temporary.open("file", [.readingAndWriting, .creating])
@@ -68,7 +68,7 @@ struct `A byte lock` {
         #expect(try holder.conflict(with: .exclusive, .all) == nil)
     }
 
-    @Test func `is not left behind by a waiter that gives up, nor are those of its earlier steps`() throws {
+    @Test func `a waiter that gives up leaves no byte lock behind, nor those of its earlier steps`() throws {
         let temporary = try TemporaryDirectory()
         let holder = try temporary.open("file", [.readingAndWriting, .creating])
         let waiting = try temporary.open("file", [.readingAndWriting, .creating])
@@ -83,7 +83,7 @@ struct `A byte lock` {
         #expect(try waiting.conflict(with: .exclusive, .all) == Self.range)
     }
 
-    @Test func `is never left behind by a waiter that gives up in the moment of the grant`() throws {
+    @Test func `a waiter that gives up in the moment of the grant leaves no byte lock behind`() throws {
         let temporary = try TemporaryDirectory()
         let holder = try temporary.open("file", [.readingAndWriting, .creating])
         let waiting = try temporary.open("file", [.readingAndWriting, .creating])
@@ -94,14 +94,14 @@ struct `A byte lock` {
             let answer = try Answer()
             let waiter = try LockWaiter(
                 [.init(.exclusive, first), .init(.exclusive, Self.range)], on: waiting.number, done: answer.note)
-            // With its first step taken, its thread is about to sleep in the second.
+            // The waiter has taken its first step, and its thread is about to sleep in the second.
             let start = monotonicNanoseconds()
             while try probe.conflict(with: .exclusive, first) == nil,
                 monotonicNanoseconds() < start + patience.nanoseconds
             {}
             spin(nanoseconds: 20_000)
             #expect(try holder.tryLock(.none, Self.range))
-            // From at once to when the grant has surely arrived.
+            // From no time at all to one in which the grant has surely arrived.
             spin(nanoseconds: Int64(turn) * 250)
             waiter.cancel()
             switch try answer.outcome() {

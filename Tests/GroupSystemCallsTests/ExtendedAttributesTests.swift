@@ -6,7 +6,7 @@ import Testing
 struct `Extended attributes` {
     private static let name = Array("user.test".utf8)
 
-    /// Older kernels have none of users in memory.
+    /// Makes a file; returns nil if it can have no user attributes, as in memory with older kernels.
     private func file(in temporary: borrowing TemporaryDirectory) throws -> FileDescriptor? {
         let file = try temporary.open("file", [.readingAndWriting, .creating])
         do { try file.setAttribute(Self.name, to: []) } catch { return nil }
@@ -15,7 +15,7 @@ struct `Extended attributes` {
     }
 
     @Test(arguments: [0, 1, 1_023, 1_024, 1_025, 8_193, 65_536])
-    func `are read back at any length`(length: Int) throws {
+    func `an extended attribute of any length is read back`(length: Int) throws {
         let temporary = try TemporaryDirectory()
         guard let file = try file(in: temporary) else { return }
         let value = (0..<length).map { UInt8(truncatingIfNeeded: $0) }
@@ -24,7 +24,7 @@ struct `Extended attributes` {
         #expect(try file.attributeNames() == [Self.name])
     }
 
-    @Test func `are listed, however many there are`() throws {
+    @Test func `extended attributes are listed, however many there are`() throws {
         let temporary = try TemporaryDirectory()
         guard let file = try file(in: temporary) else { return }
         let names = (100..<300).map { Array("user.\($0)-a-name-that-is-rather-long".utf8) }
@@ -33,7 +33,7 @@ struct `Extended attributes` {
         #expect(listed == names)
     }
 
-    @Test func `are read of a file that is no more than a place`() throws {
+    @Test func `extended attributes are read through a descriptor that is no more than a place`() throws {
         let temporary = try TemporaryDirectory()
         guard let file = try file(in: temporary) else { return }
         try file.setAttribute(Self.name, to: [1, 2])
@@ -42,7 +42,7 @@ struct `Extended attributes` {
         #expect(try place.attribute(Self.name) == [1, 2])
     }
 
-    @Test func `are nil where there are none, and go`() throws {
+    @Test func `an extended attribute that is missing or removed is nil`() throws {
         let temporary = try TemporaryDirectory()
         guard let file = try file(in: temporary) else { return }
         #expect(try file.attribute(Self.name) == nil)
@@ -52,7 +52,7 @@ struct `Extended attributes` {
         #expect(try file.attributeNames().isEmpty)
     }
 
-    @Test func `are none on a file system that has none`() throws {
+    @Test func `a file on a file system without extended attributes has none`() throws {
         let process = try FileDescriptor.open(path: Array("/proc/self/stat".utf8), .reading)
         #expect(try process.attributeNames().isEmpty)
         #expect(try process.attribute(Self.name) == nil)

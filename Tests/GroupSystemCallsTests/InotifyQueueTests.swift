@@ -2,10 +2,11 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// Each in a process of its own: one that follows a container, as other tests do here, has a queue already.
+/// Each test runs in a process of its own: a process that follows a container, as other tests do here, has a queue
+/// already.
 @Suite(.timeLimit(.minutes(2)))
-struct `An inotify queue` {
-    /// A queue and what to wait with.
+struct `Inotify queues` {
+    /// A queue, and a poller to wait with.
     struct Watcher {
         let queue: InotifyQueue
         let poller: Poller
@@ -16,7 +17,8 @@ struct `An inotify queue` {
             try poller.add(queue.descriptor)
         }
 
-        /// Events up to the first drain after which `isEnough`; what came until then when time is over.
+        /// Returns the events up to the first drain after which `isEnough`; those that came until then when time is
+        /// over.
         func events(until isEnough: ([InotifyEvent]) -> Bool) throws -> [InotifyEvent] {
             var events: [InotifyEvent] = []
             while !isEnough(events) {
@@ -34,7 +36,7 @@ struct `An inotify queue` {
         }
     }
 
-    @Test func `tells of a file's life in order, its two names joined by a cookie`() async {
+    @Test func `an inotify queue reports a file's events in order, the two names of a move with one cookie`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             let temporary = try TemporaryDirectory()
@@ -61,7 +63,7 @@ struct `An inotify queue` {
         }
     }
 
-    @Test func `does not hear its own listing and reading`() async {
+    @Test func `an inotify queue does not report listing and reading`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             let temporary = try TemporaryDirectory()
@@ -74,7 +76,7 @@ struct `An inotify queue` {
         }
     }
 
-    @Test func `knows a directory that it watches already`() async {
+    @Test func `watching a directory twice gives the same watch`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             let temporary = try TemporaryDirectory()
@@ -83,7 +85,7 @@ struct `An inotify queue` {
         }
     }
 
-    @Test func `watches directories only`() async {
+    @Test func `an inotify queue refuses to watch a file`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             let temporary = try TemporaryDirectory()
@@ -93,7 +95,7 @@ struct `An inotify queue` {
         }
     }
 
-    @Test func `ends the watch of a directory that was removed, once nobody has it open`() async {
+    @Test func `the watch of a directory that was removed ends once no process has it open`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             let temporary = try TemporaryDirectory()
@@ -115,7 +117,7 @@ struct `An inotify queue` {
         }
     }
 
-    @Test func `tells when a watched directory is moved`() async {
+    @Test func `an inotify queue reports the move of a watched directory`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             let temporary = try TemporaryDirectory()
@@ -129,7 +131,7 @@ struct `An inotify queue` {
         }
     }
 
-    @Test func `ends a watch that is taken back, also twice`() async {
+    @Test func `a watch that is taken back ends, also if it is taken back twice`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             let temporary = try TemporaryDirectory()
@@ -143,7 +145,7 @@ struct `An inotify queue` {
     }
 
     @Test(arguments: [[0xff, 0xfe], [0x0a], Array(repeating: 0x80, count: 255)] as [[UInt8]])
-    func `leaves a name as it is`(name: [UInt8]) async {
+    func `an inotify queue leaves a name as it is`(name: [UInt8]) async {
         await #expect(processExitsWith: .success) { [name] in
             limitLifetime()
             let temporary = try TemporaryDirectory()
@@ -154,7 +156,7 @@ struct `An inotify queue` {
         }
     }
 
-    @Test func `loses none of 5,000 files in a burst, and keeps nothing back`() async {
+    @Test func `an inotify queue loses none of 5,000 files in a burst, and keeps nothing back`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             let temporary = try TemporaryDirectory()
@@ -162,7 +164,7 @@ struct `An inotify queue` {
             _ = try watcher.queue.watch(temporary.directory)
             let names = (0..<5000).map { Array("file-\($0)".utf8) }
             for name in names { try temporary.create(name) }
-            // One drain, because all has happened: what the library keeps in its buffer, the descriptor does not show.
+            // One drain, because all has happened: the descriptor does not show what the library keeps in its buffer.
             let events = try watcher.queue.drain()
             #expect(events.filter { $0.kinds == .created }.map(\.name) == names)
             #expect(events.filter { $0.kinds == .closedAfterWriting }.map(\.name) == names)
@@ -170,7 +172,7 @@ struct `An inotify queue` {
         }
     }
 
-    @Test func `says that it overflowed, and goes on`() async {
+    @Test func `an inotify queue reports an overflow once, and goes on`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             let temporary = try TemporaryDirectory()
@@ -187,7 +189,7 @@ struct `An inotify queue` {
         }
     }
 
-    @Test func `begins with nothing, and without the watches of the one before`() async {
+    @Test func `a new inotify queue has no events, and no watches of the one before`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             let temporary = try TemporaryDirectory()
@@ -206,7 +208,7 @@ struct `An inotify queue` {
         }
     }
 
-    @Test func `is not inherited by a program that is started`() async {
+    @Test func `an inotify queue is not inherited by a program that is started`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             let queue = try InotifyQueue()
@@ -219,7 +221,7 @@ struct `An inotify queue` {
     }
 
     #if InotifyTools
-        @Test func `is alone in its process`() async {
+        @Test func `a second inotify queue in a process is refused`() async {
             await #expect(processExitsWith: .success) {
                 limitLifetime()
                 let first = try InotifyQueue()
@@ -228,7 +230,7 @@ struct `An inotify queue` {
             }
         }
 
-        @Test func `rather fails than lets the library have a descriptor that select cannot`() async {
+        @Test func `an inotify queue is refused if its descriptor would be too large for select`() async {
             await #expect(processExitsWith: .success) {
                 limitLifetime()
                 var pipes = Pipes()
@@ -237,7 +239,7 @@ struct `An inotify queue` {
                 pipes.removeAll()
                 let queue = try InotifyQueue()
                 #expect(queue.descriptor < 1000)
-                // Nothing either of the directory by which the library's descriptor was found.
+                // Nor is there an event of the directory by which the library's descriptor was found.
                 #expect(try queue.drain() == [])
             }
         }
@@ -258,7 +260,7 @@ private func output(of words: [String], _ input: borrowing FileDescriptor) throw
     return String(decoding: output, as: UTF8.self)
 }
 
-/// Descriptors, to have many of them.
+/// Pipes, to have many descriptors.
 private struct Pipes {
     private final class Owner {
         let pipe: Pipe

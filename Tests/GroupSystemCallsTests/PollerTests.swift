@@ -3,15 +3,15 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A poller` {
-    @Test func `ends its wait when it is woken by another thread`() async throws {
+struct `Poller waits` {
+    @Test func `a poller's wait ends when another thread wakes it`() async throws {
         let poller = try Poller()
         async let woken = Task.detached { try poller.wait(nanoseconds: nil) }.value
         poller.wake()
         #expect(try await woken == false)
     }
 
-    @Test func `is woken once by wakes that came before`() throws {
+    @Test func `several wakes before a wait wake a poller once`() throws {
         let poller = try Poller()
         for _ in 0..<3 { poller.wake() }
         let start = monotonicNanoseconds()
@@ -20,14 +20,15 @@ struct `A poller` {
         #expect(try poller.wait(nanoseconds: 0) == false)
     }
 
-    @Test(arguments: [0, 1, 1_500_000]) func `waits no shorter than it was told`(nanoseconds: Int64) throws {
+    @Test(arguments: [0, 1, 1_500_000]) func `a poller waits no shorter than the given time`(nanoseconds: Int64) throws
+    {
         let poller = try Poller()
         let start = monotonicNanoseconds()
         #expect(try poller.wait(nanoseconds: nanoseconds) == false)
         #expect(monotonicNanoseconds() - start >= nanoseconds)
     }
 
-    @Test func `sees what can be read, also behind a wake, for as long as it can`() throws {
+    @Test func `a poller reports what can be read, also behind a wake, for as long as it can be read`() throws {
         let poller = try Poller()
         let pipe = try Pipe()
         try poller.add(pipe.reading.number)

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(2)))
-struct `The removal of a tree` {
+struct `Removing trees` {
     private func name(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    @Test func `takes everything and follows no link`() throws {
+    @Test func `removing a tree removes everything in it and follows no symbolic link`() throws {
         let temporary = try TemporaryDirectory()
         let directory = try temporary.directory.duplicate()
         try directory.createDirectory(name("outside"), mode: 0o700)
@@ -32,7 +32,7 @@ struct `The removal of a tree` {
         #expect(try directory.entryNames().isEmpty)
     }
 
-    @Test func `goes deeper than a path can name, with two descriptors`() throws {
+    @Test func `a tree that is deeper than a path can name is removed with few descriptors`() throws {
         let temporary = try TemporaryDirectory()
         let depth = 3_000
         var current = try temporary.directory.duplicate()
@@ -45,7 +45,7 @@ struct `The removal of a tree` {
         current = try temporary.directory.duplicate()
         try temporary.directory.removeTree(name("deep"))
         #expect(try temporary.directory.entryNames().isEmpty)
-        // Numbers are given from below: many open at once would have pushed this one up.
+        // Descriptors are numbered from below: many open at once would have pushed this one up.
         let next = try temporary.directory.duplicate()
         #expect(next.number <= highest + 64)
     }

@@ -2,8 +2,8 @@ import Testing
 import TestSupport
 import GroupTodayView
 
-struct `What a terminal is told` {
-    @Test func `gives the new frame, whatever was shown, and is never obeyed as something else`() {
+struct `Bytes from one frame to the next` {
+    @Test func `a terminal shows the new frame after the bytes, whatever it showed before`() {
         for seed in 0..<300 as Range<UInt64> { follow(seed) }
     }
 
@@ -31,7 +31,7 @@ struct `What a terminal is told` {
         }
     }
 
-    @Test func `is nothing where nothing differs, and little where little does`() {
+    @Test func `equal frames need no bytes, and similar frames few`() {
         var old = Frame(WidgetSize(columns: 40, rows: 3))
         old.put(Cell.of("in 4 s", CellStyle(.green)), row: 1, column: 2)
         var new = old
@@ -43,7 +43,7 @@ struct `What a terminal is told` {
         #expect(!String(decoding: plain, as: UTF8.self).contains("32"))
     }
 
-    @Test func `says the place anew behind what terminals disagree about`() {
+    @Test func `the cursor is placed anew after a character of two columns`() {
         var frame = Frame(WidgetSize(columns: 6, rows: 1))
         frame.put(Cell.of("漢a"), row: 0)
         let text = String(decoding: FrameDifference.bytes(from: nil, to: frame, isColored: false), as: UTF8.self)

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import GroupTodayView
 
-struct `Bytes of a terminal` {
+struct `A key decoder` {
     private static let sequences: [(String, [Key])] = [
         ("j", [.character("j")]), ("\u{1B}[A", [.up]), ("\u{1B}OB", [.down]), ("\u{1B}[1;2A", [.shiftUp]),
         ("\u{1B}[1;2B", [.shiftDown]), ("\u{1B}[5~", [.pageUp]), ("\u{1B}[6~", [.pageDown]), ("\u{1B}[H", [.home]),
@@ -13,13 +13,13 @@ struct `Bytes of a terminal` {
         ("\u{7F}", [.backspace]), ("\u{1B}\u{1B}[A", [.escape, .up]), ("\u{1B}[3;99999999999999999999~", [.unknown]),
     ]
 
-    @Test(arguments: sequences.indices) func `are keys`(place: Int) {
+    @Test(arguments: sequences.indices) func `the bytes of a key are decoded as the key`(place: Int) {
         let (text, keys) = Self.sequences[place]
         var decoder = KeyDecoder()
         #expect(decoder.take(text.utf8) == keys && !decoder.isWaiting, "\(text.debugDescription)")
     }
 
-    @Test func `are the same keys however they are cut`() {
+    @Test func `bytes are decoded as the same keys however they are cut`() {
         for seed in 0..<1_000 as Range<UInt64> { cut(seed) }
     }
 
@@ -27,7 +27,7 @@ struct `Bytes of a terminal` {
         var random = SeededGenerator(seed: faultSeed &+ seed)
         var bytes: [UInt8] = []
         for _ in 0..<20 {
-            // Also what no terminal sends.
+            // These include bytes that no terminal sends.
             if Int.random(in: 0..<4, using: &random) == 0 {
                 bytes.append([0x1B, 0x5B, 0xE6, 0xFF, 0xC2, 0x80, 0x3B, 0x7E].randomElement(using: &random) ?? 0)
             } else {
@@ -48,14 +48,14 @@ struct `Bytes of a terminal` {
         #expect(keys == expected, "\(bytes)")
     }
 
-    @Test func `that are an Escape alone are the key once nothing more comes`() {
+    @Test func `a lone Escape is decoded as the key when no more bytes come`() {
         var decoder = KeyDecoder()
         #expect(decoder.take([0x1B]) == [] && decoder.isWaiting)
         #expect(decoder.timeIsOver() == [.escape] && !decoder.isWaiting)
         #expect(decoder.take([0x1B]) == [] && decoder.take("[B".utf8) == [.down])
     }
 
-    @Test func `that are pasted are no keys, and take no memory`() {
+    @Test func `pasted bytes are not decoded as keys, and are not kept`() {
         var decoder = KeyDecoder()
         #expect(decoder.take("\u{1B}[200~".utf8) == [.pasted])
         for _ in 0..<1_000 { #expect(decoder.take("quit qqq \u{3}\u{1B}[20".utf8) == []) }
@@ -63,7 +63,7 @@ struct `Bytes of a terminal` {
         #expect(decoder.timeIsOver() == [] && decoder.take("1~q".utf8) == [.character("q")])
     }
 
-    @Test func `that are no UTF-8 are no characters`() {
+    @Test func `bytes that are not UTF-8 are not decoded as characters`() {
         var decoder = KeyDecoder()
         #expect(decoder.take([0xFF, 0x80, 0xC0, 0x71]) == [.unknown, .unknown, .unknown, .character("q")])
         #expect(decoder.take([0xE6, 0x71]) == [.unknown, .character("q")])

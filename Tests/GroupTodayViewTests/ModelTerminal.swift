@@ -1,6 +1,6 @@
 import GroupTodayView
 
-/// A terminal as far as frames use one: it prints, moves, clears and changes colours, and refuses everything else.
+/// A model of a terminal, as far as frames use it: prints, moves, clears, changes colors, and refuses everything else.
 struct ModelTerminal {
     private(set) var cells: [[Cell]]
     private(set) var refused: [String] = []
@@ -64,7 +64,7 @@ struct ModelTerminal {
         guard cells.indices.contains(row), column + width <= cells[row].count else {
             return refused.append("'\(scalar)' at \(row), \(column)")
         }
-        // What half of is covered is gone.
+        // A wide character of which half is covered is removed.
         if cells[row][column].width == 0 { cells[row][column - 1] = .blank }
         let end = column + width
         if end < cells[row].count, cells[row][end].width == 0 { cells[row][end] = .blank }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import GroupTodayView
 
-/// Models as hosts do not dream of, the same in every run.
+/// Random models, the same in every run.
 struct RandomToday {
     private var random: SeededGenerator
     static let now: Int64 = 1_763_632_800_000_000_000
@@ -10,7 +10,7 @@ struct RandomToday {
     init(_ seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     static let texts = [
-        "", "Milk", "a longer line that says more than there is room for on many a screen, and goes on", "漢字かな交じり文",
+        "", "Milk", "a longer line that has more text than there is room for on many screens, and goes on", "漢字かな交じり文",
         "e\u{301}\u{300}\u{302}\u{303}\u{304}\u{305}", "\u{1B}[2J\u{1B}]0;x\u{7}", "\u{9B}31m", "\u{202E}gnp.exe",
         "a\r\nb\tc", "\u{301}mark first", "👩‍👩‍👧 ❤️ 🇩🇪 👍🏽", "ｗｉｄｅ", "한국어 한", "\u{0}\u{FEFF}\u{200B}", "x\u{115F}\u{3164}y",
         "\u{FFFD}\u{FFFF}\u{10FFFF}", "مرحبا",
@@ -33,7 +33,7 @@ struct RandomToday {
 
     mutating func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
 
-    /// Soon, far away, or beyond what can be counted.
+    /// Returns a moment that is soon, far away, or beyond the range of dates.
     mutating func moment() -> Int64 {
         let near = Int64.random(in: -4_000_000_000_000...4_000_000_000_000, using: &random)
         return chance(0.7)

@@ -1,7 +1,7 @@
 import Foundation
 import GroupTodayView
 
-/// Three widgets as people know them.
+/// Three ordinary widgets.
 enum SamplePanels {
     static let now: Int64 = 1_763_632_800_000_000_000
     static func date(_ seconds: Int64) -> Date { Date(timeIntervalSince1970: Double(now) / 1e9 + Double(seconds)) }
@@ -36,7 +36,7 @@ enum SamplePanels {
 }
 
 extension TodayScreen {
-    /// As text, at a quarter past something.
+    /// Returns the screen as text, at a fixed time.
     func text(after seconds: Int64 = 0) -> String {
         "\n" + picture(at: TodayMoment(now: SamplePanels.now + seconds * 1_000_000_000)).frame.picture + "\n"
     }

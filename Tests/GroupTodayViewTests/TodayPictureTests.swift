@@ -2,8 +2,8 @@ import TestSupport
 import Testing
 import GroupTodayView
 
-struct `The view of today looks so` {
-    @Test func `with a box for each widget: its state, what is wrong with it, and when it is tried again`() {
+struct `Pictures of the Today view` {
+    @Test func `the Today view has a box for each widget with its state, fault and next attempt`() {
         #expect(
             SamplePanels.screen(60, 20).text() == """
 
@@ -31,7 +31,7 @@ struct `The view of today looks so` {
                 """)
     }
 
-    @Test func `on a small screen, without boxes`() {
+    @Test func `the Today view has no boxes on a small screen`() {
         #expect(
             SamplePanels.screen(40, 10).text() == """
 
@@ -49,7 +49,7 @@ struct `The view of today looks so` {
                 """)
     }
 
-    @Test func `where there are no characters but ASCII`() {
+    @Test func `the Today view draws with ASCII without Unicode`() {
         var screen = TodayScreen(size: WidgetSize(columns: 40, rows: 16), look: TodayLook(isUnicode: false))
         screen.take(TodayModel([SamplePanels.list, SamplePanels.next]))
         #expect(
@@ -75,7 +75,7 @@ struct `The view of today looks so` {
                 """)
     }
 
-    @Test func `with a line for a widget that is hidden`() {
+    @Test func `the Today view has one line for a hidden widget`() {
         var screen = SamplePanels.screen(40, 16, [SamplePanels.list, SamplePanels.next])
         _ = screen.press(.character("h"))
         #expect(screen.text().contains("\n▸ To do                          hidden\n┏━") == false)
@@ -83,10 +83,10 @@ struct `The view of today looks so` {
         #expect(screen.text().contains("2 widgets · 1 hidden"))
     }
 
-    @Test func `with the help before it, as much of it as there is room for`() {
+    @Test func `the help covers the Today view with as many keys as fit`() {
         var screen = SamplePanels.screen(60, 24)
         _ = screen.press(.character("?"))
-        #expect(screen.text().contains("╭─ Keys ─") && screen.text().contains("│ Ctrl-Z          stop; fg goes on"))
+        #expect(screen.text().contains("╭─ Keys ─") && screen.text().contains("│ Ctrl-Z          stop; fg continues"))
         screen.resize(to: WidgetSize(columns: 40, rows: 8))
         #expect(screen.text().contains("╰─ ↓ more ─") && !screen.text().contains("Ctrl-Z"))
         for _ in 0..<20 { _ = screen.press(.down) }
@@ -95,24 +95,24 @@ struct `The view of today looks so` {
         #expect(!screen.text().contains("Keys"))
     }
 
-    @Test func `before there is anything`() {
-        #expect(SamplePanels.screen(60, 20, []).text().contains(" No widget is on the list: a puts one onto it."))
+    @Test func `the Today view without panels shows what to do`() {
+        #expect(SamplePanels.screen(60, 20, []).text().contains(" No widget is on the list: press a to add one."))
         var screen = TodayScreen(size: WidgetSize(columns: 60, rows: 20))
         #expect(screen.text().contains(" No widgets are installed."))
         screen.take(TodayModel([Panel(kind: "a", title: "A", state: .starting)]))
         #expect(screen.text().contains("┃ waiting for its first view"))
     }
 
-    @Test func `while time passes`() {
+    @Test func `the Today view shows ages and countdowns as time passes`() {
         let screen = SamplePanels.screen(60, 20)
         #expect(screen.text(after: 2).contains("4:03") && screen.text(after: 2).contains("again in 2 s"))
         #expect(screen.text(after: 60).contains("4 min old"))
-        // On another day, the time of the day says nothing.
+        // For another day, the time of the day is not shown.
         #expect(screen.text(after: -86_400).contains("deferred for 2 d: budget"))
     }
 
     @Test(arguments: [(1, 1), (2, 2), (3, 3), (5, 4), (10, 2), (0, 0), (1, 50), (200, 1)])
-    func `on screens that nobody has`(columns: Int, rows: Int) {
+    func `the Today view fits on screens of any size`(columns: Int, rows: Int) {
         var screen = SamplePanels.screen(columns, rows)
         for key in [Key.down, .character("?"), .down, .escape, .character("a"), .enter, .end, .pageUp, .character("h")]
         {
@@ -122,8 +122,8 @@ struct `The view of today looks so` {
         }
     }
 
-    /// Until the moment that it says, and then no longer: else a countdown would stand still, or the host would spin.
-    @Test func `until the moment that it says`() throws {
+    /// Until its moment and no longer: otherwise a countdown would stand still, or the host would spin.
+    @Test func `a picture of the Today view stays true until the moment that it names`() throws {
         var changed = 0
         for seed in 0..<150 as Range<UInt64> {
             var random = RandomToday(faultSeed &* 7 &+ seed)

@@ -1,7 +1,7 @@
 import Testing
 import GroupTodayView
 
-struct `In the view of today` {
+struct `Keys of the Today view` {
     private func commands(_ actions: [TodayAction]) -> [UserCommand] {
         actions.compactMap { if case .command(let command) = $0 { command } else { nil } }
     }
@@ -13,7 +13,7 @@ struct `In the view of today` {
             size: WidgetSize(columns: 80, rows: lines))
     }
 
-    @Test func `keys ask the host for what they say`() {
+    @Test func `each key of the Today view sends its command to the host`() {
         var screen = SamplePanels.screen(60, 24)
         let expected: [(Key, UserCommand)] = [
             (.enter, .open("todo-list", line: nil)), (.character("o"), .open("todo-list", line: nil)),
@@ -25,12 +25,13 @@ struct `In the view of today` {
         ]
         for (key, command) in expected { #expect(commands(screen.press(key)) == [command], "\(key)") }
         #expect(screen.press(.control("l")) == [.redrawAll] && screen.press(.control("z")) == [.suspend])
-        // There is nothing above the first, no fourth line, and no more of it.
+        // There is no panel above the first, no fourth line, and no expanded view.
         for key in [Key.character("K"), .character("4"), .pasted, .unknown, .character("z"), .tab, .escape] {
             #expect(screen.press(key) == [], "\(key)")
         }
         _ = screen.press(.down)
-        #expect(commands(screen.press(.character("e"))) == [] && screen.text().contains("there is no more of it"))
+        #expect(
+            commands(screen.press(.character("e"))) == [] && screen.text().contains("this widget has no expanded view"))
         #expect(commands(screen.press(.shiftUp)) == [.order(["next", "todo-list", "mail", "news"])])
         var expanded = SamplePanels.list
         expanded.displayMode = .expanded
@@ -38,7 +39,7 @@ struct `In the view of today` {
         #expect(commands(screen.press(.character("e"))) == [.collapse("todo-list")])
     }
 
-    @Test func `a widget is put onto the list by choosing it`() {
+    @Test func `a widget that is chosen in the box is added to the list`() {
         var screen = SamplePanels.screen(60, 24)
         screen.take(TodayModel([SamplePanels.list]))
         screen.know(["todo-list", "clock", "mail"].map { KnownWidget(kind: $0, title: $0.uppercased()) })
@@ -47,14 +48,14 @@ struct `In the view of today` {
         #expect(screen.press(.character("x")) == [] && screen.press(.down) == [] && screen.press(.down) == [])
         #expect(commands(screen.press(.enter)) == [.add("mail")] && !screen.text().contains("CLOCK"))
         _ = screen.press(.character("a"))
-        // Quits the box, not the program.
+        // The key closes the box, not the program.
         #expect(screen.press(.character("q")) == [] && !screen.text().contains("CLOCK"))
         screen.know([KnownWidget(kind: "todo-list", title: "To do")])
         _ = screen.press(.character("a"))
-        #expect(screen.text().contains("every widget that is installed is on the list"))
+        #expect(screen.text().contains("every installed widget is on the list"))
     }
 
-    @Test func `what is selected stays so when the order changes, and its neighbour is when it goes`() {
+    @Test func `the selection follows its panel, or goes to a neighbor of a removed panel`() {
         var screen = SamplePanels.screen(60, 24)
         _ = screen.press(.down)
         screen.take(TodayModel([SamplePanels.broken, SamplePanels.list, SamplePanels.next]))
@@ -67,7 +68,7 @@ struct `In the view of today` {
         }
     }
 
-    @Test func `who is scrolled out of sight or hidden is not seen, and the host is told once`() {
+    @Test func `a panel that is scrolled away or hidden is reported as not visible once`() {
         var screen = TodayScreen(size: WidgetSize(columns: 60, rows: 16))
         screen.take(TodayModel((0..<4).map { panel("\($0)", lines: 5) }))
         // 14 rows: two panels of 7.
@@ -84,7 +85,7 @@ struct `In the view of today` {
         #expect(screen.visibilityChanges() == [.show("0"), .show("1")])
     }
 
-    @Test func `one that is higher than the screen is scrolled through before the next is selected`() {
+    @Test func `a panel that is taller than the screen is scrolled before the next is selected`() {
         var screen = TodayScreen(size: WidgetSize(columns: 60, rows: 16))
         screen.take(TodayModel([panel("high", lines: 40), panel("low", lines: 1)]))
         var seen: Set<String> = []
@@ -95,14 +96,14 @@ struct `In the view of today` {
             steps += 1
         }
         #expect(seen.count == 40 && steps < 10)
-        // And back: first to its end.
+        // The way back begins with a scroll to the panel's end.
         _ = screen.press(.up)
         #expect(screen.text().contains("high 39") && !screen.text().contains("high 0 "))
         _ = screen.press(.home)
         #expect(screen.text().contains("high 0 "))
     }
 
-    @Test func `a page further is a page further, and ends at the ends`() {
+    @Test func `the page keys move by a page and stop at both ends`() {
         var screen = TodayScreen(size: WidgetSize(columns: 60, rows: 16))
         screen.take(TodayModel((0..<9).map { panel("\($0)", lines: 5) }))
         var selected: [String] = []

@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 import GroupTodayView
 
-/// On a terminal of its own each, as people have it.
+/// Each test has a terminal of its own.
 @Suite(.ownThreads, .enabled(if: succeeds(["setsid", "--version"]), "needs setsid(1)"))
-struct `On a terminal, the view of today` {
+struct `The Today view on a terminal` {
     private final class Session {
         let process: TerminalProcess
         private let directory: TemporaryDirectory
@@ -20,7 +20,7 @@ struct `On a terminal, the view of today` {
             if shell { try process.type(program.joined(separator: " ") + "\n") }
         }
 
-        /// What is on the screen, as far as the program draws it.
+        /// Returns the picture on the screen, as far as the program draws it.
         func picture(_ columns: Int = 60, _ rows: Int = 20) -> String {
             ModelTerminal.picture(of: process.text, WidgetSize(columns: columns, rows: rows))
         }
@@ -30,7 +30,7 @@ struct `On a terminal, the view of today` {
             try process.wait { ModelTerminal.picture(of: $0, size).contains(text) }
         }
 
-        /// What a program does that leaves as it came.
+        /// Checks that the program has restored the terminal.
         func expectLeft() throws {
             let resting = "\u{1B}[?25h\u{1B}[?1049l"
             try process.wait { $0.contains(resting) }
@@ -39,7 +39,7 @@ struct `On a terminal, the view of today` {
         }
     }
 
-    @Test func `draws, answers to keys, and leaves the terminal as it was`() throws {
+    @Test func `the Today view draws, handles keys, and restores the terminal`() throws {
         let session = try Session()
         try session.wait(for: "┏━ Alpha")
         #expect(try session.process.settings() != session.process.settingsBefore)
@@ -47,7 +47,7 @@ struct `On a terminal, the view of today` {
         try session.wait(for: "┏━ Beta")
         try session.process.type("a")
         try session.wait(for: "Gamma")
-        // The key by itself, and not the beginning of another one.
+        // This is the key by itself, not the beginning of another key.
         try session.process.type("\u{1B}")
         try session.process.wait { !ModelTerminal.picture(of: $0, WidgetSize(columns: 60, rows: 20)).contains("Gamma") }
         try session.process.type("q")
@@ -56,7 +56,7 @@ struct `On a terminal, the view of today` {
         #expect(session.log.hasSuffix("quit\n"))
     }
 
-    @Test func `follows the size of its window`() throws {
+    @Test func `the Today view follows the size of its window`() throws {
         let session = try Session()
         try session.wait(for: "┏━ Alpha")
         #expect(session.process.resize(columns: 30, rows: 8))
@@ -68,7 +68,7 @@ struct `On a terminal, the view of today` {
     }
 
     @Test(arguments: ["trap", "segv", "abort", "exit"])
-    func `leaves the terminal as it was however it dies`(death: String) throws {
+    func `the Today view restores the terminal however its process dies`(death: String) throws {
         let session = try Session([death])
         try session.wait(for: "┏━ Alpha")
         try session.process.type("jo")
@@ -77,7 +77,7 @@ struct `On a terminal, the view of today` {
     }
 
     @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGQUIT])
-    func `leaves the terminal as it was when it is ended`(number: Int32) throws {
+    func `the Today view restores the terminal when a signal ends it`(number: Int32) throws {
         let session = try Session()
         try session.wait(for: "┏━ Alpha")
         let words = session.log.split(whereSeparator: \.isWhitespace)
@@ -87,7 +87,7 @@ struct `On a terminal, the view of today` {
         try session.expectLeft()
     }
 
-    @Test func `stops at Control-Z with the terminal as it was, and draws everything again`() throws {
+    @Test func `the Today view restores the terminal at Control-Z, and then draws again`() throws {
         let session = try Session(shell: true)
         try session.wait(for: "┏━ Alpha")
         try session.process.type("\u{1A}")
@@ -105,7 +105,7 @@ struct `On a terminal, the view of today` {
         #expect(session.process.reap() == 0)
     }
 
-    @Test func `takes nothing that is pasted for keys`() throws {
+    @Test func `the Today view does not take pasted text as keys`() throws {
         let session = try Session()
         try session.wait(for: "┏━ Alpha")
         try session.process.type("\u{1B}[200~q\u{3}xR\u{1B}[201~j")
@@ -117,10 +117,10 @@ struct `On a terminal, the view of today` {
 }
 
 extension ModelTerminal {
-    /// What stands there after all that; what a terminal is set by is left out, and what a shell says.
+    /// Returns the picture after these bytes, without the settings of the terminal and the output of a shell.
     static func picture(of text: String, _ size: WidgetSize) -> String {
         guard let start = text.range(of: "\u{1B}[?2004h", options: .backwards) ?? text.range(of: "") else { return "" }
-        // Of a sequence or a character that has come by half, the rest is not there yet.
+        // The rest of a sequence or character that came in part is still missing.
         let drawn = text[start.upperBound...].replacing(#/\x1B\[\?[0-9]+[hl]/#, with: "")
         var last: [Range<String.Index>] = []
         var from = drawn.startIndex

@@ -8,7 +8,7 @@ import Widgets
 
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `widget-host` {
-    @Test func `refreshes each widget once and prints what it shows`() throws {
+    @Test func `--once refreshes each widget once and prints its view`() throws {
         let run = try HostRun(["a": "", "b": #""title": "Bread""#])
         try run.quit()
         try run.write("milk", for: "a")
@@ -28,7 +28,7 @@ struct `widget-host` {
         #expect(failed.status == 1 && failed.text.contains("failed: the test wants it"), "\(failed)")
     }
 
-    @Test func `prints to a file as well, which no poller takes`() throws {
+    @Test func `widget-host prints its lines into a regular file`() throws {
         let run = try HostRun(["a": ""])
         try run.quit()
         let file = run.container.directory + "/lines"
@@ -45,7 +45,7 @@ struct `widget-host` {
     }
 
     @Test(arguments: [SIGTERM, SIGQUIT, SIGHUP, SIGINT])
-    func `ends with 2 where no line came for so long, and with the signal's number where one ends it`(signal: Int32)
+    func `widget-host ends with 2 after its timeout, and by a signal with its status`(signal: Int32)
         throws
     {
         let run = try HostRun(["a": ""], options: ["--timeout", "0.5"])
@@ -56,7 +56,7 @@ struct `widget-host` {
         #expect(try run.host.finish().status == 128 + signal)
     }
 
-    @Test func `keeps which widgets are shown, in which order`() throws {
+    @Test func `add, remove and order keep the list of shown widgets`() throws {
         let run = try HostRun(["a": "", "b": #""displayModes": {"expanded": {}}"#, "c": ""])
         for kind in ["a", "b", "c"] { try run.await(kind, "active", "nothing") }
         try run.send("remove a")
@@ -64,7 +64,7 @@ struct `widget-host` {
         try run.send("order c")
         try run.send("expand b")
         try run.send("expand c")
-        try run.host.waitForText("c: it has no expanded display mode")
+        try run.host.waitForText("c: the widget has no expanded display mode")
         try run.quit()
         let list = { try run.run("list").text.split(separator: "\n").map { $0.split(separator: "\t").prefix(2) } }
         #expect(try list() == [["shown", "c"], ["expanded", "b"], ["-", "a"]])
@@ -80,7 +80,7 @@ struct `widget-host` {
         #expect(once == ["a", "b"])
     }
 
-    @Test func `sees at once what is put onto its list, and what is installed`() throws {
+    @Test func `a running host shows added and newly installed widgets at once`() throws {
         let run = try HostRun(["a": "", "b": ""])
         try run.quit()
         #expect(try run.run("remove", "b").status == 0)
@@ -93,15 +93,15 @@ struct `widget-host` {
         try run.await("c", "active", "nothing")
     }
 
-    @Test func `passes over a manifest that is wrong, and says what would be right`() throws {
+    @Test func `an invalid manifest is skipped with an error that has the expected value`() throws {
         let run = try HostRun(["a": "", "b": #""memoryLimit": "much""#])
         try run.await("a", "active", "nothing")
-        #expect(run.host.text.contains("b.json': memoryLimit: it should be a whole number"))
+        #expect(run.host.text.contains("b.json': memoryLimit: it must be an integer"))
         let (status, text) = try run.run("list")
         #expect(status == 65 && text.contains("\ta\t"))
     }
 
-    @Test func `shows a widget whose manifest has a field that there is not, and names it`() throws {
+    @Test func `a widget whose manifest has an unknown field is shown, and the field named`() throws {
         let run = try HostRun(["a": #""intrests": ["Library/b"]"#])
         try run.host.waitForText("a.json': intrests: there is no such field; did you mean 'interests'?")
         try run.await("a", "active", "nothing")
@@ -111,10 +111,10 @@ struct `widget-host` {
         #expect(json.contains(#""findings":[{"field":"intrests","cause":"there is no such field""#), "\(json)")
         let twin = #"{"kind": "a", "executable": "/bin/true"}"#
         try Data(twin.utf8).write(to: URL(filePath: run.widgets + "/b.json"))
-        #expect(try run.run("list").text.contains("b.json': kind: 'a' is the kind of '\(run.widgets)/a.json', too"))
+        #expect(try run.run("list").text.contains("b.json': kind: 'a' is also the kind of '\(run.widgets)/a.json'"))
     }
 
-    @Test func `shows the others where the suite that one asks about cannot be opened`() throws {
+    @Test func `an interest in a suite that cannot be opened leaves other widgets shown`() throws {
         let run = try HostRun(["a": "", "b": ""])
         try run.await("a", "active", "nothing")
         let wrong = #"{"kind": "c", "executable": "true", "interests": ["defaults:../x:y"]}"#
@@ -125,7 +125,7 @@ struct `widget-host` {
         try run.quit()
     }
 
-    @Test func `shows all widgets where the user has no directory, and says that no choice can be kept`() throws {
+    @Test func `without a home directory all widgets are shown, and no list can be kept`() throws {
         let run = try HostRun(["a": "", "b": ""])
         try run.quit()
         let environment = run.environment.merging(["XDG_STATE_HOME": nil, "HOME": nil]) { $1 }
@@ -139,7 +139,7 @@ struct `widget-host` {
         #expect(edit.status != 0 && edit.text.contains("neither XDG_STATE_HOME nor HOME is set"), "\(edit)")
     }
 
-    @Test func `ends by a signal also where its input is a file without an end`() throws {
+    @Test func `a signal ends widget-host also with an endless file as its input`() throws {
         let run = try HostRun(["a": ""])
         try run.quit()
         let words = ["--widgets", run.widgets, "--quiet", run.container.path]
@@ -151,17 +151,17 @@ struct `widget-host` {
         #expect(try host.finish().status == 128 + SIGTERM)
     }
 
-    @Test func `passes over a line that is too long, and does what the next one says`() throws {
+    @Test func `a command line that is too long is ignored, and the next one is run`() throws {
         let run = try HostRun(["a": ""])
         try run.await("a", "active", "nothing")
         try run.send("open a " + String(repeating: "x", count: 70_000))
-        try run.host.waitForText("a line of more than 65536 bytes on standard input is passed over")
+        try run.host.waitForText("a line of more than 65536 bytes on standard input is ignored")
         try run.send("hide a")
         try run.await("a", "suspended", "nothing")
         try run.quit()
     }
 
-    @Test func `hands addresses to what opens them`() throws {
+    @Test func `the opener gets the addresses that are opened`() throws {
         let run = try HostRun([:])
         try run.quit()
         let opener = run.container.directory + "/opener"
@@ -179,7 +179,7 @@ struct `widget-host` {
         try run.await("b", "active", "opened todo://a")
     }
 
-    @Test func `renders anew when an app asks for it, and knows when one is in front`() throws {
+    @Test func `a reload request and an app in front refresh a widget beyond its budget`() throws {
         let run = try HostRun(["a": #""refresh": {"perDay": 1, "atOnce": 1}"#])
         try run.await("a", "active", "nothing")
         let container = try run.container.open()
@@ -200,7 +200,7 @@ struct `widget-host` {
         #expect(try center.presentWidgets().map(\.isVisible) == [false])
     }
 
-    @Test func `goes on, and ends when it is told to, where nobody reads what it prints`() throws {
+    @Test func `widget-host whose output is not read goes on, and ends by quit`() throws {
         let run = try HostRun(["a": ""])
         try run.quit()
         let script = """
@@ -229,7 +229,7 @@ struct `widget-host` {
         try pipeline.waitForText("end 143\n")
     }
 
-    @Test func `runs one alone for a debugger, and shows what is said`() throws {
+    @Test func `run starts one widget alone and prints its messages`() throws {
         let run = try HostRun(["a": #""refresh": {"deadline": 0.01}"#, "b": ""])
         try run.quit()
         let alone = try RunningProcess(
@@ -242,7 +242,7 @@ struct `widget-host` {
         #expect(try alone.finish().status == 1 && alone.text.contains("ended with status 7"))
     }
 
-    @Test func `shows a widget in another language`() throws {
+    @Test func `a widget in Python is shown by widget-host`() throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "docs/widget.py").path
         let run = try HostRun([:])

@@ -35,7 +35,7 @@ struct `The example widgets` {
             try host.waitForText("\t\(kind)\t\(state)\t\(text)\n")
         }
 
-        /// What the widget has shown, one after the other, without repetitions.
+        /// Returns the texts that the widget has shown, in order, without repetitions.
         func shown(_ kind: String) -> [String] {
             let lines = host.text.split(separator: "\n").map {
                 $0.split(separator: "\t", omittingEmptySubsequences: false)
@@ -46,7 +46,7 @@ struct `The example widgets` {
         }
     }
 
-    @Test func `have manifests without a mistake, and a title each`() throws {
+    @Test func `the example manifests have no findings, and each has a title`() throws {
         let manifests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources/Examples/Manifests").path
         let found = ManifestDirectories(manifests).read()
@@ -54,7 +54,7 @@ struct `The example widgets` {
         #expect(Set(found.manifests.map(\.title)).count == 6, "\(found.manifests.map(\.title))")
     }
 
-    @Test func `of the note shows what the app saved, by either way, and what it missed while it was hidden`() throws {
+    @Test func `the note widget shows each saved note, also those saved while it was hidden`() throws {
         let stage = try Stage("note")
         try stage.sees("note", "active", "nothing noted")
         #expect(try stage.app("note", "save", "milk").status == 0)
@@ -68,7 +68,7 @@ struct `The example widgets` {
         try stage.sees("note", "active", "nothing noted")
     }
 
-    @Test func `of the list show the latest first, have a button where there is none, and open the app`() throws {
+    @Test func `the to-do widgets show entries or a button, and open the app`() throws {
         let stage = try Stage("todo-list,todo-count")
         try stage.sees("todo-list", "active", "+ Add an entry")
         try stage.sees("todo-count", "active", "0 to do")
@@ -84,7 +84,7 @@ struct `The example widgets` {
         app.reap()
     }
 
-    @Test func `of the countdown count on when the app has left, and end as finished`() throws {
+    @Test func `the countdown widget counts on without its app, until it is finished`() throws {
         let stage = try Stage("countdown")
         try stage.sees("countdown", "active", "no countdown")
         let end = { stage.shown("countdown").first { $0.hasPrefix("until 2") } }
@@ -94,11 +94,11 @@ struct `The example widgets` {
         app.signal(SIGTERM)
         #expect(try app.finish().text == "left\n")
         try stage.sees("countdown", "active", "finished")
-        #expect(end() != nil, "a line says until when: \(stage.shown("countdown"))")
+        #expect(end() != nil, "a line has the end: \(stage.shown("countdown"))")
         #expect(stage.shown("countdown").count >= 3, "\(stage.shown("countdown"))")
     }
 
-    @Test func `say which address an app that is stopped has not taken`() throws {
+    @Test func `the host logs the address that a stopped app has not taken`() throws {
         let stage = try Stage("quick-actions")
         try stage.host.waitForText("\tquick-actions\tactive\tCompose")
         let app = try RunningProcess(["quick-actions", "--group", stage.container.path, "--idle", "60"])
@@ -111,7 +111,7 @@ struct `The example widgets` {
         app.reap()
     }
 
-    @Test func `open an app that ran in another directory than it is started from`() throws {
+    @Test func `a widget opens an app that was registered in another working directory`() throws {
         let stage = try Stage("quick-actions")
         try stage.host.waitForText("\tquick-actions\tactive\tCompose")
         let directory = (stage.container.path as NSString).deletingLastPathComponent
@@ -130,7 +130,7 @@ struct `The example widgets` {
         #expect(try changes.next(timeout: .seconds(60)) != nil)
     }
 
-    @Test func `of the quick actions open places in the app, which is started`() throws {
+    @Test func `the quick actions widget starts its app and opens places in it`() throws {
         let stage = try Stage("quick-actions")
         try stage.host.waitForText("\tquick-actions\tactive\tCompose")
         #expect(try stage.app("quick-actions", "--idle", "0").status == 0)

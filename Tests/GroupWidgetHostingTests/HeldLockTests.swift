@@ -3,11 +3,11 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// Whatever others wait for keeps a widget from being stopped, whichever code made it.
+/// A lock for which other processes may wait keeps a widget from being stopped, whichever code took the lock.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
-struct `A hidden widget` {
+struct `A hidden widget with a lock` {
     @Test(arguments: ["posix", "ofd", "flock", "child"])
-    func `that holds a lock of any kind goes on until it lets go of it`(word: String) throws {
+    func `a hidden widget that holds a file lock of any kind goes on until it releases it`(word: String) throws {
         let run = try HostRun(["a": #""refresh": {"perDay": 86400, "atOnce": 1000}"#])
         try run.write("", for: "locked")
         try run.write(word, for: "a")
@@ -17,7 +17,7 @@ struct `A hidden widget` {
         #expect(run.host.text.contains("lock on '\(run.container.path)/Library/locked'"))
         try run.await("a", "suspending", word + "\tnot suspended: process ")
         #expect(ProcessView(of: run.process(of: "a"))?.condition == .running)
-        // It is asked to refresh all the same.
+        // The widget is refreshed nevertheless.
         try run.write("free", for: "a")
         try run.await("a", "suspended", "free\n")
         #expect(ProcessView(of: run.process(of: "a"))?.condition == .stopped)
@@ -25,7 +25,7 @@ struct `A hidden widget` {
         #expect(!text.contains("a: ended"), "\(text)")
     }
 
-    @Test func `that holds a lock is refreshed, shown and ended like any other, and said once`() throws {
+    @Test func `a hidden widget that holds a file lock is refreshed, shown, ended, and logged once`() throws {
         let run = try HostRun(["a": #""refresh": {"perDay": 86400, "atOnce": 1000}"#])
         try run.write("flock", for: "a")
         try run.await("a", "active", "flock")
@@ -38,15 +38,15 @@ struct `A hidden widget` {
         try run.await("a", "active", "bread\n")
         try run.send("hide a")
         try run.await("a", "suspending", "bread\tnot suspended: process ")
-        // None is suspended; this one cannot be.
+        // No widget is suspended, and this one cannot be.
         try run.send("pressure")
         try run.await("a", "notRunning", "bread\n")
         let text = try run.quit()
         #expect(text.components(separatedBy: "widget-host: a: not suspended").count == 3, "\(text)")
     }
 
-    // The widget of a stranger, who has never heard of locks.
-    @Test func `with a database transaction open does not keep the app from it`() throws {
+    // A widget that does not use this library.
+    @Test func `a hidden widget with an open database transaction completes it for the app`() throws {
         let run = try HostRun([:])
         let program = run.container.directory + "/database-widget"
         try Data(Self.program.utf8).write(to: URL(filePath: program))
@@ -63,7 +63,7 @@ struct `A hidden widget` {
         let app = try RunningProcess(
             ["python3", "-c", Self.app, run.container.path + "/Library/data.db"], input: "")
         try app.waitForText("waits")
-        // Hidden as it is, it comes to the end of its work.
+        // The hidden widget completes its work.
         try run.write("commit", for: "a")
         let (status, text) = try app.finish()
         #expect(status == 0 && text.contains("rows: 2"), "\(text)")

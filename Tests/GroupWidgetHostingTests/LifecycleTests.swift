@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `A widget under a host` {
-    @Test func `shows what it renders, and what changes`() throws {
+    @Test func `a visible widget is refreshed after each change`() throws {
         let run = try HostRun(["a": ""])
         try run.await("a", "active", "nothing")
         try run.write("milk", for: "a")
@@ -14,13 +14,13 @@ struct `A widget under a host` {
         #expect(run.host.reap() == 0 && !text.contains("ended"), "\(text)")
     }
 
-    @Test func `is stopped when it is hidden, and gets what it missed when it is shown`() throws {
+    @Test func `a hidden widget is stopped, and is refreshed when it is shown again`() throws {
         let run = try HostRun(["a": #""refresh": {"perDay": 1, "atOnce": 1}"#])
         try run.await("a", "active", "nothing")
         try run.send("hide a")
         try run.await("a", "suspended", "nothing")
         #expect(ProcessView(of: run.process(of: "a"))?.condition == .stopped)
-        // The first is within its budget, the second is not.
+        // The first refresh is within the budget, the second is not.
         try run.write("milk", for: "a")
         try run.await("a", "suspended", "milk")
         try run.write("bread", for: "a")
@@ -33,11 +33,12 @@ struct `A widget under a host` {
 
     @Test(arguments: [
         ("crash", "ended by signal 9"), ("exit", "ended with status 7"), ("hang", "did not answer in time"),
-        ("garbage", "said what is no message: 'this is no message': it is no JSON"), ("chatter", "says too much"),
-        ("endless", "said what is no message: a line of more than 4194304 bytes"), ("close", "closed its output"),
+        ("garbage", "sent an invalid message: 'this is no message': it is not JSON"),
+        ("chatter", "sends too many messages"),
+        ("endless", "sent an invalid message: a line of more than 4194304 bytes"), ("close", "closed its output"),
     ])
-    func `that goes wrong is ended, shown as it was, and started again`(word: String, cause: String) throws {
-        // Only who does not answer at all is to be late: four million bytes may take a while.
+    func `a faulty widget is ended, keeps its view, and is started again`(word: String, cause: String) throws {
+        // Only a widget that does not answer at all should be late: four million bytes may take a while.
         let deadline = word == "hang" ? "0.2" : "300"
         let run = try HostRun(["a": #""refresh": {"deadline": \#(deadline)}"#, "b": ""])
         try run.write("milk", for: "a")
@@ -50,7 +51,7 @@ struct `A widget under a host` {
         #expect(!run.host.text.contains("\tb\tnotRunning"), "the other one has nothing to do with it")
     }
 
-    @Test func `that says that it failed stays as it was, and is asked again`() throws {
+    @Test func `a widget that answers failed keeps its view, and is updated again`() throws {
         let run = try HostRun(["a": ""])
         try run.write("milk", for: "a")
         try run.await("a", "active", "milk")
@@ -61,7 +62,7 @@ struct `A widget under a host` {
         #expect(!run.host.text.contains("\ta\tnotRunning\tmilk"))
     }
 
-    @Test func `that writes much to its standard error is shown, and not all of that is in the log`() throws {
+    @Test func `a widget that floods its standard error is shown, and the log is limited`() throws {
         let run = try HostRun(["a": ""])
         try run.write("complain", for: "a")
         try run.await("a", "active", "complain")
@@ -69,7 +70,7 @@ struct `A widget under a host` {
         #expect((100..<1_000).contains(lines), "\(lines)")
     }
 
-    @Test func `that is slow is shown as it was under the host before, with its age, until it answers`() throws {
+    @Test func `a slow widget shows the previous host's view and its age until it answers`() throws {
         let run = try HostRun(["a": #""refresh": {"deadline": 300}"#])
         try run.write("milk", for: "a")
         try run.await("a", "active", "milk\n")
@@ -78,7 +79,7 @@ struct `A widget under a host` {
         try run.start()
         try run.await("a", "starting", "milk\tnot refreshed yet; shown as of 2")
         try run.await("a", "active", "milk\tnot refreshed yet; shown as of 2")
-        // What was kept is only a copy: without it there is the placeholder.
+        // The kept view is only a copy: without it, the placeholder is shown.
         let directory = run.container.directory + "/state/widget-host"
         let views = try #require(
             try FileManager.default.contentsOfDirectory(atPath: directory).first { $0.hasSuffix("views") })
@@ -96,37 +97,38 @@ struct `A widget under a host` {
         try run.await("a", "active", "bread\n")
     }
 
-    @Test func `that answers noData where it is to show itself anew is asked for a rendering`() throws {
+    @Test func `a widget that answers noData where a view is needed renders in the next update`() throws {
         let run = try HostRun(["a": #""displayModes": {"expanded": {}}"#])
         try run.write("milk", for: "a")
         try run.await("a", "active", "milk\n")
         try run.write("same", for: "a")
         try run.send("expand a")
-        try run.host.waitForText("a: failed: answered noData without the timeline that 'shows' asks for")
+        try run.host.waitForText("a: failed: answered noData without the timeline that 'shows' requires")
         try run.await("a", "active", "same!\n")
     }
 
-    @Test func `that answers twice is heard once`() throws {
+    @Test func `the second answer of a widget to one update is ignored`() throws {
         let run = try HostRun(["a": ""])
         try run.write("twice", for: "a")
         try run.await("a", "active", "twice")
-        try run.host.waitForText("which it was not asked")
+        try run.host.waitForText("which was not requested")
         try run.write("milk", for: "a")
         try run.await("a", "active", "milk")
     }
 
-    @Test(arguments: ["keep", "deafkeep"]) func `that keeps a lock when it is hidden is ended, and the lock is free`(
+    @Test(arguments: ["keep", "deafkeep"])
+    func `a hidden widget that keeps an item's lock is ended, and the lock is free`(
         word: String
     ) throws {
         let run = try HostRun(["a": ""])
         try run.write(word, for: "a")
         try run.await("a", "active", word)
         try run.send("hide a")
-        try run.host.waitForText("a: kept 'Library/kept' when it was to be suspended")
+        try run.host.waitForText("a: kept a lock on 'Library/kept' when it was to be suspended")
         #expect(try run.container.groupctl("write", "Library/kept", input: "free").status == 0)
     }
 
-    @Test func `that answers no suspension and holds nothing is stopped when its grace is over`() throws {
+    @Test func `a hidden widget that does not answer, without locks, is stopped after its grace`() throws {
         let run = try HostRun(["a": ""])
         try run.write("deaf", for: "a")
         try run.await("a", "active", "deaf")
@@ -134,7 +136,7 @@ struct `A widget under a host` {
         try run.await("a", "suspended", "deaf")
     }
 
-    @Test func `that uses more memory than it may is ended`() throws {
+    @Test func `a widget that exceeds its memory limit is ended`() throws {
         let run = try HostRun(["a": #""memoryLimit": 60000000"#])
         try run.await("a", "active", "nothing")
         try run.write("leak", for: "a")
@@ -143,7 +145,7 @@ struct `A widget under a host` {
         try run.await("a", "active", "milk")
     }
 
-    @Test func `that was seen last the longest time ago is ended when memory is short`() throws {
+    @Test func `the widget that was visible the longest time ago is ended when memory is short`() throws {
         let run = try HostRun(["a": "", "b": "", "c": ""])
         for kind in ["a", "b", "c"] { try run.await(kind, "active", "nothing") }
         for kind in ["b", "a"] {
@@ -159,12 +161,12 @@ struct `A widget under a host` {
         try run.await("b", "active", "milk")
     }
 
-    @Test func `whose manifest speaks of another one is not shown`() throws {
+    @Test func `a widget whose kind differs from its manifest is not shown`() throws {
         let run = try HostRun(["a": #""arguments": ["z"]"#])
-        try run.host.waitForText("a: says that it is 'z'; its manifest says 'a'")
+        try run.host.waitForText("a: sent the kind 'z'; its manifest has 'a'")
     }
 
-    @Test func `whose program is another one is started anew`() throws {
+    @Test func `a widget whose program is replaced is started again`() throws {
         let run = try HostRun([:], options: [])
         let program = run.container.directory + "/program"
         for name in [program, program + ".new"] {
@@ -180,7 +182,7 @@ struct `A widget under a host` {
         #expect(run.process(of: "a") != process && !run.host.text.contains("ended"))
     }
 
-    @Test func `does not outlive its host, not even where it is stopped`() async throws {
+    @Test func `a widget does not outlive its host, even if it is stopped`() async throws {
         let run = try HostRun(["a": "", "b": ""])
         for kind in ["a", "b"] {
             try run.write("stubborn", for: kind)

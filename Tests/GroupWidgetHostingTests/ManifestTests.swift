@@ -16,7 +16,7 @@ import Widgets
         try WidgetManifest(Array(text.utf8), file: "w/a.json", directory: "w")
     }
 
-    @Test func `says all that a host needs`() throws {
+    @Test func `a manifest with every field is read`() throws {
         let manifest = try Self.read(Self.complete)
         #expect(manifest.kind == "next-todo" && manifest.title == "Next" && manifest.executable == "w/../bin/w")
         #expect(manifest.arguments == ["--style", "next"] && manifest.urlScheme == "todo")
@@ -28,33 +28,41 @@ import Widgets
         #expect(manifest.memoryLimit == 2_000_000)
     }
 
-    @Test func `needs little`() throws {
+    @Test func `a manifest needs only a kind and an executable`() throws {
         let manifest = try Self.read(#"{"kind": "a", "executable": "widget", "title": null}"#)
         #expect(manifest == WidgetManifest(kind: "a", executable: "widget"))
     }
 
     @Test(
         arguments: [
-            ("", nil, "it ends where a value should be"), ("[]", nil, "it should be an object"),
-            ("{}", "kind", "it is missing"), (#"{"kind": "a/b"}"#, "kind", "'a/b' is none"),
-            (#"{"kind": ".a"}"#, "kind", "is none"), (#"{"kind": 7}"#, "kind", "it should be a text"),
+            ("", nil, "the text ends where a value is expected"), ("[]", nil, "it must be an object"),
+            ("{}", "kind", "it is missing"), (#"{"kind": "a/b"}"#, "kind", "'a/b' is not a kind"),
+            (#"{"kind": ".a"}"#, "kind", "is not a kind"), (#"{"kind": 7}"#, "kind", "it must be a string"),
             (#"{"kind": "a"}"#, "executable", "it is missing"),
             (#"{"kind": "a", "executable": "\u0000"}"#, "executable", "NUL"),
-            (#"{"kind": "a", "executable": "w", "arguments": "x"}"#, "arguments", "a list of texts"),
-            (#"{"kind": "a", "executable": "w", "interests": ["defaults:"]}"#, "interests", "'defaults:' is none"),
+            (#"{"kind": "a", "executable": "w", "arguments": "x"}"#, "arguments", "an array of strings"),
+            (
+                #"{"kind": "a", "executable": "w", "interests": ["defaults:"]}"#, "interests",
+                "'defaults:' is not an interest"
+            ),
             (
                 #"{"kind": "a", "executable": "w", "refresh": {"deadline": -1}}"#, "refresh.deadline",
                 "seconds from 0.01"
             ),
-            (#"{"kind": "a", "executable": "w", "refresh": {"perDay": 1.5}}"#, "refresh.perDay", "a whole number"),
-            (#"{"kind": "a", "executable": "w", "memoryLimit": 5}"#, "memoryLimit", "a whole number from 1048576"),
+            (#"{"kind": "a", "executable": "w", "refresh": {"perDay": 1.5}}"#, "refresh.perDay", "an integer"),
+            (#"{"kind": "a", "executable": "w", "memoryLimit": 5}"#, "memoryLimit", "an integer from 1048576"),
             (
                 #"{"kind": "a", "executable": "w", "displayModes": {"compact": {"maximum": {"rows": 3}}}}"#,
                 "displayModes.compact.maximum", "columns or rows are missing"
             ),
-            (#"{"kind": "a", "executable": "w", "urlScheme": "file"}"#, "urlScheme", "'file' is none of an app"),
+            (
+                #"{"kind": "a", "executable": "w", "urlScheme": "file"}"#, "urlScheme",
+                "'file' is not the scheme of an app"
+            ),
         ] as [(String, String?, String)])
-    func `that is wrong says where, and what would be right`(text: String, field: String?, cause: String) {
+    func `an invalid manifest is refused with the field and the expected value`(
+        text: String, field: String?, cause: String
+    ) {
         do throws(ManifestError) {
             Issue.record("read: \(try Self.read(text))")
         } catch {
@@ -68,7 +76,7 @@ import Widgets
         return findings.map(\.description)
     }
 
-    @Test func `with a field that there is not is one, and the field is found, with the name that is near`() throws {
+    @Test func `a manifest with an unknown field is read, and the field is a finding`() throws {
         let found = try Self.findings(
             """
             {"kind": "a", "executable": "w", "intrests": [], "tile": "A", "weather": {"city": "Oslo"},
@@ -78,20 +86,20 @@ import Widgets
             found == [
                 "manifest 'w/a.json': intrests: there is no such field; did you mean 'interests'?",
                 "manifest 'w/a.json': tile: there is no such field; did you mean 'title'?",
-                "manifest 'w/a.json': weather: there is no such field; begin its name with 'x-' if it is your own",
-                "manifest 'w/a.json': \\n: there is no such field; begin its name with 'x-' if it is your own",
+                "manifest 'w/a.json': weather: there is no such field; begin the name with 'x-' if the field is your own",
+                "manifest 'w/a.json': \\n: there is no such field; begin the name with 'x-' if the field is your own",
                 "manifest 'w/a.json': displayModes.compakt: there is no such field; did you mean 'compact'?",
                 "manifest 'w/a.json': refresh.perday: there is no such field; did you mean 'perDay'?",
             ])
     }
 
-    @Test func `of a newer version may have fields of its own`() throws {
+    @Test func `a manifest of a newer version may have unknown fields`() throws {
         #expect(try Self.findings(#"{"version": 2, "kind": "a", "executable": "w", "weather": 1}"#).isEmpty)
         #expect(try Self.findings(#"{"version": 1, "kind": "a", "executable": "w", "weather": 1}"#).count == 1)
         #expect(throws: ManifestError.self) { try Self.read(#"{"version": "2", "kind": "a", "executable": "w"}"#) }
     }
 
-    @Test(arguments: UInt64(0)..<20) func `of any bytes is one, or an error`(seed: UInt64) {
+    @Test(arguments: UInt64(0)..<20) func `random bytes are a manifest or a typed error`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<200 {
             var bytes = Array(Self.complete.utf8)
@@ -107,7 +115,7 @@ import Widgets
         }
     }
 
-    @Test func `lets links lead to its app and into the web`() {
+    @Test func `a manifest allows addresses of its app and of the web`() {
         let manifest = WidgetManifest(kind: "a", executable: "a", urlScheme: "todo")
         for url in ["todo:", "todo://7", "TODO:x", "https://example.com/a?b", "http://example.com"] {
             #expect(manifest.allows(url), "\(url)")

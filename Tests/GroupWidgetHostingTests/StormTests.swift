@@ -5,13 +5,13 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// Twenty widgets, and whatever can happen to them, from a seed. It prints what the host itself has cost.
+/// Twenty widgets and random events, from a seed. The test prints the host's own processor time.
 @Suite(.ownThreads, .timeLimit(.minutes(10)))
 struct `A host with twenty widgets` {
     private static let kinds = (0..<20).map { "w\($0)" }
     private static let duration: Int64 = runsLongTests ? 60_000_000_000 : 6_000_000_000
 
-    @Test func `ends on what is true, whatever was hidden, shown, killed, crashed, hung and written`() throws {
+    @Test func `twenty widgets show current content after random hiding, kills, hangs and writes`() throws {
         var random = SeededGenerator(seed: faultSeed)
         let refreshing = #""refresh": {"deadline": 0.5, "perDay": 86400, "atOnce": 1000}"#
         let run = try HostRun(
@@ -25,8 +25,8 @@ struct `A host with twenty widgets` {
             let number = story.count
             let path = ItemPath("Library/\(kind)")
             switch Int.random(in: 0..<100, using: &random) {
-            case 0..<55: _ = try coordinator.write(bytes: Array("text \(number)".utf8), to: path, .relaxed)
-            case 55..<60: _ = try coordinator.write(bytes: Array("fail \(number)".utf8), to: path, .relaxed)
+            case 0..<55: _ = try coordinator.write(bytes: Array("text \(number)".utf8), to: path, durability: .relaxed)
+            case 55..<60: _ = try coordinator.write(bytes: Array("fail \(number)".utf8), to: path, durability: .relaxed)
             case 60..<75:
                 story.append("hide \(kind)")
                 try run.send("hide \(kind)")
@@ -39,7 +39,7 @@ struct `A host with twenty widgets` {
                 faults[kind, default: 0] += 1
                 let word = ["crash", "hang", "garbage", "exit", "close"].randomElement(using: &random) ?? "crash"
                 story.append("\(word) \(kind)")
-                _ = try coordinator.write(bytes: Array(word.utf8), to: path, .relaxed)
+                _ = try coordinator.write(bytes: Array(word.utf8), to: path, durability: .relaxed)
             case 97..<98 where faults[kind, default: 0] < 2:
                 faults[kind, default: 0] += 1
                 story.append("kill \(kind)")
@@ -48,7 +48,7 @@ struct `A host with twenty widgets` {
             default: _ = try run.container.groupctl("write", "Library/\(kind)", input: "by groupctl \(number)")
             }
             story.append("")
-            // The long one is as fast as somebody who types, so that what the host costs means something.
+            // The long run is as fast as a person who types, so that the host's cost is realistic.
             pause(nanoseconds: runsLongTests ? 50_000_000 : 5_000_000)
         }
         let cost = Double(try Self.cost(of: run.host.identifier) - start.cost)
@@ -57,7 +57,8 @@ struct `A host with twenty widgets` {
             "seed \(faultSeed): \(story.count) steps; the host used \(Int(cost / elapsed * 10_000)) of 10,000 of a core"
         )
         for kind in Self.kinds {
-            _ = try coordinator.write(bytes: Array("true of \(kind)".utf8), to: ItemPath("Library/\(kind)"), .relaxed)
+            _ = try coordinator.write(
+                bytes: Array("true of \(kind)".utf8), to: ItemPath("Library/\(kind)"), durability: .relaxed)
             try run.send("show \(kind)")
         }
         for kind in Self.kinds { try run.await(kind, "active", "true of \(kind)") }
@@ -68,12 +69,12 @@ struct `A host with twenty widgets` {
             let panels = lines.filter { $0.count > 3 && $0[1] == kind }.map { Array($0.dropFirst()) }
             let repeated = zip(panels, panels.dropFirst()).first { $0 == $1 }
             #expect(repeated == nil, "\(kind) was drawn twice: \(repeated.map { "\($0.0)" } ?? "")")
-            // A reload that was asked for before adds a '!'.
+            // A reload that was requested before adds a '!'.
             #expect(panels.last?[2].hasPrefix("true of \(kind)") == true)
         }
     }
 
-    /// Of all its threads, in nanoseconds.
+    /// The processor time of all its threads, in nanoseconds.
     private static func cost(of process: Int32) throws -> Int64 {
         let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")
         return threads.reduce(0) { sum, thread in

@@ -2,8 +2,8 @@ import TestSupport
 import Testing
 
 @Suite(.ownThreads, .timeLimit(.minutes(2)), .enabled(if: succeeds(["setsid", "--version"]), "needs setsid(1)"))
-struct `On a terminal, widget-host` {
-    @Test func `shows a panel for each widget, follows what it shows, and is driven by keys`() throws {
+struct `widget-host on a terminal` {
+    @Test func `widget-host on a terminal shows a panel for each widget, and keys drive it`() throws {
         let run = try HostRun(["a": "", "b": ""])
         try run.quit()
         try run.write("milk", for: "a")
@@ -21,12 +21,12 @@ struct `On a terminal, widget-host` {
         #expect(terminal.reap() == 0)
         try terminal.wait { $0.hasSuffix("\u{1B}[?25h\u{1B}[?1049l") }
         #expect(try terminal.settings() == terminal.settingsBefore)
-        // Off the list, also for the next host.
+        // The widget is removed from the list, also for the next host.
         let list = try run.run("list").text
         #expect(list.contains("shown\tb\t") && list.contains("-\ta\t"), "\(list)")
     }
 
-    @Test func `tells its widgets how much room they have, also after the window has changed`() throws {
+    @Test func `a widget on a terminal gets its size, also after the window changed`() throws {
         let run = try HostRun(["a": ""])
         try run.quit()
         try run.write("room", for: "a")

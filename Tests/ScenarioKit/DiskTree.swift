@@ -1,8 +1,8 @@
 import Glibc
 package import GroupSystemCalls
 
-/// The files of a container on the disk, changed as a program would that knows nothing of it. What is made has mode
-/// 0644 or 0755, whatever the umask.
+/// The files of a container on the disk, changed as by a program that does not coordinate. New items have mode 0644 or
+/// 0755, whatever the umask.
 package struct DiskTree: SteppableTree, Sendable {
     private let container: [UInt8]
 

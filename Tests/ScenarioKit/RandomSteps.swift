@@ -1,4 +1,4 @@
-/// Steps in a small tree of few names, so that they get in each other's way.
+/// Random steps in a small tree of few names, so that they get in each other's way.
 package enum RandomSteps {
     private static let names = ["a", "ab", "b", "c"]
 
@@ -8,7 +8,7 @@ package enum RandomSteps {
         return Array(((leadsOut ? [".."] : []) + components).joined(separator: "/").utf8)
     }
 
-    /// What a member does under a lock, alone or in a transaction.
+    /// Returns a step of a member under a lock, alone or in a transaction.
     package static func nextCoordinated(_ random: inout some RandomNumberGenerator) -> ScenarioStep {
         let (one, other) = (path(&random, leadsOut: false), path(&random, leadsOut: false))
         let text = [UInt8](
@@ -27,8 +27,8 @@ package enum RandomSteps {
         return steps.randomElement(using: &random) ?? steps[0]
     }
 
-    /// Many of them cannot be done. Without links if told so: what is written through one name of a file is not told of
-    /// another.
+    /// Returns a random step, which often cannot be done. With `linking` false there are no hard links: what is written
+    /// through one name of a file is not reported for another.
     package static func next(_ random: inout some RandomNumberGenerator, linking: Bool = true) -> TreeStep {
         let out = Int.random(in: 0..<24, using: &random)
         let (one, other) = (path(&random, leadsOut: out == 0), path(&random, leadsOut: out == 1))
@@ -44,7 +44,8 @@ package enum RandomSteps {
         return steps.randomElement(using: &random) ?? .touch(one)
     }
 
-    /// Directories of few names that come, go and take each other's places, with little in them.
+    /// Returns a random step on directories of few names that come, go and take each other's places, with little in
+    /// them.
     package static func nextOfDirectories(_ random: inout some RandomNumberGenerator) -> TreeStep {
         let places = ["d", "d/deep", "d/deep/item", "e", "e/deep", "e/deep/item", "f"].map { Array($0.utf8) }
         let place = places.randomElement(using: &random) ?? places[0]

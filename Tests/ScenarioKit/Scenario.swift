@@ -8,16 +8,17 @@ package struct ScenarioFault: Error, Equatable, CustomStringConvertible {
     package var description: String { "line \(line): \(reason)" }
 }
 
-/// One behavior of the watching: what is done to a container, and what the stream says of it.
+/// One behavior of the watching: what is done to a container, and what the stream reports of it.
 /// `Tests/Scenarios/README.md` has the notation.
 package struct Scenario: Equatable, Sendable {
-    /// Some steps, and what is told once they are done. The next phase begins when all of it was told.
+    /// Some steps, and what is reported once they are done. The next phase begins when all of it was reported.
     package struct Phase: Equatable, Sendable {
         package var steps: [ScenarioStep] = []
         package var told: [StreamPattern]?
-        /// What is told where the leader gets all events at once, when everything has happened; nil: the same.
+        /// What is reported where the leader gets all events at once, when everything has happened; nil if it is the
+        /// same.
         package var toldInOneRound: [StreamPattern]?
-        /// What is told where nobody watched, by the next who follows; nil: it is not tried.
+        /// What is reported to the next follower where no process watched; nil if that is not tried.
         package var toldUnwatched: [StreamPattern]?
 
         package func expected(_ mode: Mode) -> [StreamPattern]? {
@@ -29,36 +30,36 @@ package struct Scenario: Equatable, Sendable {
         }
     }
 
-    /// When the leader gets to know of the steps.
+    /// When the leader learns of the steps.
     package enum Mode: Sendable {
-        /// As they are done.
+        /// While the steps are done.
         case live
-        /// It is stopped meanwhile, and gets all events at once.
+        /// The leader is stopped meanwhile, and gets all events at once.
         case inOneRound
-        /// There is none meanwhile.
+        /// There is no leader meanwhile.
         case unwatched
     }
 
     package var title: String
     /// The numbers of the behaviors that the scenario shows.
     package var behaviours: [Int] = []
-    /// Programs without which it says nothing.
+    /// Programs without which the scenario cannot be played.
     package var needs: [String] = []
-    /// Why it says nothing where the leader gets all events at once.
+    /// Why the scenario is not played where the leader gets all events at once.
     package var notInOneRound: String?
-    /// Why the stream does not yet say what it should.
+    /// Why the stream does not yet report what it should.
     package var open: String?
-    /// Done before anybody watches.
+    /// Steps that are done before the container is watched.
     package var before: [ScenarioStep] = []
     package var phases: [Phase] = []
 
-    /// Whether it says something of how that is told.
+    /// Returns whether the scenario has what is reported in this mode.
     package func isPlayed(_ mode: Mode) -> Bool {
         if mode == .inOneRound && notInOneRound != nil { return false }
         return phases.allSatisfy { $0.expected(mode) != nil }
     }
 
-    /// Nothing but changes of the tree: what a simulation can carry out, too.
+    /// Whether there are only changes of the tree, which a simulation can carry out, too.
     package var isPure: Bool {
         (before + phases.flatMap(\.steps)).allSatisfy { if case .tree = $0 { true } else { false } }
     }

@@ -1,14 +1,14 @@
-/// Where a scenario is played: against the live watcher, or against what decides alone, fed by a `SimulatedTree`.
+/// Where a scenario is played: against the live watcher, or against the deciding code alone, fed by a `SimulatedTree`.
 package protocol ScenarioStage {
-    /// Before anybody watches.
+    /// Carries out steps before the container is watched.
     mutating func prepare(_ steps: [ScenarioStep]) async throws
-    /// What is told of some steps, once all of it was told.
+    /// Carries out steps, and returns what is reported of them once all of it was reported.
     mutating func told(of steps: [ScenarioStep], _ mode: Scenario.Mode) async throws -> [ToldLine]
 }
 
 extension Scenario {
-    /// One sentence for each phase in which the stream did not say what it should. The first ends it: what comes later
-    /// builds on it.
+    /// Returns a sentence for the first phase in which the stream did not report what it should. That phase ends the
+    /// scenario: later ones build on it.
     package func faults(on stage: inout some ScenarioStage, _ mode: Mode) async throws -> [String] {
         try await stage.prepare(before)
         for phase in phases {

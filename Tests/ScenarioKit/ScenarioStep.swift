@@ -3,12 +3,13 @@ package enum ScenarioStep: Equatable, Sendable {
     case tree(TreeStep)
     /// A command of groupctl on the container, and what it reads.
     case groupctl([[UInt8]], input: [UInt8])
-    /// What a member does in one transaction: `write`, `remove`, `move`, `copy` and `mkdir`.
+    /// Steps of a member in one transaction: `write`, `remove`, `move`, `copy` and `mkdir`.
     case transaction([[[UInt8]]])
-    /// A shell script in the container: for what has no word of its own. `$1` is the container.
+    /// A shell script in the container, for what has no step of its own. `$1` is the container.
     case shell(String)
 
-    /// One line makes several where it begins with `repeat N:`; `%` is the number, and `;` stands between them.
+    /// Returns the steps of a line: several if it begins with `repeat N:`; `%` is the number, and `;` stands between
+    /// them.
     package static func steps(of line: String) throws(Words.Fault) -> [ScenarioStep] {
         if line.hasPrefix("sh ") { return [.shell(String(line.dropFirst(3)))] }
         guard line.hasPrefix("repeat ") else { return [try step(of: try Words.split(line), line)] }

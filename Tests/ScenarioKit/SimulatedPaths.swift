@@ -1,8 +1,8 @@
 package import GroupSystemCalls
 
-/// How paths are walked.
+/// Path resolution.
 extension SimulatedTree {
-    /// The last component's directory, and its name. A name may lead nowhere.
+    /// Returns the last component's directory, and its name. There may be no entry of that name.
     func parent(_ path: [UInt8]) throws(Errno) -> (directory: UInt64, name: [UInt8]) {
         let slash = path.lastIndex(of: UInt8(ascii: "/"))
         let head = slash.map { Array(path[..<$0]) } ?? []
@@ -10,12 +10,12 @@ extension SimulatedTree {
         guard let directory = try resolve(head, following: true) else { throw .noSuchEntry }
         guard self[directory]?.kind == .directory else { throw .notADirectory }
         if name.count > 255 { throw .nameTooLong }
-        // What ends in dots is there always, and can be neither made nor taken away.
+        // A path that ends in dots is always there, and can be neither made nor removed.
         if [[], [46], [46, 46]].contains(name) { throw .exists }
         return (directory, name)
     }
 
-    /// What stands there; nil where nothing does.
+    /// Returns the inode at a path; nil if there is none.
     func resolve(_ path: [UInt8], following: Bool) throws(Errno) -> UInt64? {
         var links = 0
         return try walk(path, from: Self.container, following: following, &links)
@@ -52,7 +52,7 @@ extension SimulatedTree {
         return place
     }
 
-    /// What stands there, as stat(2) has it: of the entry itself.
+    /// Returns an entry as lstat(2) does: of the entry itself, also where it is a symbolic link.
     package func status(_ path: [UInt8]) throws(Errno) -> (inode: UInt64, node: Node)? {
         do throws(Errno) {
             guard let inode = try resolve(path, following: false), let node = self[inode] else { return nil }
@@ -63,7 +63,7 @@ extension SimulatedTree {
         }
     }
 
-    /// The same, where nothing but directories may be on the way.
+    /// Returns an entry that is reached through directories only.
     package func statusWithoutLinks(_ path: [UInt8]) -> (inode: UInt64, node: Node)? {
         var place = Self.container
         for name in path.split(separator: UInt8(ascii: "/")) {
@@ -76,13 +76,13 @@ extension SimulatedTree {
         return self[place].map { (place, $0) }
     }
 
-    /// The same, of an entry of a directory that is open.
+    /// Returns an entry of an open directory.
     package func entry(_ name: [UInt8], ofDirectory directory: UInt64) -> (inode: UInt64, node: Node)? {
         guard let inode = self[directory]?.entries[name], let node = self[inode] else { return nil }
         return (inode, node)
     }
 
-    /// Whether one is the other, or around it.
+    /// Returns whether an inode is the directory, or below it.
     func isWithin(_ inode: UInt64, _ directory: UInt64) -> Bool {
         var place = inode
         while place != directory {

@@ -1,6 +1,6 @@
 package import GroupSystemCalls
 
-/// What each step does, and which events it makes: in the order in which the kernel's fsnotify makes them.
+/// What each step does, and the events that it makes, in the order in which the kernel's fsnotify makes them.
 extension SimulatedTree: SteppableTree {
     package mutating func performSimple(_ step: TreeStep) throws(Errno) {
         switch step {
@@ -75,7 +75,7 @@ extension SimulatedTree: SteppableTree {
 
     // MARK: Each kind of change
 
-    /// Where what a path leads to stands itself: a link's name is not the name that an event has.
+    /// Returns where the item that a path leads to has its entry: an event does not have a symbolic link's name.
     private func entry(_ path: [UInt8], following: Bool) throws(Errno) -> (
         directory: UInt64, name: [UInt8], inode: UInt64?
     ) {
@@ -92,7 +92,7 @@ extension SimulatedTree: SteppableTree {
         return (directory, name, inode)
     }
 
-    /// The directory and the name that a link's text leads to, from its own directory.
+    /// Returns the directory and the name that a symbolic link's text leads to, from its own directory.
     private func end(of target: [UInt8], from directory: UInt64) throws(Errno) -> (directory: UInt64, name: [UInt8])? {
         guard let place = pathInside(directory) else { return nil }
         return try parent(place + target)
@@ -121,7 +121,7 @@ extension SimulatedTree: SteppableTree {
             tell(in: directory, name, .created)
         }
         if let found, self[found]?.kind == .directory { throw .isADirectory }
-        if let found, self[found]?.kind != .file { throw Errno(6) }  // ENXIO: nobody reads
+        if let found, self[found]?.kind != .file { throw Errno(6) }  // ENXIO: there is no reader
         if truncating, !isNew, let found {
             let now = tick()
             self[found]?.content = []

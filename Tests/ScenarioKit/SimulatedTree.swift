@@ -1,30 +1,30 @@
 package import GroupSystemCalls
 
-/// A tree of files in memory that answers as the kernel does, and tells of each change what inotify(7) would tell: for
-/// what decides about events to be tried without a disk, a clock or another process.
+/// A tree of files in memory that behaves as the kernel does, and makes for each change the events that inotify(7)
+/// would make, so that the code that decides about events can be tested without a disk, a clock or another process.
 ///
 /// Not simulated: permissions, quotas, several mounts, files that are held open, and hard links' events (none).
 package struct SimulatedTree: Sendable {
-    /// What stat(2) says, and what is in it.
+    /// What stat(2) returns, and the content.
     package struct Node: Equatable, Sendable {
         package enum Kind: Equatable, Sendable { case file, directory, link, fifo, socket }
         package var kind: Kind
         package var mode: UInt32
         package var owner: UInt32 = 0
         package var links = 1
-        /// By the simulation's clock.
+        /// The modification date, by the simulation's clock.
         package var modified: Int64
         package var changed: Int64
-        /// Of a file; of a link, where it leads.
+        /// A file's content, or a symbolic link's target.
         package var content: [UInt8] = []
-        /// Of a directory.
+        /// A directory's entries.
         package internal(set) var entries: [[UInt8]: UInt64] = [:]
         var parent: UInt64 = 0
     }
 
-    /// So many events wait for their reader at most; then there is one overflow, and no other.
+    /// The most events that wait for their reader; after that there is one overflow, and no other event.
     package var queueLimit = 16_384
-    /// As on ext4, where a new file gets the number that was freed last; else as on tmpfs, where each gets a new one.
+    /// Whether a new file gets the number that was freed last, as on ext4; otherwise each gets a new one, as on tmpfs.
     package var reusesInodes = false
 
     private(set) var nodes: [UInt64: Node] = [:]
@@ -36,7 +36,7 @@ package struct SimulatedTree: Sendable {
     private var watches: [Int32: UInt64] = [:]
     private var lastWatch: Int32 = 0
 
-    /// Around the container, and the container.
+    /// The directory around the container, and the container.
     static let outside: UInt64 = 1
     static let container: UInt64 = 2
 
@@ -71,7 +71,7 @@ package struct SimulatedTree: Sendable {
         return inode
     }
 
-    /// One name less; without any it is gone, and so is the watch on it.
+    /// Removes one name; an inode without a name is gone, and so is the watch on it.
     mutating func drop(_ inode: UInt64) {
         guard var node = nodes[inode] else { return }
         node.links -= 1
@@ -87,7 +87,7 @@ package struct SimulatedTree: Sendable {
 
     // MARK: Watches and events
 
-    /// As `InotifyQueue.watch`: of a directory that is watched already the old number.
+    /// Watches a directory, as `InotifyQueue.watch` does: a directory that is watched already keeps its number.
     package mutating func watch(_ path: [UInt8]) throws(Errno) -> Int32 {
         guard let inode = try resolve(path, following: false), nodes[inode]?.kind == .directory else {
             throw .notADirectory
@@ -102,7 +102,7 @@ package struct SimulatedTree: Sendable {
         if watches.removeValue(forKey: watch) != nil { tell(InotifyEvent(watch: watch, kinds: .ignored)) }
     }
 
-    /// Everything that is to be read, or so many events.
+    /// Returns everything that is to be read, or at most this many events.
     package mutating func drain(atMost limit: Int = .max) -> [InotifyEvent] {
         let taken = Array(queue.prefix(limit))
         queue.removeFirst(taken.count)
@@ -114,18 +114,18 @@ package struct SimulatedTree: Sendable {
         return cookies
     }
 
-    /// Of an entry of a directory, for who watches that one.
+    /// Makes an event of a directory's entry, if the directory is watched.
     mutating func tell(in directory: UInt64, _ name: [UInt8], _ kinds: InotifyEvent.Kinds, cookie: UInt32 = 0) {
         if let watch = watches.first(where: { $0.value == directory })?.key {
             tell(InotifyEvent(watch: watch, kinds: kinds, cookie: cookie, name: name))
         }
     }
 
-    /// Of a thing itself, for who watches it.
+    /// Makes an event of an item itself, if it is watched.
     mutating func tell(of inode: UInt64, _ kinds: InotifyEvent.Kinds) { tell(in: inode, [], kinds) }
 
     private mutating func tell(_ event: InotifyEvent) {
-        // The kernel leaves out what repeats the last one.
+        // The kernel leaves out an event that repeats the last one.
         if let last = queue.last, (last.watch, last.kinds, last.name) == (event.watch, event.kinds, event.name),
             !event.kinds.contains(.ignored)
         {

@@ -1,21 +1,21 @@
 package import GroupSystemCalls
 
-/// A tree of files that steps can be carried out on: on the disk, or in memory. Paths are relative to the container and
-/// may lead out of it.
+/// A tree of files on which steps can be carried out: on the disk, or in memory. Paths are relative to the container
+/// and may lead out of it.
 package protocol SteppableTree {
-    /// What the step is one of: not `mkdirs`, `rmtree`, `copy` or `copytree`.
+    /// Carries out a single step: not `mkdirs`, `rmtree`, `copy` or `copytree`.
     mutating func performSimple(_ step: TreeStep) throws(Errno)
-    /// Of the entry itself, also where it is a link.
+    /// Returns whether the entry itself is a directory, which a symbolic link is not.
     func isDirectory(_ path: [UInt8]) throws(Errno) -> Bool
-    /// Of a file; a link is followed.
+    /// Returns a file's content; a symbolic link is followed.
     func content(_ path: [UInt8]) throws(Errno) -> [UInt8]
     func linkTarget(_ path: [UInt8]) throws(Errno) -> [UInt8]?
-    /// The names in a directory, in no order.
+    /// Returns the names in a directory, in no order.
     func entries(_ directory: [UInt8]) throws(Errno) -> [[UInt8]]
 }
 
 extension SteppableTree {
-    /// Carries out a step. One that is made of several ends at the first that cannot be done.
+    /// Carries out a step. A step that is made of several ends at the first that cannot be done.
     package mutating func perform(_ step: TreeStep) throws(Errno) {
         switch step {
         case .mkdirs(let path):
@@ -29,7 +29,7 @@ extension SteppableTree {
             try performSimple(.rmdir(path))
         case .copy(let from, let to): try performSimple(.write(to, try content(from)))
         case .copytree(let from, let to):
-            // All of it is read first: into itself there would be no end.
+            // All of it is read first: a copy of a directory into itself would have no end.
             for step in try copies(from, to) { try performSimple(step) }
         default: try performSimple(step)
         }

@@ -1,8 +1,8 @@
-/// A line of the stream, as far as scenarios look at it.
+/// A line of the stream, as far as scenarios use it.
 package struct ToldLine: Equatable, Hashable, Sendable {
     package var kind: String
     package var path: [UInt8]
-    /// Where it was before, or the other one of an exchange.
+    /// The place before a move, or the other one of an exchange.
     package var from: [UInt8]?
     package var isCoordinated: Bool
 
@@ -17,14 +17,14 @@ extension ToldLine: CustomStringConvertible {
     }
 }
 
-/// What a stream should say: a pattern over its lines.
+/// What a stream should report: a pattern over its lines.
 package indirect enum StreamPattern: Equatable, Sendable {
     package struct Line: Equatable, Sendable {
-        /// `any`: whatever the kind is.
+        /// The kind; `any` for every kind.
         package var kind: String
         package var path: [UInt8]
         package var from: [UInt8]?
-        /// The path is a directory, and it is about what lies below it.
+        /// Whether the path is a directory, and the line is about everything below it.
         package var isBelow = false
         package var isCoordinated = false
         package var atLeast = 1
@@ -46,12 +46,12 @@ package indirect enum StreamPattern: Equatable, Sendable {
     case anyOrder([Line])
     case either([[StreamPattern]])
 
-    /// Whether the lines are all that is expected, and nothing else.
+    /// Returns whether the lines are all that is expected, and nothing else.
     package static func matches(_ expectations: [StreamPattern], _ lines: [ToldLine]) -> Bool {
         allEnds(expectations, lines, Set([0])).contains(lines.count)
     }
 
-    /// Where it can end that begins at one of these places.
+    /// Returns where a match can end that begins at one of these places.
     private static func allEnds(_ expectations: [StreamPattern], _ lines: [ToldLine], _ starts: Set<Int>) -> Set<Int> {
         expectations.reduce(starts) { starts, expectation in
             Set(starts.flatMap { expectation.ends(lines, from: $0) })
@@ -69,7 +69,8 @@ package indirect enum StreamPattern: Equatable, Sendable {
         }
     }
 
-    /// Each line is the first member's that takes it: those with the least room first, those about directories last.
+    /// Returns where the members can end. Each line goes to the first member that takes it: members with the least room
+    /// first, those about directories last.
     private static func ends(of members: [Line], _ lines: [ToldLine], from start: Int) -> Set<Int> {
         let members = members.sorted { $0.atMost < $1.atMost }
         let directories = members.indices.filter { members[$0].isBelow }

@@ -1,14 +1,14 @@
-/// One change of a tree of files, made without coordination: what a program would do with one system call, or the few
-/// of `write`. The names are those of the scenario files.
+/// One change of a tree of files, made without coordination: what a program does with one system call, or the few of
+/// `write`. The names are those of the scenario files.
 package enum TreeStep: Equatable, Sendable {
     package typealias Path = [UInt8]
 
-    /// A new empty file.
+    /// Makes a new empty file.
     case create(Path)
-    /// Made or truncated, and written.
+    /// Makes or truncates a file, and writes it.
     case write(Path, [UInt8])
     case append(Path, [UInt8])
-    /// Written over from its beginning, in place.
+    /// Writes over a file from its beginning, in place.
     case rewrite(Path, [UInt8])
     case truncate(Path, Int)
     case mkdir(Path)
@@ -17,13 +17,13 @@ package enum TreeStep: Equatable, Sendable {
     case mv(Path, Path)
     case exchange(Path, Path)
     case ln(Path, Path)
-    /// To where it leads, then its place.
+    /// Makes a symbolic link: its target, then its place.
     case symlink(Path, Path)
     case chmod(UInt32, Path)
     case chown(UInt32, Path)
-    /// Its dates are set to the present.
+    /// Sets the dates to the present.
     case touch(Path)
-    /// Its dates are set to some second since 1970.
+    /// Sets the dates to some second since 1970.
     case date(Int, Path)
     case xattr(Path, [UInt8])
     case fifo(Path)
@@ -34,7 +34,7 @@ package enum TreeStep: Equatable, Sendable {
     case copy(Path, Path)
     case copytree(Path, Path)
 
-    /// Nil where it is none of these, or has not the words that it should have.
+    /// Nil if the words are no step, or not the right number of words.
     package init?(_ words: [[UInt8]]) {
         guard let name = words.first.map({ String(decoding: $0, as: UTF8.self) }) else { return nil }
         let values = Array(words.dropFirst())
@@ -66,12 +66,12 @@ package enum TreeStep: Equatable, Sendable {
         "copy": { .copy($0, $1) }, "copytree": { .copytree($0, $1) },
     ]
 
-    /// All of them, for a user who wrote another one.
+    /// The names of all steps, for the error about an unknown one.
     package static var names: [String] { (Array(ofOne.keys) + Array(ofTwo.keys)).sorted() }
 
     private static func text(_ word: [UInt8]) -> String { String(decoding: word, as: UTF8.self) }
 
-    /// As a file of scenarios has it.
+    /// The step as a scenario's file has it.
     package var words: [[UInt8]] {
         let number = { (value: Int) in Array("\(value)".utf8) }
         let (name, values): (String, [[UInt8]]) =

@@ -1,6 +1,6 @@
-/// A line's words. They are bytes, as names are: `"…"` may hold spaces and the escapes `\n \t \\ \" \xHH`.
+/// The words of a line. They are bytes, as names are: `"…"` may hold spaces and the escapes `\n \t \\ \" \xHH`.
 package enum Words {
-    /// Why a line cannot be taken apart.
+    /// Why a line cannot be split.
     package struct Fault: Error, Equatable, CustomStringConvertible {
         package var description: String
     }
@@ -32,7 +32,7 @@ package enum Words {
         return words
     }
 
-    /// From one quotation mark behind the next one.
+    /// Returns the bytes between two quotation marks.
     private static func quoted(_ line: [UInt8], _ place: inout Int) throws(Fault) -> [UInt8] {
         var bytes: [UInt8] = []
         place += 1
@@ -60,7 +60,7 @@ package enum Words {
         throw Fault(description: "a quotation mark has no other one")
     }
 
-    /// A line of which `split` makes the same words.
+    /// Returns a line that `split` splits into the same words.
     package static func joined(_ words: [[UInt8]]) -> String { words.map(quotedIfNeeded).joined(separator: " ") }
 
     private static func quotedIfNeeded(_ word: [UInt8]) -> String {

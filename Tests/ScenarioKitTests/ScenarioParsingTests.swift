@@ -1,7 +1,7 @@
 import ScenarioKit
 import Testing
 
-@Suite struct `A scenario's file` {
+@Suite struct `Scenario files` {
     static let sample = """
         A temporary file takes a file's place
         # A remark.
@@ -37,7 +37,7 @@ import Testing
           removed f
         """
 
-    @Test func `is taken apart`() throws {
+    @Test func `a scenario's file is taken apart`() throws {
         let scenario = try Scenario(parsing: Self.sample)
         #expect(scenario.title == "A temporary file takes a file's place")
         #expect(scenario.behaviours == [6, 15] && scenario.needs == ["sh", "true"])
@@ -88,13 +88,13 @@ import Testing
         ("Title\nbehaviors: 4\nsteps:\n  rm f", 2, "is no heading"), ("Title\nstep:\n  rm f", 2, "is no heading"),
         ("Title\n  rm f", 2, "stands below no heading"), ("Title\nsteps:\nbefore:\n  rm f", 2, "says nothing"),
     ])
-    func `that is wrong says where, and how it should be`(text: String, line: Int, reason: String) {
+    func `an error in a scenario's file names the line, and how it should be`(text: String, line: Int, reason: String) {
         let fault = #expect(throws: ScenarioFault.self) { try Scenario(parsing: text) }
         #expect(fault?.line == line && fault?.reason.contains(reason) == true, "\(fault.map { "\($0)" } ?? "none")")
     }
 
     @Test(arguments: [["a b"], ["a\nb\t\\\"", ""], [";", "<"], ["ä", "-x", "'"]])
-    func `writes words so that they are read again`(words: [String]) throws {
+    func `words are written so that they are read again`(words: [String]) throws {
         let words = words.map { Array($0.utf8) } + [[0xFF, 0x01]]
         #expect(try Words.split(Words.joined(words)) == words)
     }

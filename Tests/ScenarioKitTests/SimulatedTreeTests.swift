@@ -3,8 +3,8 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-@Suite struct `A simulated tree` {
-    /// The simulation, and the kernel with one inotify queue: what one does the other does, too.
+@Suite struct `Simulated trees` {
+    /// The simulation, and the kernel with one inotify queue: both have to do the same.
     private final class Both {
         let temporary: TemporaryDirectory
         var disk: DiskTree
@@ -22,7 +22,7 @@ import Testing
             queue = try InotifyQueue()
         }
 
-        /// Both say the same of it, and hold the same tree.
+        /// Performs a step in both, and expects both to succeed or both to fail.
         func perform(_ step: TreeStep, _ story: String) throws {
             var (real, model): (Errno?, Errno?) = (nil, nil)
             do throws(Errno) { try disk.perform(step) } catch { real = error }
@@ -49,7 +49,7 @@ import Testing
             try #require(real == model, "the kernel: \(real)\nwe: \(model)\n\(story)")
         }
 
-        /// Watches by the simulation's numbers, cookies by the order in which they came up.
+        /// Describes an event: watches by the simulation's numbers, cookies by the order in which they came up.
         private func say(_ event: InotifyEvent, _ watch: Int32) -> String {
             let cookie = event.cookie == 0 ? 0 : cookies[event.cookie, default: cookies.count + 1]
             if event.cookie != 0 { cookies[event.cookie] = cookie }
@@ -77,8 +77,8 @@ import Testing
         }
     }
 
-    /// In a process of its own, as there is one queue in each.
-    @Test func `makes the same events as the kernel, whatever is done`() async {
+    /// Runs in a process of its own, as there is one queue in each.
+    @Test func `a simulated tree makes the same events as the kernel, whatever is done`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             for seed in UInt64(1)...(runsLongTests ? 200 : 20) {
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `gives a freed number again where it is told to`() throws {
+    @Test func `a simulated tree gives a freed inode number again if it is to reuse them`() throws {
         var tree = SimulatedTree()
         tree.reusesInodes = true
         let path = Array("f".utf8)
@@ -116,7 +116,7 @@ import Testing
         #expect(try tree.status(path)?.inode != first)
     }
 
-    @Test func `says once that its queue ran over`() throws {
+    @Test func `a simulated tree reports an overflow of its queue once`() throws {
         var tree = SimulatedTree()
         tree.queueLimit = 2
         _ = try tree.watch([])

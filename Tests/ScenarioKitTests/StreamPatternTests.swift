@@ -1,7 +1,7 @@
 import ScenarioKit
 import Testing
 
-@Suite struct `What is expected of a stream` {
+@Suite struct `Stream patterns` {
     private func matches(_ expected: String, _ told: [String]) throws -> Bool {
         let lines = expected.split(separator: "\n").enumerated().map { (number: $0.offset, text: String($0.element)) }
         let told = try told.map { text in
@@ -26,7 +26,9 @@ import Testing
         ("either:\n  nothing\nor:\n  created a\n  removed a", ["created a", "removed a"]),
         ("either:\n  created a\nor:\n  created a\n  removed a\ncreated b", ["created a", "removed a", "created b"]),
     ])
-    func `is found in it`(expected: String, told: [String]) throws { #expect(try matches(expected, told)) }
+    func `a stream that fits its pattern matches`(expected: String, told: [String]) throws {
+        #expect(try matches(expected, told))
+    }
 
     @Test(arguments: [
         ("nothing", ["created a"]), ("created a", []), ("created a\nremoved a", ["removed a", "created a"]),
@@ -39,9 +41,11 @@ import Testing
         ("in any order:\n  created a\n  created b", ["created a", "created b", "created a"]),
         ("either:\n  nothing\nor:\n  created a\n  removed a", ["created a"]),
     ])
-    func `is missed in it`(expected: String, told: [String]) throws { #expect(try !matches(expected, told)) }
+    func `a stream that does not fit its pattern does not match`(expected: String, told: [String]) throws {
+        #expect(try !matches(expected, told))
+    }
 
-    @Test func `is found quickly among thousands`() throws {
+    @Test func `a stream of thousands of lines is matched quickly`() throws {
         let told = (1...3_000).map { "created d/\($0)" }
         #expect(try matches("in any order:\n  repeat 3000: created d/%", told.reversed()))
         #expect(try !matches("in any order:\n  repeat 3000: created d/%", told.dropLast() + ["created d/1"]))

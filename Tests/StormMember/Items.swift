@@ -1,8 +1,8 @@
 import GroupContainer
 import TestSupport
 
-/// What the writers have in common: the number "n" and the pair, whose two items are always the same under a lock.
-/// What bears a writer's name is its own.
+/// The items that the writers have in common: the number "n", and the pair, whose two items are always the same under a
+/// lock. An item with a writer's name is that writer's own.
 extension Part {
     func write() throws {
         let items = try Container(path: path).coordinator(purpose: name).blocking
@@ -10,17 +10,19 @@ extension Part {
         try takeTurns {
             let durability: Durability = draw(0..<8) == 0 ? .durable : .relaxed
             switch draw(0..<20) {
-            case 0..<6: try trying("n") { _ in _ = try items.update("n", default: 0, durability) { $0 += 1 } }
+            case 0..<6:
+                try trying("n") { _ in _ = try items.update("n", default: 0, durability: durability) { $0 += 1 } }
             case 6..<9:
                 try trying("own") { number in
                     _ = try items.write(
-                        bytes: StormContent.bytes(name, number), to: ItemPath("own/\(name)"), durability)
+                        bytes: StormContent.bytes(name, number), to: ItemPath("own/\(name)"), durability: durability)
                 }
-            case 9..<11: try move(items, durability)
-            case 11: try removeOrWrite(items, durability)
-            case 12: try directory(items, durability)
+            case 9..<11: try move(items, durability: durability)
+            case 11: try removeOrWrite(items, durability: durability)
+            case 12: try directory(items, durability: durability)
             case 13:
-                _ = try items.copy(ItemPath("own/\(name)"), to: ItemPath("copies/\(name)"), replacing: true, durability)
+                _ = try items.copy(
+                    ItemPath("own/\(name)"), to: ItemPath("copies/\(name)"), replacing: true, durability: durability)
             case 14..<17:
                 try trying("pair") { number in
                     _ = try items.transaction(.writing("pair/x"), .writing("pair/y"), durability: durability) {
@@ -49,37 +51,38 @@ extension Part {
         try items.coordinate(.reading(item)) { try $0.item(item) != nil }
     }
 
-    /// Nobody else moves it.
-    private func move(_ items: BlockingCoordinator, _ durability: Durability) throws {
+    /// No other writer moves this item.
+    private func move(_ items: BlockingCoordinator, durability: Durability) throws {
         let (here, there) = (ItemPath("moves/\(name)"), ItemPath("moved/\(name)"))
         if try exists(here, items) {
-            try trying("moved") { _ in try items.move(here, to: there, durability) }
+            try trying("moved") { _ in try items.move(here, to: there, durability: durability) }
         } else if try exists(there, items) {
-            try trying("moved") { _ in try items.move(there, to: here, durability) }
+            try trying("moved") { _ in try items.move(there, to: here, durability: durability) }
         } else {
             try trying("moved") { number in
-                _ = try items.write(bytes: StormContent.bytes(name, number), to: here, durability)
+                _ = try items.write(bytes: StormContent.bytes(name, number), to: here, durability: durability)
             }
         }
     }
 
-    private func removeOrWrite(_ items: BlockingCoordinator, _ durability: Durability) throws {
+    private func removeOrWrite(_ items: BlockingCoordinator, durability: Durability) throws {
         let item = ItemPath("comes/\(name)")
         if try exists(item, items) {
-            try trying("gone") { _ in try items.remove(item, durability) }
+            try trying("gone") { _ in try items.remove(item, durability: durability) }
         } else {
             try trying("came") { number in
-                _ = try items.write(bytes: StormContent.bytes(name, number), to: item, durability)
+                _ = try items.write(bytes: StormContent.bytes(name, number), to: item, durability: durability)
             }
         }
     }
 
-    private func directory(_ items: BlockingCoordinator, _ durability: Durability) throws {
+    private func directory(_ items: BlockingCoordinator, durability: Durability) throws {
         if try exists(ItemPath("directories/\(name)"), items) {
-            try items.remove(ItemPath("directories/\(name)"), recursively: true, durability)
+            try items.remove(ItemPath("directories/\(name)"), recursively: true, durability: durability)
         } else {
             _ = try items.write(
-                bytes: StormContent.bytes(name, 1), to: ItemPath("directories/\(name)/deep/item"), durability)
+                bytes: StormContent.bytes(name, 1), to: ItemPath("directories/\(name)/deep/item"),
+                durability: durability)
         }
     }
 }

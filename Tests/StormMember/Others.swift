@@ -9,10 +9,10 @@ extension Part {
             let durability: Durability = draw(0..<10) == 0 ? .durable : .relaxed
             if draw(0..<3) > 0 {
                 try trying("key") { _ in
-                    _ = try keys.update(GroupDefaults.Key<Int>("n", default: 0), durability) { $0 += 1 }
+                    _ = try keys.update(GroupDefaults.Key<Int>("n", default: 0), durability: durability) { $0 += 1 }
                 }
             } else {
-                try trying("set") { try keys.set($0, forKey: name, durability) }
+                try trying("set") { try keys.set($0, forKey: name, durability: durability) }
             }
         }
     }
@@ -31,7 +31,7 @@ extension Part {
         let channel = try GroupChannel(Container(path: path), name: "storm")
         var listener: GroupListener?
         try takeTurns(within: 2) {
-            // Where the disk is full, it is there again as soon as there is room.
+            // Where the disk is full, the listener is made as soon as there is room.
             guard let present = listener else {
                 return try attempt {
                     listener = try channel.listener(named: name, from: .oldest)
@@ -65,7 +65,7 @@ extension Part {
     }
 }
 
-/// Shows the number.
+/// A widget that shows the number.
 struct StormWidget: WidgetProvider {
     static let kind = "storm"
     var interests: [Interest] { [.path("n")] }

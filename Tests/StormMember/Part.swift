@@ -2,11 +2,11 @@ import Glibc
 import GroupContainer
 import TestSupport
 
-/// What each role has: its place, its name, its lots, and the number of what it tries.
+/// What each role has: its container, its name, its random numbers, and the number of its last attempt.
 final class Part {
     let path: String
     let name: String
-    /// Of the last thing that was tried; a later life begins with a higher one.
+    /// The number of the last attempt; a later life begins with a higher one.
     private(set) var number: Int
     var random: SeededGenerator
 
@@ -16,8 +16,8 @@ final class Part {
 
     func draw(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
 
-    /// Does one thing after the other, some milliseconds apart, until its input is closed. What a full disk or somebody
-    /// else refuses is said, and no reason to end.
+    /// Does one thing after the other, some milliseconds apart, until its input is closed. An operation that is
+    /// refused, as by a full disk, is printed, and is no reason to end.
     func takeTurns(within milliseconds: Int = 8, _ turn: () throws -> Void) throws {
         while try !isInputClosed(within: draw(0..<milliseconds)) { try attempt(turn) }
     }
@@ -32,7 +32,7 @@ final class Part {
         do { try turn() } catch let error as CoordinationError { sayRefused(error) }
     }
 
-    /// Says that it tries, with the number of this attempt, and then that it was acknowledged.
+    /// Prints that it tries, with the number of this attempt, and then that it was acknowledged.
     func trying(_ word: String, _ body: (Int) throws -> Void) throws {
         number += 1
         let number = number
@@ -45,14 +45,14 @@ final class Part {
         say("refused \(error.code.rawValue): \("\(error)".split(separator: "\n").joined(separator: " "))")
     }
 
-    /// Waits for its end so long: what paces it is a poll(2) that hears of the end at once.
+    /// Waits for the end of its input for this long: poll(2) paces it, and returns at the end at once.
     private func isInputClosed(within milliseconds: Int) throws -> Bool {
         var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&input, 1, Int32(milliseconds)) > 0
     }
 }
 
-/// One write(2) a line: what was said stays said, whenever this process is killed.
+/// Prints a line with one write(2): what was printed stays, whenever this process is killed.
 func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(1, $0.baseAddress, $0.count) }

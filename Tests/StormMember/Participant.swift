@@ -3,27 +3,27 @@ import Glibc
 import GroupSystemCalls
 import TestSupport
 
-/// Somebody in a storm, in all its lives.
+/// A process in a storm, in all its lives.
 final class Participant {
     enum Role: String {
         case writer, setter, poster, listener, widget, opener
-        /// `watch-group` with a cursor file; the kernel gives the limited one nothing to watch with.
+        /// `watch-group` with a cursor file; the kernel gives the limited one no inotify.
         case follower, limited
-        /// Knows nothing of coordination.
+        /// A program without coordination.
         case shell
-        /// A person, or a monitor, that asks how it goes.
+        /// A person or a monitor that looks at the status.
         case looker
     }
 
     struct Life {
         var text: String
         var status: Int32
-        /// What ended it, where that was us.
+        /// The signal that ended it, if the storm sent one.
         var signal: Int32?
-        /// A follower's place at its start.
+        /// A follower's cursor at its start.
         var cursor: String?
 
-        /// Whole ones.
+        /// The whole lines.
         var lines: [Substring] {
             text.lastIndex(of: "\n").map { text[..<$0].split(separator: "\n") } ?? []
         }
@@ -36,7 +36,7 @@ final class Participant {
     private(set) var lives: [Life] = []
     private var process: RunningProcess
     private var cursor: String?
-    /// When it is to go on.
+    /// The time at which it is to go on.
     private(set) var stoppedUntil: Int64?
 
     init(_ role: Role, _ name: String, in place: StormPlace, seed: UInt64) throws {
@@ -71,8 +71,8 @@ final class Participant {
         }
     }
 
-    /// An editor, a script, or another program that moves files about. The time-out of `read` paces it, and hears of
-    /// the end at once.
+    /// An editor, a script, or another program that moves files about. The time-out of `read` paces it, and ends at the
+    /// end of the input at once.
     private static let shell = """
         RANDOM=$3
         cd "$1" && mkdir -p "shell/$2" && cd "shell/$2" || exit
@@ -103,8 +103,8 @@ final class Participant {
 
     func wait(for isThere: (String) -> Bool) throws { try process.waitForText(isThere) }
 
-    /// Kills it, with what it has started, and starts it anew. A writer is killed so long after it has begun something,
-    /// if it soon does: at another time there is nothing that could be left half done.
+    /// Kills it, with all that it has started, and starts it anew. A writer is killed this long after it has begun an
+    /// attempt, if it soon begins one: at another time nothing could be left half done.
     func kill(microseconds: Int64) throws {
         if role == .writer && stoppedUntil == nil {
             let (number, limit) = (process.lastNumber, monotonicNanoseconds() + 10_000_000)
@@ -128,7 +128,7 @@ final class Participant {
         stoppedUntil = nil
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Requests its end, and waits until it has ended.
     func end() throws {
         if role == .follower || role == .limited {
             process.signal(SIGTERM)
@@ -144,7 +144,7 @@ final class Participant {
         lives.append(Life(text: text, status: status, signal: signal, cursor: cursor))
     }
 
-    /// Who ended by itself, or said that something was seen that must never be.
+    /// The lives that ended by themselves, or printed that they saw what must never be.
     var faults: [String] {
         lives.enumerated().flatMap { number, life in
             let isExpected =

@@ -2,8 +2,8 @@ import Glibc
 import GroupSystemCalls
 import TestSupport
 
-/// Members of every kind in one container, and the weather that they have. What happens is drawn from one seed; in
-/// which order the kernel lets them run is not.
+/// Members of every kind in one container, under the storm's kills, stops and full disk. What happens is drawn from one
+/// seed; the order in which the kernel runs the processes is not.
 final class Storm {
     let place: StormPlace
     private let signals = TerminationSignals()
@@ -12,7 +12,8 @@ final class Storm {
     private(set) var story: [String: Int] = [:]
     private var fullUntil: Int64?
 
-    /// Each has at least two, so that one goes on while the other is dead; the first are enough to wait for each other.
+    /// At least two of each, so that one goes on while the other is dead; the first few are enough to wait for each
+    /// other.
     private static let roles: [Participant.Role] = [
         .listener, .follower, .writer, .poster, .setter, .writer, .shell, .widget, .limited, .opener, .looker, .writer,
         .setter, .poster, .listener, .follower, .shell, .writer,
@@ -23,7 +24,7 @@ final class Storm {
         let canLimit = succeeds(["unshare", "-Ur", "sh", "-c", "echo 0 >/proc/sys/user/max_inotify_instances"])
         if !canLimit { say("storm: no follower is without inotify: unshare -Ur is not allowed here") }
         let roles = (0..<max(members, 11)).map { Self.roles[$0 % Self.roles.count] }
-        // Who listens gets everything only if it is there before anything is posted.
+        // A listener gets everything only if it is there before anything is posted.
         for role in roles.filter({ $0 == .listener }) + roles.filter({ $0 != .listener }) {
             try checkSignals()
             let number = participants.count
@@ -38,14 +39,14 @@ final class Storm {
         var signal: Int32
     }
 
-    /// Who is asked to end lets go of everything on the way out: the members, and the file system.
+    /// A storm that is asked to end releases everything on the way out: the members, and the file system.
     private func checkSignals() throws {
         if let signal = signals.received { throw Interrupted(signal: signal) }
     }
 
     private func note(_ word: String) { story[word, default: 0] += 1 }
 
-    /// Every 50 ms something happens. Nobody waits for that time: it is what the weather is.
+    /// Every 50 ms something happens. No process waits for that time: it is the pace of the storm.
     func rage(seconds: Double) throws {
         let end = monotonicNanoseconds() + Int64(seconds * 1e9)
         while monotonicNanoseconds() < end {
@@ -77,7 +78,7 @@ final class Storm {
             case 36, 37:
                 guard let leader = leader() else { break }
                 note("leaders stopped")
-                // Longer than anybody waits for its answer.
+                // Longer than any member waits for its reply.
                 stop(leader, until: now + 1_000_000_000 + length)
             default: break
             }
@@ -89,7 +90,7 @@ final class Storm {
         if participant.stoppedUntil == nil { participant.stop(until: time) }
     }
 
-    /// As somebody who looks has last seen it: to look oneself could be to wait for one who is stopped.
+    /// Returns the leader as a looker has last seen it: a look of the storm's own might wait for a stopped process.
     private func leader() -> Participant? {
         for looker in participants where looker.role == .looker {
             let lines = looker.text.split(separator: "\n")
@@ -102,7 +103,8 @@ final class Storm {
         return nil
     }
 
-    /// All go on, and those who change anything end; returns all changes, as lines, when the followers have told them.
+    /// Lets all go on, and ends those that change anything; returns all changes, as lines, when the followers have
+    /// reported them.
     func calm() throws -> [String] {
         try place.makeRoom()
         for participant in participants { participant.resume() }
@@ -114,7 +116,7 @@ final class Storm {
         }
         for poster in posters.dropLast() { try poster.end() }
         if let poster = posters.last {
-            // One that was posted when all others had ended.
+            // Waits for a message that was posted after all others had ended.
             let count = Self.posts(in: poster.text).count
             try poster.wait { Self.posts(in: $0).count > count + 1 }
             try poster.end()
@@ -144,7 +146,7 @@ final class Storm {
 
     static func posts(in text: String) -> [Post] { messages("posted ", text[...].split(separator: "\n")) }
 
-    /// `WORD NAME ATTEMPT NUMBER`.
+    /// Parses lines `WORD NAME ATTEMPT NUMBER`.
     static func messages(_ word: String, _ lines: [Substring]) -> [Post] {
         lines.compactMap { line in
             guard line.hasPrefix(word), let space = line.lastIndex(of: " "),

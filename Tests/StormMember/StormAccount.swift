@@ -1,16 +1,16 @@
-/// What the members of a storm were told of what they did, and so what may be there in the end.
+/// What the members of a storm have acknowledged, and so what may be there in the end.
 struct StormAccount {
     /// How often each word was acknowledged.
     private(set) var acknowledged: [String: Int] = [:]
-    /// How often somebody was killed who had begun it and was not answered.
+    /// How often a process was killed that had begun the word, and was not answered.
     private(set) var uncertain: [String: Int] = [:]
-    /// By word and name, the numbers of which one is the last that happened: of the last one acknowledged, and those after it
-    /// that were not answered.
+    /// By word and name, the numbers of which one is the last that happened: the last one acknowledged, and those after
+    /// it that were not answered.
     private(set) var last: [String: Set<Int>] = [:]
     private(set) var refusals: [String: Int] = [:]
     private(set) var faults: [String] = []
 
-    /// The lives of one name, in their order.
+    /// Takes the lives of one name, in their order.
     mutating func take(_ name: String, _ lives: [[Substring]]) {
         for lines in lives {
             var begun: (word: String, number: Int)?
@@ -38,7 +38,7 @@ struct StormAccount {
         }
     }
 
-    /// Two words of one thing, which is there or not.
+    /// Two words about one item, which is there or not.
     private static let presence = ["came": (word: "comes", value: 1), "gone": (word: "comes", value: 0)]
 
     private mutating func settle(_ word: String, _ number: Int, _ name: String) {
@@ -51,12 +51,12 @@ struct StormAccount {
 
     private mutating func refuse(_ code: String, _ line: Substring, hadBegun: Bool, _ name: String) {
         refusals[code, default: 0] += 1
-        // Nothing was there yet to be read or copied, or the disk was full.
+        // There was nothing yet to be read or copied, or the disk was full.
         if code == "noSpace:" || code == "notFound:" && !hadBegun { return }
         faults.append("\(name): \(line)")
     }
 
-    /// A number to which each acknowledged attempt has added one.
+    /// Checks a number to which each acknowledged attempt has added one.
     func check(_ word: String, is value: Int) -> [String] {
         let (least, most) = (acknowledged[word] ?? 0, (acknowledged[word] ?? 0) + (uncertain[word] ?? 0))
         return (least...most).contains(value) ? [] : ["\(word) is \(value), and \(least) to \(most) were added"]

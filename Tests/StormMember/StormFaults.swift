@@ -68,7 +68,7 @@ extension Storm {
         return faults
     }
 
-    /// How well it is watched is no change.
+    /// How well the container is watched is no change.
     private static func changes(_ lines: [String]) throws -> [JSONChange] {
         try lines.map { try JSONChange($0) }.filter { $0.kind != "degraded" }
     }

@@ -1,12 +1,12 @@
 import Foundation
 import TestSupport
 
-/// The container of a storm, where it is possible on a file system of its own that can be filled.
+/// The container of a storm, where possible on a file system of its own that can be filled.
 final class StormPlace {
     private let small: SmallFileSystem?
     private let surroundings: TemporaryContainer
     let container: String
-    /// Outside the file system: who keeps something here does not find it full.
+    /// A directory outside the file system, which is never full.
     let directory: String
     private(set) var isFull = false
 
@@ -15,14 +15,14 @@ final class StormPlace {
         surroundings = try await TemporaryContainer(creating: false)
         directory = surroundings.directory
         container = (small?.path ?? directory) + "/container"
-        // All of it is looked at in the end.
+        // The whole journal is checked in the end.
         let made = try run(["groupctl", "create", container, "--journal-size", "64G", "--journal-age", "365d"])
         if made.status != 0 { throw TemporaryContainer.Failed(description: made.text) }
     }
 
     var canBeFilled: Bool { small != nil }
 
-    /// As it is started where the file system is seen; the process is the program's own.
+    /// Starts a program where the file system is visible; the process is the program's own.
     func start(_ words: [String], input: String? = nil) throws -> RunningProcess {
         try RunningProcess(small?.words(words) ?? words, input: input, environment: surroundings.environment)
     }
@@ -42,10 +42,9 @@ final class StormPlace {
         isFull = false
     }
 
-    /// By path.
+    /// Returns the files' contents by path.
     func files() throws -> [String: [UInt8]] {
-        // Seen from here through the namespace of a process that is in it would be shorter, and is not allowed
-        // everywhere.
+        // Reading through the namespace of a process that is in it would be shorter, and is not allowed everywhere.
         let script =
             #"cd "$1" && find . -path ./.group -prune -o -type f -printf '%P\n' -exec base64 -w0 {} \; -printf '\n'"#
         let lines = try run(["sh", "-c", script, "sh", container]).text.split(
@@ -61,13 +60,13 @@ final class StormPlace {
         StreamedTree.entries(found: Array(try run(["sh", "-c", StreamedTree.find, "sh", container]).text.utf8))
     }
 
-    /// What changes have left there.
+    /// Returns what changes have left in staging.
     func staging() throws -> [String] {
         try run(["ls", "\(container)/.group/staging"]).text.split(separator: "\n").map(String.init)
             .filter { !$0.hasSuffix(".note") }
     }
 
-    /// Whose words name the container.
+    /// Returns the processes whose words name the container.
     func processes() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { Int($0) != nil }.compactMap { process in
             guard let words = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") else { return nil }

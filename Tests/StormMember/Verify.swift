@@ -3,7 +3,7 @@ import GroupContainer
 import TestSupport
 import Widgets
 
-/// Says what is there now that nobody else is; each lock has to be free.
+/// Prints what is there now that no other process is; each lock has to be free.
 func verify(_ path: String) async throws {
     let container = try Container(path: path)
     let items = container.coordinator(purpose: "verify").blocking

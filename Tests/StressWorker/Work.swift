@@ -3,11 +3,11 @@ import GroupContainer
 import GroupSystemCalls
 
 /// One of many processes that add to one number, and read it, for some time. What it did is printed as one line:
-/// writes, reads, the longest wait and the longest one of a write in microseconds, faults. Where it is announcing, for
-/// those that are killed, each number is said when its write is acknowledged.
+/// writes, reads, the longest wait and the longest wait of a write in microseconds, faults. If it is announcing, for
+/// processes that are killed, each number is printed when its write is acknowledged.
 struct Work {
     var directory: String
-    /// Of a hundred operations.
+    /// The number of reads in a hundred operations.
     var readsPerHundred: Int
     var start: Int64
     var end: Int64
@@ -45,7 +45,7 @@ struct Work {
                 longestWrite = max(longestWrite, entered - begin)
                 if isAnnouncing { say("\(found)") }
             }
-            // It never goes back.
+            // The number never goes back.
             if found < last { faults += 1 }
             last = found
             longest = max(longest, entered - begin)
@@ -58,10 +58,10 @@ struct Work {
         return number
     }
 
-    /// The item has something else in it than one number and a newline.
+    /// The item has another content than one number and a newline.
     struct Torn: Error {}
 
-    /// In one write(2): what was said stays said, whenever this process is killed.
+    /// Prints a line with one write(2): what was printed stays, whenever this process is killed.
     private func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(1, $0.baseAddress, $0.count) }

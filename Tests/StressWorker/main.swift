@@ -1,4 +1,4 @@
-// What tools/stress-writers starts.
+// tools/stress-writers starts this.
 import GroupContainer
 import GroupSystemCalls
 

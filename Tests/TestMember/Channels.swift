@@ -2,7 +2,7 @@ import Glibc
 import GroupContainer
 import GroupSystemCalls
 
-/// Says what was posted, and its number.
+/// Posts messages, and prints each with its number.
 func post(to channel: String, of path: String, tag: String, count: Int, thinking: Int64) throws {
     let channel = try GroupChannel(Container(path: path), name: channel)
     let filling = String(repeating: ".", count: 200)
@@ -12,7 +12,7 @@ func post(to channel: String, of path: String, tag: String, count: Int, thinking
     }
 }
 
-/// Says what it gets and what it has acknowledged; acknowledges a few at once.
+/// Prints each message and each acknowledgement; acknowledges several at once.
 func listen(to channel: String, of path: String, as name: String, every: UInt64) throws {
     let channel = try GroupChannel(Container(path: path), name: channel)
     let listener = try channel.listener(named: name, from: .oldest)
@@ -27,7 +27,7 @@ func listen(to channel: String, of path: String, as name: String, every: UInt64)
     }
 }
 
-/// The child tries what its parent may do, then stays until the input ends.
+/// Listens, and forks a child that tries what its parent may do, and stays until the input ends.
 func listenAndFork(to channel: String, of path: String, as name: String) throws {
     let channel = try GroupChannel(Container(path: path), name: channel)
     let listener = try channel.listener(named: name)
@@ -51,7 +51,7 @@ func listenAndFork(to channel: String, of path: String, as name: String) throws 
     say("\(listener.name) ends")
 }
 
-/// Says who listens, and whether anything can be changed.
+/// Prints the listeners, and whether anything can be changed.
 func list(_ channel: String, of path: String) throws {
     let channel = try GroupChannel(Container(path: path), name: channel)
     for listener in try channel.listeners() {
@@ -71,12 +71,12 @@ func list(_ channel: String, of path: String) throws {
 }
 
 func sayDurably(to channel: String, of path: String, _ text: String) throws {
-    say("\(try GroupChannel(Container(path: path), name: channel).post(bytes: Array(text.utf8), .durable))")
+    say("\(try GroupChannel(Container(path: path), name: channel).post(bytes: Array(text.utf8), durability: .durable))")
 }
 
 func fill(_ channel: String, of path: String, _ text: String) throws {
     let channel = try GroupChannel(Container(path: path), name: channel)
-    say("\(try channel.post(bytes: Array(text.utf8), .durable))")
+    say("\(try channel.post(bytes: Array(text.utf8), durability: .durable))")
     for number in 1...12 {
         let filling = [UInt8](repeating: UInt8(ascii: "."), count: 48_000)
         say("\(try channel.post(bytes: Array("\(number) ".utf8) + filling))")
@@ -90,5 +90,5 @@ func take(from channel: String, of path: String, as name: String) throws {
         say(String(decoding: message.bytes ?? [], as: UTF8.self))
         last = message.number
     }
-    try listener.acknowledge(upTo: last, .durable)
+    try listener.acknowledge(upTo: last, durability: .durable)
 }

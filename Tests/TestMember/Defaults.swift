@@ -21,7 +21,7 @@ func incrementDefaults(of path: String, count: Int, thinking: Int64) throws {
     }
 }
 
-/// A line as it begins and one as it ends: `>` and `<`, the time, then what it is and what it gave.
+/// Prints a line when an operation begins and one when it ends: `>` or `<`, the time, then the operation or its result.
 func makeHistory(of path: String, seed: UInt64, count: Int) throws {
     let defaults = try GroupDefaults(Container(path: path))
     var random = Lots(seed: seed)
@@ -50,26 +50,26 @@ func makeHistory(of path: String, seed: UInt64, count: Int) throws {
     }
 }
 
-/// Sets "first" and, once the suite's log has begun another file, "last".
-func compactDefaults(of path: String, _ text: String, _ durability: Durability) throws {
+/// Sets "first" and, once the suite's log has begun another segment, "last".
+func compactDefaults(of path: String, _ text: String, durability: Durability) throws {
     let defaults = try GroupDefaults(Container(path: path))
-    try defaults.set(text, forKey: "first", durability)
+    try defaults.set(text, forKey: "first", durability: durability)
     say("first")
     for _ in 0..<12 { try defaults.set(DefaultsValue.data([UInt8](repeating: 1, count: 48_000)), forKey: "filler") }
-    try defaults.set(text, forKey: "last", durability)
+    try defaults.set(text, forKey: "last", durability: durability)
     say("last")
 }
 
 func transactDefaults(of path: String, _ text: String) throws {
     let defaults = try GroupDefaults(Container(path: path))
-    try defaults.transaction(.durable) { transaction in
+    try defaults.transaction(durability: .durable) { transaction in
         for key in ["first", "last"] { transaction.set(.string(text), forKey: key) }
         transaction.set(nil, forKey: "gone")
     }
     say("done")
 }
 
-/// The time is that after the operation.
+/// Prints a result, with the time after the operation.
 private func sayEnd(_ answer: Int) { say("< \(monotonicNanoseconds()) \(answer)") }
 
 /// SplitMix64 (Steele, Lea, Flood).

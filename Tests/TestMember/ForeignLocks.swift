@@ -2,8 +2,8 @@ import Glibc
 import GroupContainer
 import GroupSystemCalls
 
-/// Sets a lock of the whole process (`fcntl(F_SETLK)`) on a file of the container, as programs do that know nothing of
-/// it; then carries out what it reads, a word a line, and answers each.
+/// Sets a lock of the whole process (`fcntl(F_SETLK)`) on a file of the container, as programs without coordination do;
+/// then carries out what it reads, a word a line, and prints when each is done.
 func lockProcessWide(_ path: String, _ item: String) throws {
     let file = try FileDescriptor.open(path: Array("\(path)/\(item)".utf8), .readingAndWriting)
     var lock = flock()
@@ -14,7 +14,8 @@ func lockProcessWide(_ path: String, _ item: String) throws {
     _ = file
 }
 
-/// The same with a database that SQLite has open, in the middle of a transaction that writes.
+/// Keeps a database open in SQLite, in the middle of a transaction that writes; then carries out what it reads, as
+/// `lockProcessWide` does.
 func lockDatabase(_ path: String, _ item: String, journal: String) throws {
     guard let library = unsafe dlopen("libsqlite3.so.0", RTLD_NOW), let open = unsafe dlsym(library, "sqlite3_open"),
         let execute = unsafe dlsym(library, "sqlite3_exec")
@@ -35,7 +36,7 @@ func lockDatabase(_ path: String, _ item: String, journal: String) throws {
 private func obey(_ path: String, _ item: ItemPath) throws {
     let container = try Container(path: path)
     let coordinator = container.coordinator(purpose: "test-member").blocking
-    var follower: ChangeFollower?
+    var follower: Follower<Change>?
     say("locked")
     while let word = nextLine() {
         switch word {

@@ -2,7 +2,8 @@ import Glibc
 import GroupContainer
 import GroupSystemCalls
 
-/// One write(2) a line, unless the system takes less: what was said stays said, whenever this process is killed.
+/// Prints a line with one write(2), unless the system takes less: what was printed stays, whenever this process is
+/// killed.
 func say(_ line: String) {
     var rest = Array((line + "\n").utf8)[...]
     while !rest.isEmpty {
@@ -28,7 +29,7 @@ func rotate(_ path: String, _ item: ItemPath, _ text: String) throws {
     let long = ItemPath(String(repeating: "x", count: 4_000))
     for _ in 0..<20 { _ = try container.appendRawRecord(naming: long) }
     let coordinator = container.coordinator(purpose: "test-member").blocking
-    if case .written(let generation) = try coordinator.write(bytes: Array(text.utf8), to: item, .relaxed) {
+    if let generation = try coordinator.write(bytes: Array(text.utf8), to: item, durability: .relaxed).generation {
         say("\(generation)")
     }
 }
@@ -36,8 +37,8 @@ func rotate(_ path: String, _ item: ItemPath, _ text: String) throws {
 func write(to container: String, _ path: ItemPath, count: Int) throws {
     let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
     for number in stride(from: 1, through: count, by: 1) {
-        let outcome = try coordinator.write(bytes: Array("\(getpid()) \(number)".utf8), to: path, .relaxed)
-        if case .written(let generation) = outcome { say("\(generation)") }
+        let outcome = try coordinator.write(bytes: Array("\(getpid()) \(number)".utf8), to: path, durability: .relaxed)
+        if let generation = outcome.generation { say("\(generation)") }
     }
 }
 
@@ -45,8 +46,8 @@ func writeDurably(to container: String, _ path: ItemPath, count: Int) throws {
     let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
     for number in stride(from: 1, through: count, by: 1) {
         do {
-            let outcome = try coordinator.write(bytes: Array("\(number)\n".utf8), to: path, .durable)
-            if case .written(let generation) = outcome { say("\(generation)") }
+            let outcome = try coordinator.write(bytes: Array("\(number)\n".utf8), to: path, durability: .durable)
+            if let generation = outcome.generation { say("\(generation)") }
         } catch let error as CoordinationError {
             say(error.code.rawValue)
         }
@@ -56,7 +57,7 @@ func writeDurably(to container: String, _ path: ItemPath, count: Int) throws {
 func update(in container: String, _ path: ItemPath, _ text: String) throws {
     let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
     let outcome = try coordinator.updateBytes(path) { old in (old ?? []) + Array(text.utf8) }
-    if case .written(let generation) = outcome { say("\(generation)") }
+    if let generation = outcome.generation { say("\(generation)") }
 }
 
 func count(in container: String, _ path: ItemPath, count: Int) throws {
@@ -66,13 +67,13 @@ func count(in container: String, _ path: ItemPath, count: Int) throws {
         do {
             let read = try coordinator.readVersion(path, as: Int.self)
             let outcome = try coordinator.write(
-                read.content + 1, to: path, .relaxed, if: .generation(read.generation))
-            if case .written(let generation) = outcome { say("\(generation)") }
+                read.content + 1, to: path, durability: .relaxed, if: .generation(read.generation))
+            if let generation = outcome.generation { say("\(generation)") }
             done += 1
         } catch let error as CoordinationError {
             if error.code == .notFound {
                 do {
-                    try coordinator.write(0, to: path, .relaxed, if: .absent)
+                    try coordinator.write(0, to: path, durability: .relaxed, if: .absent)
                 } catch let error as CoordinationError { if error.code != .conflict { throw error } }
             } else if error.code != .conflict {
                 throw error
@@ -129,12 +130,12 @@ func nest(_ path: String, _ outer: ItemPath, _ inner: ItemPath) throws {
     say("ended")
 }
 
-/// With locks that belong to the process (fcntl's old ones) this would drop all of them.
+/// Opens and closes the lock file. Locks that belong to the process (fcntl's old ones) would all end by this.
 private func closeAnotherDescriptor(ofLockIn path: String) throws {
     _ = try FileDescriptor.open(path: Array("\(path)/.group/lock".utf8), .readingAndWriting)
 }
 
-// Swift keeps fork(2) from its programs; what happens to one that calls it all the same, or through C, is the question.
+// Swift keeps fork(2) from its programs; the tests check a program that calls it all the same, or through C.
 @_silgen_name("fork") func forkWithoutExec() -> Int32
 
 func forkAndHold(_ path: String, _ item: ItemPath, childStays: Bool) throws {
@@ -144,7 +145,7 @@ func forkAndHold(_ path: String, _ item: ItemPath, childStays: Bool) throws {
         let child = forkWithoutExec()
         if child == 0 {
             do {
-                _ = try coordinator.write(bytes: [0x78], to: item, .relaxed, timeout: .zero)
+                _ = try coordinator.write(bytes: [0x78], to: item, durability: .relaxed, timeout: .zero)
                 say("child wrote")
             } catch {
                 say("child \((error as? CoordinationError)?.code.rawValue ?? "other")")
@@ -161,8 +162,7 @@ func forkAndHold(_ path: String, _ item: ItemPath, childStays: Bool) throws {
     }
 }
 
-/// Swift's own reads on without end at the end of the input where `errno` says, from any call before, that a signal
-/// interrupted it.
+/// Reads a line. Swift's `readLine` does not end at the end of the input if `errno` is EINTR from any call before.
 func nextLine() -> String? {
     errno = 0
     return readLine()

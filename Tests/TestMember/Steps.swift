@@ -2,9 +2,9 @@ import Glibc
 import GroupContainer
 import ScenarioKit
 
-/// Carries out what it reads, a line at a time as the scenarios have it, and answers each with `ok` or why not, and how
-/// many lines that were: `groupctl` and `transaction` as a member, anything else without coordination. `container PATH`
-/// goes to another one.
+/// Carries out what it reads, a line at a time as the scenarios have it, and prints for each `ok` or the reason of a
+/// failure, and the number of lines so far: `groupctl` and `transaction` as a member, anything else without
+/// coordination. `container PATH` changes to another container.
 func performSteps(in path: String) throws {
     var stage = StepStage(path)
     var count = 0
@@ -33,7 +33,7 @@ private struct StepStage {
 
     struct Unknown: Error {}
 
-    /// It is a member from its first coordinated step on.
+    /// Joins the container at the first coordinated step.
     private mutating func member() throws -> BlockingCoordinator {
         if let coordinator { return coordinator }
         let joined = try Container(path: path).coordinator(purpose: "test-member").blocking
@@ -54,20 +54,20 @@ private struct StepStage {
         let isRecursive = words.contains(Array("-r".utf8))
         let paths = words.dropFirst().filter { $0.first != UInt8(ascii: "-") }.map { ItemPath(bytes: $0) }
         switch (String(decoding: words[0], as: UTF8.self), paths.count) {
-        case ("write", 1): _ = try member.write(bytes: input, to: paths[0], .relaxed)
-        case ("mkdir", 1): _ = try member.createDirectory(paths[0], .relaxed)
-        case ("remove", 1): try member.remove(paths[0], recursively: isRecursive, .relaxed)
-        case ("move", 2): try member.move(paths[0], to: paths[1], replacing: true, .relaxed)
+        case ("write", 1): _ = try member.write(bytes: input, to: paths[0], durability: .relaxed)
+        case ("mkdir", 1): _ = try member.createDirectory(paths[0], durability: .relaxed)
+        case ("remove", 1): try member.remove(paths[0], recursively: isRecursive, durability: .relaxed)
+        case ("move", 2): try member.move(paths[0], to: paths[1], replacing: true, durability: .relaxed)
         case ("copy", 2):
-            _ = try member.copy(paths[0], to: paths[1], recursively: isRecursive, replacing: true, .relaxed)
+            _ = try member.copy(paths[0], to: paths[1], recursively: isRecursive, replacing: true, durability: .relaxed)
         default: throw Unknown()
         }
     }
 
     private func transact(_ parts: [[[UInt8]]], as member: BlockingCoordinator) throws {
         let intents = try parts.flatMap(Self.intents)
-        let body = { (access: TransactionAccess) in for part in parts { try Self.perform(part, access) } }
-        // The call takes them one by one.
+        let body = { (access: Access) in for part in parts { try Self.perform(part, access) } }
+        // The call takes the intents one by one.
         switch intents.count {
         case 1: try member.transaction(intents[0], durability: .relaxed, body)
         case 2: try member.transaction(intents[0], intents[1], durability: .relaxed, body)
@@ -88,7 +88,7 @@ private struct StepStage {
         }
     }
 
-    private static func perform(_ words: [[UInt8]], _ access: TransactionAccess) throws {
+    private static func perform(_ words: [[UInt8]], _ access: Access) throws {
         let paths = words.dropFirst().map { ItemPath(bytes: $0) }
         switch String(decoding: words[0], as: UTF8.self) {
         case "write": try access.write(bytes: words[2], to: paths[0])

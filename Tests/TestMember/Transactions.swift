@@ -14,7 +14,7 @@ func transact(in container: String, count: Int) throws {
     }
 }
 
-func transactThree(in container: String, directory: String, _ text: String, _ durability: Durability) throws {
+func transactThree(in container: String, directory: String, _ text: String, durability: Durability) throws {
     let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
     let new = ItemPath("\(directory)/new")
     let (_, generation) = try coordinator.transaction(
@@ -27,9 +27,9 @@ func transactThree(in container: String, directory: String, _ text: String, _ du
     if let generation { say("\(generation)") }
 }
 
-/// Turns a log round: what was `log.1` is `log.2`, over another one; what was `log` is `log.1`; and there is a new one,
-/// a copy of it, and a directory in another place.
-func transactRound(in container: String, _ durability: Durability) throws {
+/// Rotates a log: `log.1` replaces `log.2`, and `log` becomes `log.1`; a new `log` is written and copied, and a
+/// directory is moved.
+func transactRound(in container: String, durability: Durability) throws {
     let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
     let (_, generation) = try coordinator.transaction(
         .writing("log", .forMoving), .writing("log.1", .forMoving), .writing("log.2", .forReplacing),
@@ -47,7 +47,7 @@ func transactRound(in container: String, _ durability: Durability) throws {
 
 func transactOn(in container: String) throws {
     do {
-        try transactThree(in: container, directory: "directory", "text", .durable)
+        try transactThree(in: container, directory: "directory", "text", durability: .durable)
     } catch let error as CoordinationError {
         say(error.code.rawValue)
     }

@@ -1,4 +1,4 @@
-// A member of a container that the fault tests kill, stop and fork. Whatever it prints, it prints at once.
+// A member of a container that the fault tests kill, stop and fork. Its output is not buffered.
 import Glibc
 import GroupContainer
 import GroupSystemCalls
@@ -79,8 +79,9 @@ do {
     case ("write-durably", 5): try writeDurably(to: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
     case ("transact", 4): try transact(in: words[2], count: Int(words[3]) ?? 0)
     case ("transact-three", 6):
-        try transactThree(in: words[2], directory: words[3], words[4], words[5] == "durable" ? .durable : .relaxed)
-    case ("transact-round", 4): try transactRound(in: words[2], words[3] == "durable" ? .durable : .relaxed)
+        try transactThree(
+            in: words[2], directory: words[3], words[4], durability: words[5] == "durable" ? .durable : .relaxed)
+    case ("transact-round", 4): try transactRound(in: words[2], durability: words[3] == "durable" ? .durable : .relaxed)
     case ("transact-on", 3): try transactOn(in: words[2])
     case ("update", 5): try update(in: words[2], ItemPath(words[3]), words[4])
     case ("count", 5): try count(in: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
@@ -93,7 +94,7 @@ do {
     case ("defaults-increment", 4): try incrementDefaults(of: words[2], count: Int(words[3]) ?? 0, thinking: 0)
     case ("defaults-slow", 4): try incrementDefaults(of: words[2], count: Int(words[3]) ?? 0, thinking: 5_000_000)
     case ("defaults-compact", 5):
-        try compactDefaults(of: words[2], words[3], words[4] == "durable" ? .durable : .relaxed)
+        try compactDefaults(of: words[2], words[3], durability: words[4] == "durable" ? .durable : .relaxed)
     case ("defaults-transact", 4): try transactDefaults(of: words[2], words[3])
     case ("defaults-history", 5):
         try makeHistory(of: words[2], seed: UInt64(words[3]) ?? 0, count: Int(words[4]) ?? 0)

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A file system of its own, seen by nobody but the programs that are started in it, on a device that refuses to write
+/// A file system of its own, visible only to the programs that are started in it, on a device that refuses to write
 /// whenever the test wants it: nbdkit's `error` filter behind a file of nbdfuse, with a loop device over that.
 package final class BrokenDisk {
-    /// Why there is none here; nil where there is.
+    /// Why there can be none on this machine; nil if there can.
     package static let whatIsMissing: String? = {
         if !SmallFileSystem.isPossible { return "needs root and the permission to mount" }
         if !succeeds(["sh", "-c", "command -v nbdkit && command -v nbdfuse && command -v mkfs.ext4"]) {
@@ -14,11 +14,11 @@ package final class BrokenDisk {
     }()
 
     private let surroundings: TemporaryContainer
-    /// Holds the mount namespace and the device.
+    /// The process that holds the mount namespace and the device.
     private let keeper: RunningProcess
     private var refusal: String { surroundings.directory + "/broken" }
 
-    /// Where files lie beside it: it is `disk` there.
+    /// The directory around the file system, which is `disk` in it.
     package var directory: String { surroundings.directory }
 
     package init() throws {
@@ -43,23 +43,23 @@ package final class BrokenDisk {
         try keeper.waitForText("mounted\n")
     }
 
-    /// From now on no write reaches it.
+    /// Makes every write to the device fail from now on.
     package func fail() throws {
         guard FileManager.default.createFile(atPath: refusal, contents: nil) else {
             throw TemporaryContainer.Failed(description: "cannot make \(refusal)")
         }
     }
 
-    /// From now on all do.
+    /// Lets every write to the device succeed from now on.
     package func heal() throws { try FileManager.default.removeItem(atPath: refusal) }
 
-    /// Has everything read from the device that is read from now on. Nothing may be open in it.
+    /// Mounts the device again, so that everything is read from it from now on. Nothing may be open in it.
     package func remount() throws {
         try keeper.send("remount")
         try keeper.waitForText("remounted\n")
     }
 
-    /// In its directory, in its namespace.
+    /// Returns the command for a program in its directory, in its namespace.
     package func command(_ words: String...) -> [String] {
         ["nsenter", "-t", "\(keeper.identifier)", "-m", "-r", "env", "-C", directory, BuildDirectory.resolve(words[0])]
             + words.dropFirst()
@@ -71,7 +71,7 @@ package final class BrokenDisk {
         ).finish()
     }
 
-    /// Returns once it is gone.
+    /// Ends the device, and returns once it is gone.
     package func end() throws {
         keeper.closeInput()
         _ = try keeper.finish()

@@ -1,29 +1,29 @@
 import Foundation
 import Glibc
 
-/// Where the build put our executables: beside the tests' own.
+/// Where the build put this package's executables: beside the tests' own.
 package enum BuildDirectory {
     package static let path: String = {
         let executable = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return (executable as NSString).deletingLastPathComponent
     }()
 
-    /// One of our executables by its path; what is none of ours keeps its name, to be looked up in PATH.
+    /// Returns the path of an executable of this package; any other program keeps its name, to be looked up in PATH.
     package static func resolve(_ program: String) -> String {
         let ours = "\(path)/\(program)"
         return unsafe access(ours, X_OK) == 0 ? ours : program
     }
 }
 
-/// Some faults only root can arrange.
+/// Whether the tests run as root: only root can arrange some faults.
 package let isRoot = geteuid() == 0
 
-/// Whether the long tests were asked for.
+/// Whether the long tests were requested.
 package let runsLongTests =
     ProcessInfo.processInfo.environment["GROUP_CONTAINER_LONG_TESTS"].map { !$0.isEmpty } ?? false
 
-/// More than any wait of a test that passes takes, so that one which does not ends. Under a sanitizer everything takes
-/// longer.
+/// More than any wait of a test that passes takes, so that a test that does not pass ends. Under a sanitizer everything
+/// takes longer.
 package let patience = Duration.seconds(environmentNumber("GROUP_CONTAINER_PATIENCE") ?? 60)
 
 extension Duration {

@@ -1,4 +1,4 @@
-/// What a command can be given: text, or bytes that need not be UTF-8.
+/// A word or an input of a command: text, or bytes that need not be UTF-8.
 package protocol BytesConvertible {
     var commandBytes: [UInt8] { get }
 }

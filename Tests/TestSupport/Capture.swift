@@ -2,9 +2,9 @@ import CGroupLinux
 import Foundation
 import Glibc
 
-/// What comes out of a pipe, kept, and handed out line by line.
+/// The output from a pipe, kept, and returned line by line.
 final class Capture {
-    /// -1 once its end was reached or nobody wants more.
+    /// -1 once its end was reached or it was closed.
     private(set) var descriptor: Int32
     private(set) var bytes: [UInt8] = []
     private var nextLine = 0
@@ -21,7 +21,7 @@ final class Capture {
         descriptor = -1
     }
 
-    /// Reads once; call it when there is something.
+    /// Reads once; to be called when there is something to read.
     func take() {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         let count = unsafe read(descriptor, &chunk, chunk.count)
@@ -32,7 +32,7 @@ final class Capture {
         }
     }
 
-    /// The next line that is whole; at the end also one without its newline.
+    /// Returns the next whole line; at the end also a line without its newline.
     func popLine() -> String? {
         let rest = bytes[nextLine...]
         guard let newline = rest.firstIndex(of: UInt8(ascii: "\n")) else {
@@ -45,14 +45,14 @@ final class Capture {
     }
 }
 
-/// A pipe, closed on exec.
+/// Makes a pipe, closed on exec.
 func makePipe() throws -> (reading: Int32, writing: Int32) {
     var ends: [Int32] = [-1, -1]
     if unsafe clinux_pipe(&ends) != 0 { throw SetUpError("pipe2", errno) }
     return (ends[0], ends[1])
 }
 
-/// A file in memory that is read from its start.
+/// Makes a file in memory that is read from its start.
 func memoryFile(_ content: [UInt8]) throws -> Int32 {
     let file = clinux_memory_file()
     if file < 0 { throw SetUpError("memfd_create", errno) }
@@ -66,8 +66,8 @@ func memoryFile(_ content: [UInt8]) throws -> Int32 {
     return file
 }
 
-/// Which of the descriptors can be read or are at their end; none when the time is over. On a thread of its own: tests
-/// that wait must not take the cooperative pool away from those that could go on.
+/// Returns the descriptors that can be read or are at their end; none when the time is over. Waits on a thread of its
+/// own: tests that wait must not take the cooperative pool away from tests that could go on.
 func awaitReadable(_ descriptors: [Int32], atMost time: Duration) async -> [Int32] {
     await withCheckedContinuation { continuation in
         Thread.detachNewThread {

@@ -2,23 +2,23 @@ import Foundation
 package import Glibc
 import GroupSystemCalls
 
-/// A program that a test started: one of ours, or one in PATH. It is killed, with all that it started, when the test
-/// lets go of it.
+/// A program that a test started: one of this package, or one in PATH. It is killed, with all that it started, when the
+/// test releases it.
 package final class Command {
-    /// Where its standard output goes.
+    /// The destination of its standard output.
     package enum Output {
         case captured
         case file(String)
-        /// A pipe that nobody reads.
+        /// A pipe without a reader.
         case closedPipe
     }
 
-    /// One of the two streams that can be read.
+    /// A stream that can be read.
     package enum Stream {
         case output, errors
     }
 
-    /// How it ended, and all that it said.
+    /// How it ended, and all that it printed.
     package struct Outcome: CustomStringConvertible {
         /// 128 + n for signal n.
         package let status: Int32
@@ -32,7 +32,7 @@ package final class Command {
         package var description: String { "status \(status), output '\(text.prefix(2_000))', errors '\(errors)'" }
     }
 
-    /// It did not do within its time what the test waited for.
+    /// The program did not do within its time what the test waited for.
     package struct Hangs: Error, CustomStringConvertible {
         package let description: String
     }
@@ -42,14 +42,14 @@ package final class Command {
     private let output: Capture
     private let errors: Capture
     private let life: ProcessLife
-    /// Open as long as somebody holds this, where it was asked for.
+    /// The writing end of its input, open as long as this object lives, if there is one.
     private let input: FileDescriptor?
-    /// At its end once the process has ended.
+    /// A descriptor that is at its end once the process has ended.
     private let end: Int32
     private var status: Int32? { life.status }
 
-    /// A nil in `environment` takes the variable away from what the tests have. With nil for `input` there is none, and
-    /// it ends when somebody lets go of this, or has died.
+    /// Starts a program. A nil in `environment` removes the variable from the tests' environment. With nil for `input`
+    /// the input has no content, and ends when this object is released, or this process has died.
     package init(
         _ program: String, _ words: [any BytesConvertible], environment: [String: String?] = [:],
         input content: (any BytesConvertible)? = "", output destination: Output = .captured, directory: String? = nil
@@ -98,16 +98,16 @@ package final class Command {
         return reading
     }
 
-    /// Does nothing once it has been waited for.
+    /// Sends a signal; does nothing once the process has been waited for.
     package func signal(_ number: Int32) { life.signal(number) }
 
-    /// Returns when the kernel has stopped all of it; false: it has ended.
+    /// Stops the process, and returns when the kernel has stopped all of it; false if it has ended.
     package func stop() -> Bool { life.stop() }
 
-    /// Stops reading what it prints, as `head` does when it has enough.
+    /// Stops reading its output, as `head` does when it has enough.
     package func closeOutput() { output.close() }
 
-    /// The next line, as soon as it is there; nil at the end.
+    /// Returns the next line, as soon as it is there; nil at the end.
     package func readLine(from stream: Stream = .output, within bound: Duration = patience) async throws -> String? {
         let capture = stream == .output ? output : errors
         let deadline = ContinuousClock.now + bound
@@ -118,7 +118,7 @@ package final class Command {
         }
     }
 
-    /// The next `count` lines; fewer if it ends before.
+    /// Returns the next `count` lines; fewer if the output ends before.
     package func readLines(_ count: Int, within bound: Duration = patience) async throws -> [String] {
         var lines: [String] = []
         while lines.count < count, let line = try await readLine(within: bound) { lines.append(line) }
@@ -140,7 +140,7 @@ package final class Command {
         }
     }
 
-    /// Waits until it, and everybody who inherited its streams, has ended.
+    /// Waits until the process, and every other that inherited its streams, has ended.
     package func finish(within bound: Duration = patience) async throws -> Outcome {
         let deadline = ContinuousClock.now + bound
         while status == nil || !output.isAtEnd || !errors.isAtEnd {

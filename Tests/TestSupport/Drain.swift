@@ -1,15 +1,15 @@
 import Foundation
 import GroupSystemCalls
 
-/// What comes out of a pipe, read by a thread of its own as soon as it is there, so that the writer never waits for
-/// the test.
+/// The output from a pipe, read by a thread of its own as soon as it is there, so that the writer never waits for the
+/// test.
 final class Drain: @unchecked Sendable {
     /// Guards everything below it.
     private let state = NSCondition()
     private var bytes: [UInt8] = []
     private var isAtEnd = false
 
-    /// For the thread's closure, which can not take what is not copyable.
+    /// Holds the descriptor for the thread's closure, which cannot take a noncopyable value.
     private final class SharedDescriptor: Sendable {
         let descriptor: FileDescriptor
         init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
@@ -32,7 +32,7 @@ final class Drain: @unchecked Sendable {
         }
     }
 
-    /// Everything until now.
+    /// Everything printed until now.
     var text: String { state.withLock { String(decoding: bytes, as: UTF8.self) } }
 
     /// The number on the last whole line.
@@ -59,7 +59,7 @@ final class Drain: @unchecked Sendable {
         try wait("for \(count) lines") { bytes in bytes.count { $0 == 10 } >= count }
     }
 
-    /// For one of them.
+    /// Waits for one of several texts.
     func waitForText(_ expected: String...) throws {
         try wait("for '\(expected.joined(separator: "' or '"))'") { bytes in
             let text = String(decoding: bytes, as: UTF8.self)
@@ -75,7 +75,7 @@ final class Drain: @unchecked Sendable {
         try state.withLock { try wait(what) { condition(bytes) } }
     }
 
-    /// With the lock held.
+    /// Waits with the lock held.
     private func wait(_ what: String, within limit: Duration = patience, until condition: () -> Bool) throws {
         let limit = Date(timeIntervalSinceNow: TimeInterval(limit.components.seconds))
         while !condition() {
@@ -88,7 +88,7 @@ final class Drain: @unchecked Sendable {
     }
 }
 
-/// What a test waited for did not come.
+/// An event that a test waited for did not come.
 package struct WaitedInVain: Error, CustomStringConvertible {
     package let description: String
 }

@@ -1,8 +1,8 @@
 import Glibc
 import GroupSystemCalls
 
-/// Waits, blocking, for what nothing announces, such as a request's entry in the member table. False: it did not come,
-/// for all our patience.
+/// Waits, blocking, for a condition that nothing announces, such as a request's entry in the member table. Returns
+/// false if it did not come true within `patience`.
 package func eventually(_ isTrue: () throws -> Bool) rethrows -> Bool {
     let end = monotonicNanoseconds() + patience.nanoseconds
     while monotonicNanoseconds() < end {
@@ -12,7 +12,7 @@ package func eventually(_ isTrue: () throws -> Bool) rethrows -> Bool {
     return false
 }
 
-/// The same in a task.
+/// Waits in a task for a condition that nothing announces. Returns false if it did not come true within `patience`.
 package func eventually(_ isTrue: () throws -> Bool) async rethrows -> Bool {
     let end = monotonicNanoseconds() + patience.nanoseconds
     while monotonicNanoseconds() < end {
@@ -22,6 +22,6 @@ package func eventually(_ isTrue: () throws -> Bool) async rethrows -> Bool {
     return false
 }
 
-/// Ends this process, an exit test's, by SIGALRM where it hangs. The test that started it waits for its end, whatever
-/// its time limit is.
+/// Ends this process, an exit test's, by SIGALRM if it hangs. The test that started it waits for its end, whatever its
+/// time limit is.
 package func limitLifetime() { _ = alarm(UInt32(clamping: 2 * patience.components.seconds)) }

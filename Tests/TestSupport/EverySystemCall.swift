@@ -6,7 +6,7 @@
 ///         #expect(… , "at \(attempt)")
 ///     }
 package struct EverySystemCall {
-    /// Those that it makes by itself, from the first that concerns the container on.
+    /// The calls that the operation makes by itself, from the first that concerns the container on.
     package let calls: [Strace.Call]
     private let fault: Strace.Fault
 
@@ -18,9 +18,9 @@ package struct EverySystemCall {
         self.fault = fault
     }
 
-    /// One of the runs.
+    /// One run of the operation, with its fault.
     package final class Attempt: CustomStringConvertible {
-        /// Counts the runs, from 0.
+        /// The number of the run, from 0.
         package let number: Int
         package let call: Strace.Call
         private let fault: Strace.Fault
@@ -64,7 +64,7 @@ package struct EverySystemCall {
         }
     }
 
-    /// Calls `body` only for some: all that surround a rename, one of each name, and eight more.
+    /// Calls `body` only for some calls: all that surround a rename, one of each name, and eight more.
     package func forSome(seed: UInt64 = faultSeed, _ body: (Attempt) throws -> Void) throws {
         var numbers = SeededGenerator(seed: seed)
         var chosen = Set(calls.indices.shuffled(using: &numbers).prefix(8))
@@ -80,7 +80,7 @@ package struct EverySystemCall {
         }
     }
 
-    /// All in the long run, some in the short one.
+    /// Calls `body` for all calls in the long run, for some in the short one.
     package func forEachIfLong(_ body: (Attempt) throws -> Void) throws {
         if runsLongTests { try forEach(body) } else { try forSome(body) }
     }

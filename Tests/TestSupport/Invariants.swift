@@ -1,17 +1,18 @@
 import Foundation
 package import GroupContainer
 
-/// What has to be true of a container after any fault, once somebody joined it and while nobody writes.
+/// What has to be true of a container after any fault, once a process has joined it and while none writes.
 package enum Invariants {
-    /// What is not true of it, one line for each fault; none is as it should be. Looks from outside: joins by way of
+    /// Returns what is not true of it, one line for each fault; none if it is as it should be. Looks from outside:
+    /// joins by
     /// `groupctl status`, reads `groupctl changes`, and compares both with the disk.
     ///
-    /// - its status can be read;
-    /// - staging is empty;
-    /// - the changes are numbered 1…n without a gap, and no operation is told twice;
-    /// - each was made under a lock, unless `uncoordinated` ones are expected: what lost its record is told so;
-    /// - the tree that they make is the one that is there, with each file's size;
-    /// - `isWhole` says of each file's path and bytes that it is one of its writers' contents.
+    /// - The container's status can be read.
+    /// - Staging is empty.
+    /// - The changes are numbered 1…n without a gap, and no operation has two records.
+    /// - Each was made under a lock, unless `uncoordinated` ones are expected, as of changes that lost their record.
+    /// - The tree that they make is the one on the disk, with each file's size.
+    /// - `isWhole` returns for each file's path and bytes whether they are one of its writers' contents.
     ///
     /// Blocks.
     package static func broken(
@@ -43,7 +44,7 @@ package enum Invariants {
         return faults
     }
 
-    /// Whose record is there twice: one process makes two changes at two times, to the nanosecond.
+    /// Returns the changes that have two records: a process makes two changes at two times, to the nanosecond.
     package static func repeatedOperations(in changes: [Change]) -> [String] {
         struct Operation: Hashable {
             var kind: Change.Kind
@@ -51,9 +52,9 @@ package enum Invariants {
             var by: Change.Author?
             var time: Int64
         }
-        var seen: [Operation: UInt64] = [:]
+        var seen: [Operation: SequenceNumber] = [:]
         return changes.compactMap { change in
-            let operation = Operation(kind: change.kind, path: change.path, by: change.by, time: change.time)
+            let operation = Operation(kind: change.kind, path: change.path, by: change.by, time: change.timeNanoseconds)
             let before = seen.updateValue(change.sequence, forKey: operation)
             return before.map { "\(change.sequence) tells \(change.kind.name) \(change.path) again, as \($0) did" }
         }

@@ -28,12 +28,12 @@ package struct JSONChange: Decodable, Equatable {
     package var coordinated: Bool
     package var by: Author?
     package var time: String
-    /// Of `degraded`.
+    /// The reason of a `degraded` line.
     package var reason: String?
 
     package init(_ line: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(line.utf8)) }
 
-    /// Of a change that no program printed: without a cursor, a generation or a time.
+    /// A change that no program printed: without a cursor, a generation or a time.
     package init(
         sequence: UInt64, _ kind: String, _ path: [UInt8], from: [UInt8]? = nil, type: String?, size: UInt64?
     ) {
@@ -53,7 +53,7 @@ package struct JSONChange: Decodable, Equatable {
     }
 }
 
-/// `groupctl status --json`.
+/// The output of `groupctl status --json`.
 package struct JSONStatus: Decodable {
     package struct Journal: Decodable {
         package var sequence: UInt64
@@ -106,8 +106,8 @@ package struct JSONFinding: Decodable, Equatable {
 }
 
 extension TemporaryContainer {
-    /// What `groupctl doctor` finds, without what is so in every container of a test: nobody follows, and it is in
-    /// memory. Status and findings must agree.
+    /// Returns what `groupctl doctor` finds, without what is so in every container of a test: no process follows, and
+    /// it is in memory. Status and findings must agree.
     package func findings(_ options: String..., environment: [String: String?] = [:]) async throws -> [JSONFinding] {
         let words = ["doctor", path, "--json"] + options
         let outcome = try await start("groupctl", words, environment: environment).finish()

@@ -1,6 +1,6 @@
-/// Whether what several processes saw of one number can have happened in some order in which each operation takes effect
-/// at one moment between its beginning and its end: Wing and Gong's search (1993), with Lowe's memory of where it has
-/// been (2017).
+/// Whether what several processes saw of one number can have happened in some order in which each operation takes
+/// effect at one moment between its beginning and its end: Wing and Gong's search (1993), with Lowe's memory of visited
+/// states (2017).
 package struct LinearizabilityChecker {
     package enum Kind: Hashable, Sendable {
         case get
@@ -13,16 +13,16 @@ package struct LinearizabilityChecker {
     package struct Operation: Sendable {
         package var kind: Kind
         package var began: Int64
-        /// `Int64.max` for one whose process was killed: it may have happened at any time since, or never.
+        /// `Int64.max` if its process was killed: it may have happened at any time since, or never.
         package var ended: Int64
-        /// What it gave; of no matter where it has not ended.
+        /// What the operation returned; of no matter if it has not ended.
         package var answer: Int
 
         package init(_ kind: Kind, began: Int64, ended: Int64, answer: Int) {
             (self.kind, self.began, self.ended, self.answer) = (kind, began, ended, answer)
         }
 
-        /// The number after it; nil where it cannot have given its answer then.
+        /// Returns the number after the operation; nil if it cannot have returned its answer then.
         fileprivate func applied(to number: Int) -> Int? {
             let hasEnded = ended != .max
             switch kind {
@@ -41,20 +41,21 @@ package struct LinearizabilityChecker {
     package init(_ operations: [Operation]) { self.operations = operations.sorted { $0.began < $1.began } }
 
     private struct Place: Hashable {
-        /// All before it are done.
+        /// All operations before this one are done.
         var first: Int
-        /// Of those behind it.
+        /// The operations behind it that are done.
         var done: Set<Int>
         var number: Int
     }
 
-    /// True: there is such an order. Exponential at worst, in how many overlap; linear where few do.
+    /// Returns true if there is such an order. Exponential at worst, in how many operations overlap; linear where few
+    /// do.
     package func isLinearizable(from number: Int) -> Bool {
         var seen = Set<Place>()
         var places = [Place(first: 0, done: [], number: number)]
         while let place = places.popLast() {
             if isOver(place) { return true }
-            // What begins behind the earliest end of those that are not done cannot be next.
+            // An operation that begins behind the earliest end of those that are not done cannot be next.
             var bound = Int64.max
             var index = place.first
             var candidates: [Int] = []
@@ -77,7 +78,7 @@ package struct LinearizabilityChecker {
         return false
     }
 
-    /// All that ended are done.
+    /// Returns whether all operations that ended are done.
     private func isOver(_ place: Place) -> Bool {
         operations.indices[place.first...].allSatisfy { place.done.contains($0) || operations[$0].ended == .max }
     }

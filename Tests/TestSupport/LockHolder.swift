@@ -6,7 +6,7 @@ package final class LockHolder {
     package let command: Command
     private let gate: String
 
-    /// `program` is a `groupctl`, which `wrapper` starts where there is one.
+    /// Starts `program`, a `groupctl`, by way of `wrapper` if that is not empty.
     package init(
         of item: String, in container: TemporaryContainer, purpose: String, program: String = "groupctl",
         wrapper: [String] = []
@@ -24,9 +24,9 @@ package final class LockHolder {
         }
     }
 
-    /// Lets it write "new" and end.
+    /// Lets the process write "new" and end.
     package func release() async throws -> Command.Outcome {
-        // For both directions, so that opening waits for nobody and the line stays until it is read.
+        // For both directions, so that opening does not wait and the line stays until it is read.
         let gate = unsafe open(gate, O_RDWR | O_CLOEXEC)
         defer { close(gate) }
         if unsafe write(gate, "\n", 1) != 1 { throw SetUpError("write to the gate", errno) }
@@ -35,7 +35,8 @@ package final class LockHolder {
 }
 
 extension TemporaryContainer {
-    /// A member that does nothing but hold an item's exclusive lock, until its input is closed; for tests that block.
+    /// Starts a member that does nothing but hold an item's exclusive lock, until its input is closed; for tests that
+    /// block.
     package func holder(of item: String) throws -> RunningProcess {
         let holder = try member("hold", item)
         try holder.waitForText("held")

@@ -1,4 +1,4 @@
-/// Flips, cuts, inserts and overwrites.
+/// Returns the bytes with random flips, cuts, insertions and overwrites.
 package func mutated(_ bytes: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
     var bytes = bytes
     for _ in 0...Int.random(in: 0..<4, using: &generator) {

@@ -1,8 +1,8 @@
 import Foundation
 package import Testing
 
-/// These tests block: they wait for processes. So they run on a few threads of their own; on those of the cooperative
-/// pool, of which there is one a processor, they would stop the tests of everybody else.
+/// Runs tests that block, as they wait for processes, on a few threads of their own. On the threads of the cooperative
+/// pool, of which there is one a processor, they would stop all other tests.
 package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     package var isRecursive: Bool { true }
 
@@ -15,8 +15,8 @@ package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     private static let executor = ThreadExecutor(threads: 3)
 }
 
-/// Runs tasks on threads of its own, as long as the process lives. Those of a queue would be Dispatch's, which has two
-/// for all of them and the cooperative pool, and adds one a second where they block.
+/// Runs tasks on threads of its own, as long as the process lives. The threads of a queue would be Dispatch's, which
+/// has two for all queues and the cooperative pool, and adds one a second where they block.
 package final class ThreadExecutor: TaskExecutor {
     /// Guards the jobs.
     private let condition = NSCondition()

@@ -4,7 +4,7 @@ import GroupSystemCalls
 import Testing
 
 /// A process that a test started, and its process group. The process is signaled only until it was reaped, when its
-/// number may be another's. A test that lets go of it before kills it, with all that it started.
+/// number may be another's. If the test releases it before, it is killed, with all that it started.
 final class ProcessLife: Sendable {
     let identifier: pid_t
     private let ended = Guarded<Int32?>(nil)
@@ -18,10 +18,10 @@ final class ProcessLife: Sendable {
         reap()
     }
 
-    /// tools/coverage: what a process has run is written when it ends by itself.
+    /// Whether tools/coverage runs the tests: a process writes what it has run when it ends by itself.
     private static let isMeasured = environmentValue("LLVM_PROFILE_FILE") != nil
 
-    /// Asks it to end, and gives it two seconds; one that is stopped does not hear it.
+    /// Sends SIGTERM, and waits two seconds for the end; a stopped process does not react to it.
     private func letFinish() {
         guard let (reading, writing) = try? makePipe() else { return }
         defer { close(reading) }
@@ -34,21 +34,21 @@ final class ProcessLife: Sendable {
         _ = unsafe poll(&entry, 1, 2_000)
     }
 
-    /// 128 + n for signal n; nil as long as it was not reaped.
+    /// 128 + n for signal n; nil as long as the process was not reaped.
     var status: Int32? { ended.withLock { $0 } }
 
-    /// Does nothing once it was reaped.
+    /// Sends a signal; does nothing once the process was reaped.
     func signal(_ number: Int32, toGroup: Bool = false) {
         ended.withLock { if $0 == nil { _ = kill(toGroup ? -identifier : identifier, number) } }
     }
 
-    /// Returns when the kernel has stopped all of it; false: it has ended.
+    /// Stops the process, and returns when the kernel has stopped all of it; false if it has ended.
     func stop() -> Bool {
         ended.withLock { status in
             guard status == nil else { return false }
             _ = kill(identifier, SIGSTOP)
             var information = unsafe siginfo_t()
-            // It stays to be waited for, whatever comes.
+            // The process stays to be waited for in any case.
             let answer = unsafe waitid(P_PID, id_t(identifier), &information, WSTOPPED | WEXITED | WNOWAIT)
             return unsafe answer == 0 && information.si_code == 5  // CLD_STOPPED
         }
@@ -63,16 +63,16 @@ final class ProcessLife: Sendable {
         return ended.wait(timeout: .now() + .seconds(Int(patience.components.seconds))) == .success
     }
 
-    /// Returns when it has ended, and leaves it to be reaped: until then the number is nobody else's.
+    /// Returns when the process has ended, and leaves it to be reaped: until then no other process has its number.
     static func awaitEnd(of identifier: pid_t) {
         var information = unsafe siginfo_t()
         while unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
     }
 
-    /// Waits for its end and returns its status; its children may live on. One that goes on for longer than any test
+    /// Waits for the end and returns the status; children may live on. A process that goes on for longer than any test
     /// waits is a failure, and is killed.
     @discardableResult func reap() -> Int32 {
-        // First without taking it, so that nobody who signals has to wait.
+        // First without reaping, so that no thread that signals has to wait.
         if status == nil && !endsInTime {
             Issue.record("process \(identifier) does not end; it is killed")
             signal(SIGKILL, toGroup: true)

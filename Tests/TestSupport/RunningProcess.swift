@@ -3,7 +3,7 @@ import GroupSystemCalls
 
 /// A program that a test started and talks with: whatever it prints is read at once, however fast it is, and its input
 /// stays open. For tests that block on threads of their own; `Command` is for those that await. It is killed, with all
-/// that it started, when the test lets go of it.
+/// that it started, when the test releases it.
 package final class RunningProcess: @unchecked Sendable {
     package var identifier: Int32 { life.identifier }
     private let life: ProcessLife
@@ -15,9 +15,9 @@ package final class RunningProcess: @unchecked Sendable {
         init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
     }
 
-    /// Standard error goes where standard output goes. Without `input` the input stays open.
+    /// Starts a program. Standard error goes where standard output goes. Without `input` the input stays open.
     package init(_ words: [String], input content: String? = nil, environment: [String: String?] = [:]) throws {
-        // Who sends to a process that has died finds that out.
+        // Sending to a process that has died is an error, not a signal.
         _ = Glibc.signal(SIGPIPE, SIG_IGN)
         let outputs = try Pipe()
         let source: FileDescriptor
@@ -37,13 +37,13 @@ package final class RunningProcess: @unchecked Sendable {
         output = Drain(try outputs.reading.duplicate())
     }
 
-    /// Everything that it has printed so far.
+    /// Everything that the process has printed so far.
     package var text: String { output.text }
 
-    /// The number on the last whole line that it has printed.
+    /// The number on the last whole line that the process has printed.
     package var lastNumber: Int { output.lastNumber }
 
-    /// Waits for the number on its last line to reach one.
+    /// Waits until the number on the last line reaches this one.
     package func waitForNumber(_ number: Int) throws { try output.waitForNumber(number) }
 
     package func waitForLines(_ count: Int) throws { try output.waitForLines(count) }
@@ -58,30 +58,30 @@ package final class RunningProcess: @unchecked Sendable {
 
     package func closeInput() { input.withLock { $0 = nil } }
 
-    /// Sends a signal, if it has not been reaped; to all that it started, too, if told.
+    /// Sends a signal, if the process has not been reaped; with `toGroup`, to all that it started, too.
     package func signal(_ number: Int32, toGroup: Bool = false) { life.signal(number, toGroup: toGroup) }
 
-    /// Returns when the kernel has stopped all of it; false: it has ended.
+    /// Stops the process, and returns when the kernel has stopped all of it; false if it has ended.
     package func stop() -> Bool { life.stop() }
 
     package func resume() { signal(SIGCONT) }
 
-    /// Waits for its end and returns its status as a shell has it; its children may live on.
+    /// Waits for the end and returns the status as a shell has it; children may live on.
     @discardableResult package func reap() -> Int32 { life.reap() }
 
-    /// Its status and everything that it printed, once it has ended.
+    /// Waits for the end, and returns the status and everything that was printed.
     package func finish(within limit: Duration = patience) throws -> (status: Int32, text: String) {
         try output.waitForEnd(within: limit)
         return (reap(), text)
     }
 
-    /// Kills it and returns when it is gone.
+    /// Kills the process, and returns when it is gone.
     package func kill() {
         signal(SIGKILL)
         reap()
     }
 
-    /// How long its main thread has run, in nanoseconds: its own steps, however busy the machine is.
+    /// The time that its main thread has run, in nanoseconds, however busy the machine is.
     package var ownTime: Int {
         let file = try? FileDescriptor.open(path: Array("/proc/\(identifier)/schedstat".utf8), .reading)
         guard let file, let content = try? file.readAll(limit: 256) else { return 0 }

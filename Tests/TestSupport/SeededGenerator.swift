@@ -15,10 +15,10 @@ package struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// What an environment variable says, as a number.
+/// Returns the value of an environment variable as a number.
 package func environmentNumber(_ name: String) -> UInt64? {
     ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
 }
 
-/// The same faults in each run, unless GROUP_CONTAINER_SEED asks for others.
+/// The seed of the faults: the same in each run, unless GROUP_CONTAINER_SEED is another.
 package let faultSeed = environmentNumber("GROUP_CONTAINER_SEED") ?? 1

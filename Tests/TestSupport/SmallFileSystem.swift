@@ -1,5 +1,5 @@
-/// A file system of its own that is soon full, seen by nobody but the programs that are started in it. It goes when the
-/// test lets go of it.
+/// A file system of its own that is soon full, visible only to the programs that are started in it. It goes when the
+/// test releases it.
 package final class SmallFileSystem {
     package enum Kind: String, CaseIterable, Sendable {
         case memory = "mount -t tmpfs -o size=12m none disk"
@@ -8,37 +8,37 @@ package final class SmallFileSystem {
             """
     }
 
-    /// Whether one can be mounted; it takes root, and not in every container.
+    /// Whether such a file system can be mounted; this takes root, and does not work in every container.
     package static let isPossible = isRoot && succeeds(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"])
 
-    /// Holds the mount namespace; goes first.
+    /// The process that holds the mount namespace; ends first.
     private let keeper: Command
     private let surroundings: TemporaryContainer
-    /// Its device number, and how many bytes it has: what a fill must be sure of.
+    /// The file system's device number and its size in bytes, which a fill checks.
     private let device: Int
     private let size: Int
-    /// None that is larger counts as small.
+    /// The largest size that counts as small.
     private static let largest = 1 << 30
 
-    /// Where it is mounted, for the programs that are started in it.
+    /// Where the file system is mounted, for the programs that are started in it.
     package var path: String { surroundings.directory + "/disk" }
 
     package convenience init(_ kind: Kind) async throws { try await self.init(mounting: kind.rawValue) }
 
-    /// In memory, with room for so much.
+    /// Makes a file system in memory, with this much room.
     package convenience init(megabytes: Int) async throws {
         try await self.init(mounting: "mount -t tmpfs -o size=\(megabytes)m none disk")
     }
 
     private init(mounting mount: String) async throws {
         surroundings = try await TemporaryContainer(creating: false)
-        // Refused where `disk` is no other file system than the directory that it lies in: a fill would have no end
+        // Refused where `disk` is on the same file system as the directory that it lies in: a fill would have no end
         // there.
         let script = """
             cd "$1" && mkdir disk && { \(mount); } && device=$(stat -c %d disk) && [ "$device" != "$(stat -c %d .)" ] &&
                 echo "$device $(($(stat -f -c '%b * %S' disk)))" && exec cat
             """
-        // Its input ends with this process, however that ends.
+        // The keeper's input ends with this process, however that ends.
         let words = ["-m", "sh", "-c", script, "sh", surroundings.directory]
         keeper = try surroundings.start("unshare", words, input: nil)
         let facts = (try await keeper.readLine() ?? "").split(separator: " ").compactMap { Int(String($0)) }
@@ -48,14 +48,15 @@ package final class SmallFileSystem {
         (device, size) = (facts[0], facts[1])
     }
 
-    /// The options of nsenter(1) that enter it: the namespace, and the keeper's root, because a mount namespace that is
-    /// entered without it puts the process at the root of the machine, outside of a chroot that this process runs in.
+    /// The options of nsenter(1) that enter the file system: the namespace, and the keeper's root, because a mount
+    /// namespace that is entered without it puts the process at the root of the machine, outside of a chroot that this
+    /// process runs in.
     private var entering: [String] { ["-t", "\(keeper.identifier)", "-m", "-r"] }
 
-    /// What starts a program there: nsenter(1) becomes it.
+    /// Returns the words that start a program there: nsenter(1) becomes it.
     package func words(_ words: [String]) -> [String] { ["nsenter"] + entering + ["--"] + words }
 
-    /// Around the file system, and seen by everybody.
+    /// The directory around the file system, visible to all programs.
     package var surroundingDirectory: String { surroundings.directory }
 
     /// Starts a program in the directory around the file system, which is `disk` there.
@@ -72,10 +73,10 @@ package final class SmallFileSystem {
         try await start("sh", ["-c", filling + script]).finish()
     }
 
-    /// A shell script's functions, for a script that runs where the file system is seen. `fill` leaves not one byte of
-    /// it free, `make_room` undoes that. `fill` writes only to the device that was mounted, and never more than fits
+    /// A shell script's functions, for a script that runs where the file system is visible. `fill` leaves not one byte
+    /// of it free, `make_room` undoes that. `fill` writes only to the device that was mounted, and never more than fits
     /// there: where a script runs somewhere else than it should, the directory of that name may be the machine's
-    /// memory. Else it says so and ends the script with 99.
+    /// memory. In that case `fill` prints so and ends the script with 99.
     package var filling: String {
         let disk = "'\(path)'"
         return """

@@ -1,22 +1,22 @@
 import Foundation
 import Glibc
 
-/// A call of the kernel that should not have failed.
+/// The error of a system call that should not have failed.
 package struct SetUpError: Error, CustomStringConvertible {
     package let description: String
 
     init(_ call: String, _ code: Int32) { description = unsafe "\(call): \(String(cString: strerror(code)))" }
 }
 
-/// How a program is started.
+/// The start of a program.
 struct Spawn {
-    /// The program first.
+    /// The program and its arguments.
     var words: [[UInt8]]
     var environment: [String]
-    /// Become its standard input, output and error.
+    /// The descriptors that become its standard input, output and error.
     var streams: (Int32, Int32, Int32)
 
-    /// What the tests have, with our executables to be found first. A nil takes the variable away.
+    /// Returns the tests' environment, with this package's executables to be found first. A nil removes the variable.
     static func environment(_ changes: [String: String?] = [:]) -> [String] {
         var variables = ProcessInfo.processInfo.environment.mapValues { Optional($0) }
         variables["PATH"] = BuildDirectory.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
@@ -35,7 +35,7 @@ struct Spawn {
         return ProcessLife(of: identifier).reap()
     }
 
-    /// In a process group of its own, with every signal as a shell would leave it.
+    /// Starts the program in a process group of its own, with every signal as a shell would leave it.
     func start() throws -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
@@ -81,5 +81,5 @@ struct Spawn {
     }
 }
 
-/// Whether a program does what it is told, as root or with what is installed here; it says nothing.
+/// Returns whether a program succeeds, as root or with what is installed here. The program's output is discarded.
 package func succeeds(_ words: [String]) -> Bool { Spawn.status(of: words) == 0 }

@@ -1,8 +1,8 @@
 import GroupSystemCalls
 
-/// Faults at system calls, made by strace(1): it stands between a command and the kernel.
+/// Faults at system calls, made by strace(1), which stands between a command and the kernel.
 package enum Strace {
-    /// Whether it is installed, may trace, and can put faults in.
+    /// Whether strace is installed, may trace, and can inject faults.
     package static let isThere = succeeds([
         "strace", "-o", "/dev/null", "-e", "inject=fsync:signal=KILL:when=2", "true",
     ])
@@ -11,7 +11,7 @@ package enum Strace {
     package struct Call: Hashable, Sendable, CustomStringConvertible {
         package var name: String
         package var number: Int
-        /// As strace prints them, of a call that was seen.
+        /// The arguments of a call that was seen, as strace prints them.
         package var arguments = ""
         package var description: String { "\(name) \(number)" }
 
@@ -25,7 +25,7 @@ package enum Strace {
         case kill
         /// Stopped once the call has done its work.
         case stop
-        /// The call does nothing and answers this error, `EIO` say.
+        /// The call does nothing and returns this error, `EIO` for example.
         case error(String)
 
         fileprivate var text: String {
@@ -55,7 +55,7 @@ package enum Strace {
             guard let open = line.firstIndex(of: "("), !line.contains("<... ") else { continue }
             let name = String(line[line.index(line.startIndex, offsetBy: main.count)..<open].drop { $0 == " " })
             counts[name, default: 0] += 1
-            // The command line has the path, too.
+            // The command line contains the path, too.
             if name != "execve" && line.contains(container.path) { concernsIt = true }
             let call = Call(name: name, number: counts[name] ?? 0, arguments: String(line[open...]))
             if concernsIt { calls.append(call) }
@@ -75,7 +75,8 @@ package enum Strace {
     ) throws -> TracedProcess {
         let injection = "inject=\(call.name):\(fault.text):when=\(call.number)\(andAllLater ? "+" : "")"
         var options = ["-e", "trace=\(call.name)", "-e", injection]
-        // What it has run is not measured: it could be stopped while it locks the file of all who are (tools/coverage).
+        // The coverage of a stopped process is not measured: it could be stopped while it locks the file of all
+        // measured processes (tools/coverage).
         if fault == .stop { options += ["-E", "LLVM_PROFILE_FILE=/dev/null"] }
         return try TracedProcess(options + command, input: input)
     }

@@ -1,9 +1,9 @@
-/// Holds what a follower was told, in one run or in several that each went on where the one before was, to six
-/// properties. It knows nothing of the tree; `StreamedTree` does.
+/// Checks six properties of what a follower received, in one run or in several that each went on where the one before
+/// was. The checker knows nothing of the tree; `StreamedTree` does.
 package struct StreamChecker {
-    /// From its start to its end, or to its death.
+    /// A run of a follower from its start to its end, or to its death.
     package struct Run: Sendable {
-        /// Where it began; nil: at the beginning of everything.
+        /// The cursor from which it began; nil for the beginning of everything.
         package var cursor: String?
         package var lines: [JSONChange]
 
@@ -32,7 +32,7 @@ package struct StreamChecker {
     }
 
     private var faults: [Fault] = []
-    /// What each number, and each part of its transaction, was.
+    /// The change at each number, and at each part of its transaction.
     private var known: [Place: JSONChange] = [:]
     private var places: [String: UInt64] = [:]
 
@@ -56,7 +56,7 @@ package struct StreamChecker {
                     property: property, run: number,
                     description: "run \(number), \(line.sequence) \(line.summary): \(text)"))
         }
-        /// Of the last line that was no remark; where the run began; nil: that is not known.
+        /// The place of the last line that was no remark, or where the run began; nil if that is not known.
         var last: (sequence: UInt64, part: Int, count: Int)?
         if let cursor = run.cursor { last = places[cursor].map { ($0, 0, 1) } } else { last = (0, 0, 1) }
         var isFirst = true

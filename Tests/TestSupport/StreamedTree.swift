@@ -1,21 +1,22 @@
 import Foundation
 
-/// A tree that knows nothing but the lines of a stream: what a follower would have that never looks at the disk. It
-/// notes each line that cannot be true of the tree that the lines before it made.
+/// A tree that is known from the lines of a stream alone, as a follower has it that never looks at the disk. Each line
+/// that cannot be true of the tree that the lines before it made is a fault.
 package struct StreamedTree {
     package struct Entry: Equatable {
         package var type: String
-        /// Of files.
+        /// The size of a file.
         package var size: UInt64?
     }
 
     package private(set) var items: [String: Entry] = [:]
     package private(set) var faults: [String] = []
-    /// Of the last line.
+    /// The number of the last line.
     package private(set) var sequence: UInt64 = 0
     package private(set) var cursor = ""
 
-    /// What is changed without coordination in the moment of a coordinated change may be told after it, or not at all.
+    /// Whether a change without coordination in the moment of a coordinated change may be reported after that, or not
+    /// at all.
     package var isRacy: Bool
 
     package init(isRacy: Bool = false) { self.isRacy = isRacy }
@@ -40,7 +41,7 @@ package struct StreamedTree {
     }
 
     package mutating func apply(_ change: JSONChange) {
-        // The changes of a transaction share one.
+        // The changes of a transaction share one number.
         let step: UInt64 = (change.transaction?.index ?? 0) == 0 ? 1 : 0
         if change.sequence != sequence + step { faults.append("\(change.sequence) comes behind \(sequence)") }
         (sequence, cursor) = (change.sequence, change.cursor)
@@ -48,7 +49,7 @@ package struct StreamedTree {
         let entry = Entry(type: change.type ?? "none", size: change.type == "file" ? change.size : nil)
         switch change.kind {
         case "created":
-            // Writing says what was there to be replaced, whatever anybody was told of.
+            // A coordinated write replaces what was there, whatever was reported before.
             expect(items[path] == nil || change.coordinated, "it is there already", change)
             expect(hasParent(path), "its directory is not there", change)
             items[path] = entry
@@ -59,9 +60,9 @@ package struct StreamedTree {
             items[path] = entry
         case "removed":
             expect(items[path] != nil, "it is not there", change)
-            // Also where it was never told itself.
+            // Also if the directory itself was never reported.
             for child in children(path) {
-                // Under a lock a directory goes as one.
+                // Under a lock a directory goes as one item.
                 expect(change.coordinated, "\(child) was not removed before it", change)
                 items[child] = nil
             }
@@ -90,12 +91,12 @@ package struct StreamedTree {
         }
     }
 
-    /// What stands in a container, but for `.group`: from find(1), which knows every name.
+    /// Returns what is in a container, except `.group`: from find(1), which handles every name.
     package static func onDisk(_ container: TemporaryContainer) async throws -> [String: Entry] {
         entries(found: try await container.shell(find).output)
     }
 
-    /// The same, for tests that block.
+    /// Returns what is in a container, for tests that block.
     package static func seen(in container: TemporaryContainer) throws -> [String: Entry] {
         entries(
             found: Array(try RunningProcess(["sh", "-c", find, "sh", container.path], input: "").finish().text.utf8))
@@ -111,7 +112,7 @@ package struct StreamedTree {
             let type = kinds[fields[0]] ?? "other"
             entries[String(fields[2])] = Entry(type: type, size: type == "file" ? UInt64(fields[1]) : nil)
         }
-        // A container inside is one item.
+        // A nested container is one item.
         let inner = entries.filter { $0.key.hasSuffix("/.group") && $0.value.type == "directory" }.keys.map {
             $0.dropLast(6)
         }
@@ -119,7 +120,7 @@ package struct StreamedTree {
         return entries
     }
 
-    /// One line for each path at which both are not the same; none is as it should be.
+    /// Returns one line for each path at which both differ; none if all is as it should be.
     package func differences(from disk: [String: Entry]) -> [String] {
         Set(items.keys).union(disk.keys).sorted().compactMap { path in
             let (told, there) = (items[path], disk[path])
@@ -130,6 +131,6 @@ package struct StreamedTree {
 }
 
 extension JSONChange {
-    /// As a person would say it: `moved f to g`.
+    /// A short text such as `moved f to g`.
     package var summary: String { from.map { "\(kind) \($0) to \(path)" } ?? "\(kind) \(path)" }
 }

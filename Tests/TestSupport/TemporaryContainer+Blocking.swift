@@ -2,11 +2,11 @@ import Foundation
 package import GroupContainer
 import GroupSystemCalls
 
-/// For tests that block on threads of their own, and are members themselves.
+/// Calls for tests that block on threads of their own, and are members themselves.
 extension TemporaryContainer {
     package func open() throws -> Container { try Container(path: path) }
 
-    /// An item's content as anyone sees it, without a lock; nil where nothing stands.
+    /// Returns an item's content as any process reads it, without a lock; nil if there is no item.
     package func content(of item: String) -> String? {
         guard let data = FileManager.default.contents(atPath: "\(path)/\(item)") else { return nil }
         return String(decoding: data, as: UTF8.self)
@@ -22,13 +22,13 @@ extension TemporaryContainer {
         ((try? FileManager.default.contentsOfDirectory(atPath: "\(path)/.group/journal")) ?? []).sorted()
     }
 
-    /// All changes that are kept, as a new reader of the container gets them; throws if a number is missing.
+    /// Returns all changes that are kept, as a new reader of the container gets them; throws if a number is missing.
     package func changes(_ container: Container? = nil, from origin: ChangeOrigin = .start) throws -> [Change] {
         var follower = try (container ?? open()).recordedChanges(since: origin)
         var found: [Change] = []
         while let change = try follower.next(timeout: .zero) { found.append(change) }
-        // Those of a transaction share one.
-        let numbers = found.filter { ($0.transaction?.index ?? 0) == 0 }.map(\.sequence)
+        // The changes of a transaction share one number.
+        let numbers = found.filter { ($0.transaction?.index ?? 0) == 0 }.map(\.sequence.rawValue)
         let first = numbers.first ?? 1
         guard numbers.indices.allSatisfy({ numbers[$0] == first + UInt64($0) }) else {
             throw Failed(description: "a gap in the sequence: \(numbers)")
@@ -48,13 +48,13 @@ extension TemporaryContainer {
         try RunningProcess(["test-member", mode, path] + words)
     }
 
-    /// Returns once an access is seen: which item, and whether it is waited for or held, with everything below it or
-    /// not. (By its item, since in which order a request takes several is another one in each container.)
+    /// Returns once an access is visible: of this item, waiting or held, with everything below it or not. (The item is
+    /// given, as the order in which a request takes several items is different in each container.)
     package func waitForAccess(
         _ path: String, waiting isWaiting: Bool, whole isWhole: Bool = false, in container: Container
     ) throws {
         let limit = monotonicNanoseconds() + patience.nanoseconds
-        while try !container.status().members.flatMap(\.accesses)
+        while try !container.status().members.flatMap(\.locks)
             .contains(where: { ($0.path, $0.isWaiting, $0.isWholeDirectory) == (path, isWaiting, isWhole) })
         {
             if monotonicNanoseconds() > limit { throw WaitedInVain(description: "waited in vain for '\(path)'") }
@@ -62,10 +62,10 @@ extension TemporaryContainer {
         }
     }
 
-    /// Returns once so many others are seen to wait.
+    /// Returns once this many other requests are visible as waiting.
     package func waitForWaiters(_ count: Int, in container: Container) throws {
         let limit = monotonicNanoseconds() + patience.nanoseconds
-        while try container.status().members.flatMap(\.accesses).count(where: \.isWaiting) < count {
+        while try container.status().members.flatMap(\.locks).count(where: \.isWaiting) < count {
             if monotonicNanoseconds() > limit { throw WaitedInVain(description: "waited in vain for \(count) waiters") }
             pause(nanoseconds: 100_000)
         }

@@ -1,16 +1,16 @@
 import Foundation
 import GroupContainer
 
-/// A container for one test, in memory where that is possible. It goes, with the directory around it, when the test
-/// lets go of it.
+/// A container for one test, in memory where that is possible. It is deleted, with the directory around it, when the
+/// test releases it.
 package final class TemporaryContainer: Sendable {
     private let temporary: TemporaryDirectory
-    /// Around the container, for what else a test needs: other files, links' targets, the containers of identifiers.
+    /// The directory around the container, for other files, links' targets and the containers of identifiers.
     package var directory: String { temporary.path }
     /// The container, as a GROUP argument.
     package let path: String
 
-    /// A command that should have done its work did not.
+    /// A command that should have succeeded failed.
     package struct Failed: Error, CustomStringConvertible {
         package let description: String
 
@@ -23,14 +23,14 @@ package final class TemporaryContainer: Sendable {
         if creating { try await done("create") }
     }
 
-    /// For tests that block: made by this process, which does not stay a member.
+    /// Makes a container for tests that block; this process does not stay a member.
     package init(creating: Bool = true) throws {
         temporary = try TemporaryDirectory()
         path = temporary.path + "/container"
         if creating { _ = try Container(path: path, creating: true) }
     }
 
-    /// Identifiers of this test are its own, and nothing of the user's settings matters.
+    /// An environment in which group identifiers are the test's own, and the user's settings have no effect.
     package var environment: [String: String?] {
         [
             "GROUP_CONTAINERS_HOME": directory + "/home", "HOME": directory, "XDG_DATA_HOME": nil,
@@ -67,7 +67,7 @@ package final class TemporaryContainer: Sendable {
         ).finish()
     }
 
-    /// The same, where success is taken for granted.
+    /// Runs `groupctl SUBCOMMAND <this container> WORDS…` to its end, and throws unless it succeeds.
     @discardableResult
     package func done(
         _ subcommand: String, _ words: any BytesConvertible..., input: any BytesConvertible = ""
@@ -89,7 +89,7 @@ package final class TemporaryContainer: Sendable {
         try start("watch-group", words + [path], output: output)
     }
 
-    /// Starts it and returns once every later change will be seen.
+    /// Starts `watch-group`, and returns once every later change will be seen.
     package func watching(_ words: any BytesConvertible...) async throws -> Command {
         let watcher = try start("watch-group", ["--verbose"] + words + [path])
         guard try await watcher.readLine(from: .errors)?.hasPrefix("watching") == true else {
@@ -98,12 +98,12 @@ package final class TemporaryContainer: Sendable {
         return watcher
     }
 
-    /// A file of the container as it is, read without any coordination.
+    /// Returns a file's content, read without any coordination.
     package func content(_ item: String) throws -> String {
         try String(contentsOfFile: "\(path)/\(item)", encoding: .utf8)
     }
 
-    /// The permissions of something in the container.
+    /// Returns the permissions of an item, or of the container.
     package func mode(_ item: String = "") throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)/\(item)")
         return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? -1

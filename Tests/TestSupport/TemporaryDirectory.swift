@@ -1,23 +1,23 @@
 import Glibc
 package import GroupSystemCalls
 
-/// A directory for one test; goes with all that is in it.
+/// A directory for one test; deleted with all that is in it when the test releases it.
 package final class TemporaryDirectory: Sendable {
     package let path: String
     package let directory: FileDescriptor
 
-    /// In memory unless a place is named: on a disk the syncs, and the thousands of files, of some tests take minutes.
+    /// Makes a directory in memory unless a place is named: on a disk the syncs, and the thousands of files, of some
+    /// tests take minutes.
     package init(in place: String = environmentValue("TMPDIR") ?? "/dev/shm") throws {
         path = "\(place)/group-container-test-\(randomWord())"
         if unsafe mkdir(path, 0o700) != 0 { throw SetUpError("mkdir \(path)", errno) }
         directory = try FileDescriptor.open(path: Array(path.utf8), [.reading, .directory])
     }
 
-    /// `rm`, because it goes as deep as any tree.
+    /// `rm` removes a tree of any depth.
     deinit { _ = Spawn.status(of: ["rm", "-rf", "--", path]) }
 
-    /// Each call gives an open file description of its own.
-    /// What changes have in staging; their notes, which members keep for the next one, are left out.
+    /// Returns what changes have in staging. Intent records, whose files members keep for the next one, are left out.
     package func staged() throws -> [String] {
         try open(".group/staging", [.reading, .directory]).entryNames().map { String(decoding: $0, as: UTF8.self) }
             .filter { !$0.hasSuffix(".note") }
@@ -31,7 +31,7 @@ package final class TemporaryDirectory: Sendable {
         _ = try FileDescriptor.open(name, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
     }
 
-    /// Past the library, as an editor would.
+    /// Writes a file past the library, as an editor would.
     package func put(_ content: String, at name: String, mode: UInt32 = 0o600) throws {
         let file = try open(name, [.writing, .creating, .truncating])
         try file.setMode(mode)
@@ -44,7 +44,7 @@ package final class TemporaryDirectory: Sendable {
 
     package func status(of name: String) throws -> FileStatus { try directory.status(of: Array(name.utf8)) }
 
-    /// A command in this directory, for what GroupSystemCalls has no call for.
+    /// Runs a command in this directory, for what GroupSystemCalls has no call for.
     package func run(_ words: String...) throws {
         let status = Spawn.status(of: ["env", "-C", path] + words)
         if status != 0 { throw CommandFailed(words: words, status: status) }

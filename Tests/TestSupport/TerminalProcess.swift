@@ -2,19 +2,19 @@ import CGroupLinux
 import Glibc
 import GroupSystemCalls
 
-/// A program on a terminal of its own: what it draws is read at once, and what a test types is what it gets. It is
-/// killed, with all that it started, when the test lets go of it.
+/// A program on a terminal of its own: what it draws is read at once, and it gets what a test types. It is killed, with
+/// all that it started, when the test releases it.
 package final class TerminalProcess {
     private let life: ProcessLife
     private let output: Drain
     private let keyboard: FileDescriptor
-    /// Kept open, so that the terminal outlives the program, and can be asked what it left.
+    /// Kept open, so that the terminal outlives the program and its settings can be read afterwards.
     private let screen: FileDescriptor
     private let path: String
-    /// How the terminal was set before the program had it.
+    /// The terminal's settings before the program had it.
     package let settingsBefore: String
 
-    /// Of util-linux's setsid(1), which makes the terminal the program's own.
+    /// Starts a program by util-linux's setsid(1), which makes the terminal the program's own.
     package init(
         _ words: [String], columns: Int, rows: Int, environment: [String: String?] = [:]
     ) throws {
@@ -41,20 +41,20 @@ package final class TerminalProcess {
         output = Drain(try keyboard.duplicate())
     }
 
-    /// Everything that was drawn so far.
+    /// Everything drawn so far.
     package var text: String { output.text }
 
-    /// Waits until everything that was drawn is so.
+    /// Waits until everything drawn so far meets a condition.
     package func wait(until isThere: (String) -> Bool) throws { try output.waitForText(isThere) }
 
     package func type(_ keys: String) throws { try keyboard.writeAll(Array(keys.utf8)) }
 
-    /// The program is told by the kernel.
+    /// Resizes the terminal; the kernel signals the program.
     package func resize(columns: Int, rows: Int) -> Bool {
         succeeds(["stty", "-F", path, "cols", "\(columns)", "rows", "\(rows)"])
     }
 
-    /// How the terminal is set, as stty(1) writes it down.
+    /// Returns the terminal's settings, as stty(1) prints them.
     package func settings() throws -> String { try Self.settings(path) }
 
     private static func settings(_ path: String) throws -> String {
@@ -65,6 +65,6 @@ package final class TerminalProcess {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Its status as a shell has it, once it has ended.
+    /// Waits for the end, and returns the status as a shell has it.
     package func reap() -> Int32 { life.reap() }
 }

@@ -1,7 +1,7 @@
 import Glibc
 import GroupSystemCalls
 
-/// A command under strace(1), which tells what it does as it does it.
+/// A command under strace(1), which logs each system call as it is made.
 package final class TracedProcess {
     private let process: RunningProcess
     private let log: Drain
@@ -14,23 +14,23 @@ package final class TracedProcess {
         temporary = try TemporaryDirectory()
         let fifo = "\(temporary.path)/log"
         if unsafe mkfifo(fifo, 0o600) != 0 { throw SetUpError("mkfifo", errno) }
-        // By its path: below a directory nothing waits for a FIFO's other end, nor for what comes out of it.
+        // By its path: below a directory no call waits for a FIFO's other end, nor for its data.
         let opener = try FileDescriptor.open(path: Array(fifo.utf8), .readingAndWriting)
         let reader = try FileDescriptor.open(path: Array(fifo.utf8), .reading)
         writer = try FileDescriptor.open(path: Array(fifo.utf8), .writing)
         _ = consume opener
         log = Drain(reader)
-        // Without `--seccomp-bpf`, with which signals that should be put in get lost.
+        // Without `--seccomp-bpf`, with which injected signals get lost.
         process = try RunningProcess(["strace", "-f", "-o", fifo] + words, input: input)
     }
 
-    /// Whether the fault's call was reached; to be asked once it has ended or is stopped.
+    /// Whether the fault's call was reached; valid once the process has ended or is stopped.
     package var isReached: Bool {
         let text = log.text
         return text.contains("(INJECTED)") || text.contains("killed by SIGKILL") || text.contains(Self.stopped)
     }
 
-    /// The call that was given an error, as strace prints it.
+    /// The call that returned an injected error, as strace prints it.
     package var injected: Strace.Call? {
         let lines = log.text.split(separator: "\n")
         guard let place = lines.firstIndex(where: { $0.contains("(INJECTED)") }) else { return nil }
@@ -42,16 +42,16 @@ package final class TracedProcess {
 
     private static let stopped = "stopped by SIGSTOP"
 
-    /// Waits for the fault `stop`; false: it ended and did not reach it.
+    /// Waits for the fault `stop`. Returns false if the process ended without reaching it.
     package func waitUntilStopped() throws -> Bool {
-        // strace itself lives on, and its log with it. Threads that end are told of as well.
+        // strace itself lives on, and its log with it. The log has the ends of threads, too.
         try log.waitForText { text in
             text.contains(Self.stopped) || text.contains("+++ ") && !hasTracee
         }
         return log.text.contains(Self.stopped)
     }
 
-    /// strace tells of its end after it has waited for it.
+    /// Whether the traced process is there: strace logs its end after it has waited for it.
     private var hasTracee: Bool {
         let path = "/proc/\(process.identifier)/task/\(process.identifier)/children"
         guard let file = try? FileDescriptor.open(path: Array(path.utf8), .reading),
@@ -60,10 +60,10 @@ package final class TracedProcess {
         return !children.isEmpty
     }
 
-    /// Lets go on what was stopped.
+    /// Lets a stopped process go on.
     package func resume() { process.signal(SIGCONT, toGroup: true) }
 
-    /// Its status and everything that it printed, once it has ended; nothing of strace's own.
+    /// Waits for the end, and returns the status and everything that was printed; nothing of strace's own.
     package func finish() throws -> (status: Int32, text: String) {
         let answer = try process.finish()
         process.reap()

@@ -1,11 +1,11 @@
-// A widget that the tests of the host misuse: it shows what the item `Library/<its kind>` says, and where that begins
-// with one of these words, it does what the word says:
+// A widget for the tests of the host: it shows the content of the item `Library/<its kind>`. If the content begins with
+// one of these words, the widget does this:
 //
 //     crash      ends by SIGKILL, instead of answering
 //     exit       ends with status 7
 //     hang       does not answer
-//     garbage    says what is no message
-//     endless    says a line without end
+//     garbage    writes a line that is not a message
+//     endless    writes a line without end
 //     chatter    writes to the log without end
 //     complain   writes 10,000 lines to standard error, and answers
 //     twice      answers twice
@@ -16,15 +16,15 @@
 //     ofd        the same by an open file description lock
 //     flock      the same by flock(2)
 //     child      the same by a child
-//     free       lets go of all these, and answers
-//     deaf       answers, and from then on to no suspension
+//     free       releases all these locks, and answers
+//     deaf       answers, and from then on answers no suspension
 //     deafkeep   both
 //     stubborn   answers, and from then on ends neither with its input nor by SIGHUP
-//     room       shows how many columns it has, each digit five times: a terminal is sent only what differs
-//     same       answers noData, without a timeline, unless a reload is asked for
+//     room       shows its number of columns, each digit five times: a terminal gets only differences
+//     same       answers noData, without a timeline, unless a reload is requested
 //     close      closes its output, and stays
 //
-// Its log has its process: "process 812". A reload shows a '!' behind the text.
+// The widget logs its process, as "process 812". After a reload, a '!' follows the text.
 import Dispatch
 import Glibc
 import GroupContainer
@@ -67,7 +67,7 @@ func keepLock() throws {
 var lockedFiles: [Int32] = []
 var child: pid_t = 0
 
-/// Takes the lock that the word says.
+/// Takes the lock that the word names.
 @MainActor func takeLock(_ word: some StringProtocol) throws {
     let path = "\(directory)/Library/locked"
     if word == "child" {

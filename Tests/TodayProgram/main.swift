@@ -3,8 +3,8 @@ import Glibc
 import GroupSystemCalls
 import GroupTodayView
 
-// The view of today with two widgets that nobody makes, for tests of the terminal: what people ask for goes into a file,
-// a line each. `o` on the second widget is the death of the program, by the means that its arguments name.
+// The Today view with two invented widgets, for tests of the terminal: each command of the user is a line in a file.
+// `o` on the second widget crashes the program, in the way that its arguments name.
 //
 // usage: test-today LOG [trap|segv|exit|abort]
 

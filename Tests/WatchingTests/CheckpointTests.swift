@@ -2,8 +2,9 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
-/// A checkpoint that nobody has written to a file.
+/// A checkpoint that is not written to a file.
 final class CheckpointInMemory: TreeIndex.Base {
     private let checkpoint: Checkpoint<[UInt8]>
 
@@ -16,8 +17,8 @@ final class CheckpointInMemory: TreeIndex.Base {
     }
 }
 
-@Suite struct `A checkpoint` {
-    /// Some that stand in the random trees, and some that do not.
+@Suite struct `Checkpoint coding` {
+    /// Paths, some of which are in the random trees.
     static let names = ["a", "ab", "a-", "b", "a/a", "a/b", "b/ab", "b/a-/a", "nobody", "a/nobody"]
 
     static let header = CheckpointHeader(
@@ -28,14 +29,14 @@ final class CheckpointInMemory: TreeIndex.Base {
         var treeIndex = TreeIndex()
         for (number, path) in ["b", "a", "a/c", "a-", "a/b", "a/b/x", "ab", "a/c/\u{e4}"].enumerated() {
             let type: ItemType = ["a", "a/b", "a/c"].contains(path) ? .directory : .file
-            var state = `A tree index`.state(type, inode: UInt64(number + 1), size: 9)
+            var state = `Tree index`.state(type, inode: UInt64(number + 1), size: 9)
             if number % 2 == 0 { state.contentHash = UInt64(number) }
-            treeIndex.apply(`A tree index`.record(.created, path, state), at: UInt64(number + 10))
+            treeIndex.apply(`Tree index`.record(.created, path, state), at: UInt64(number + 10))
         }
         return treeIndex
     }
 
-    @Test func `has everything again`() throws {
+    @Test func `a checkpoint comes back from its bytes with all items`() throws {
         let treeIndex = try Self.sample()
         let checkpoint = try Checkpoint(Checkpoint.encode(treeIndex, Self.header))
         #expect(checkpoint.header == Self.header)
@@ -43,21 +44,21 @@ final class CheckpointInMemory: TreeIndex.Base {
         #expect(try checkpoint.treeIndex() == treeIndex)
         for (location, item) in treeIndex.items { #expect(try checkpoint.item(at: location) == item) }
         for name in ["0", "a/", "a/b/", "a.", "zz", "a/b/x/y"] {
-            #expect(try checkpoint.item(at: `A tree index`.location(name + "0")) == nil)
+            #expect(try checkpoint.item(at: `Tree index`.location(name + "0")) == nil)
         }
-        let below = try checkpoint.below(`A tree index`.location("a")).map(\.path)
+        let below = try checkpoint.below(`Tree index`.location("a")).map(\.path)
         #expect(below == ["a/b", "a/b/x", "a/c", "a/c/\u{e4}"].map { Array($0.utf8) })
     }
 
-    @Test func `may be empty`() throws {
+    @Test func `a checkpoint may be empty`() throws {
         let checkpoint = try Checkpoint(Checkpoint.encode(TreeIndex(), Self.header))
         #expect(try checkpoint.treeIndex() == TreeIndex())
-        #expect(try checkpoint.item(at: `A tree index`.location("a")) == nil)
-        #expect(try checkpoint.below(`A tree index`.location("a")).isEmpty)
+        #expect(try checkpoint.item(at: `Tree index`.location("a")) == nil)
+        #expect(try checkpoint.below(`Tree index`.location("a")).isEmpty)
     }
 
     // case 9
-    @Test func `with a bit flipped in any byte is not believed`() throws {
+    @Test func `a checkpoint with a bit flipped in any byte is refused`() throws {
         let treeIndex = try Self.sample()
         let whole = Checkpoint.encode(treeIndex, Self.header)
         for place in whole.indices {
@@ -66,16 +67,16 @@ final class CheckpointInMemory: TreeIndex.Base {
             #expect(throws: CheckpointFault.self, "byte \(place)") { try Checkpoint(bytes).treeIndex() }
             guard let checkpoint = try? Checkpoint(bytes) else { continue }
             for (location, item) in treeIndex.items {
-                // Damage somewhere else does not matter to it.
+                // Damage somewhere else does not matter to this item.
                 do { #expect(try checkpoint.item(at: location) == item, "byte \(place)") } catch {}
             }
         }
     }
 
     // case 9
-    @Test func `with an entry in another one's place is not believed`() throws {
+    @Test func `a checkpoint with an entry in another one's place is refused`() throws {
         var bytes = Checkpoint.encode(try Self.sample(), Self.header)
-        // "a-" is the second, "ab" the seventh; they are as long.
+        // "a-" is the second entry, "ab" the seventh; they are equally long.
         let begin = { (number: Int) in
             Int(CheckpointEntry.number(bytes[...], at: CheckpointHeader.size + number * 8))
         }
@@ -84,12 +85,12 @@ final class CheckpointInMemory: TreeIndex.Base {
         bytes.replaceSubrange(other, with: Array(bytes[one]))
         #expect(throws: CheckpointFault.damaged) { try Checkpoint(bytes).treeIndex() }
         #expect(throws: CheckpointFault.damaged) {
-            try Checkpoint(bytes).item(at: `A tree index`.location("ab"))
+            try Checkpoint(bytes).item(at: `Tree index`.location("ab"))
         }
     }
 
     // case 11
-    @Test func `that was cut short, or is longer, is not believed`() throws {
+    @Test func `a checkpoint that is cut short or too long is refused`() throws {
         let whole = Checkpoint.encode(try Self.sample(), Self.header)
         for count in 0..<whole.count {
             #expect(throws: CheckpointFault.self) { try Checkpoint(Array(whole[..<count])) }
@@ -101,13 +102,13 @@ final class CheckpointInMemory: TreeIndex.Base {
     }
 
     // case 37
-    @Test func `of a newer format says so`() throws {
+    @Test func `a checkpoint of a newer format is refused with that format's number`() throws {
         var bytes = Checkpoint.encode(try Self.sample(), Self.header)
         bytes[8] = 2
         #expect(throws: CheckpointFault.newer(2)) { try Checkpoint(bytes) }
     }
 
-    @Test func `of any bytes brings nobody down`() throws {
+    @Test func `a checkpoint of any bytes crashes no reader`() throws {
         var random = SeededGenerator(seed: 5)
         let whole = Checkpoint.encode(try Self.sample(), Self.header)
         for _ in 0..<1_000 {
@@ -116,20 +117,20 @@ final class CheckpointInMemory: TreeIndex.Base {
                 let place = Int.random(in: 0..<bytes.count, using: &random)
                 bytes[place] = UInt8.random(in: .min ... .max, using: &random)
             }
-            // With a header whose checksum fits, so that what it claims is looked at.
+            // With a header whose checksum fits, so that what it contains is used.
             if Bool.random(using: &random) {
                 bytes.replaceSubrange(..<CheckpointHeader.size, with: whole.prefix(CheckpointHeader.size))
             }
             guard let checkpoint = try? Checkpoint(bytes) else { continue }
             _ = try? checkpoint.treeIndex()
-            for name in Self.names { _ = try? checkpoint.item(at: `A tree index`.location(name)) }
-            _ = try? checkpoint.below(`A tree index`.location("a"))
+            for name in Self.names { _ = try? checkpoint.item(at: `Tree index`.location(name)) }
+            _ = try? checkpoint.below(`Tree index`.location("a"))
         }
     }
 
-    @Test func `learns the hash of what is still as it was seen, and nothing else`() throws {
+    @Test func `a tree index learns the hash of an item only if the item is still as it was seen`() throws {
         var treeIndex = try Self.sample()
-        let place = try `A tree index`.location("a/b/x")
+        let place = try `Tree index`.location("a/b/x")
         let item = try #require(treeIndex.item(at: place))
         var other = item.state
         other.size += 1

@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// The leader sees the events of coordinated changes, too, and must not take them for foreign ones.
+/// The leader sees the events of coordinated changes, too, and must not take them for external changes.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct `Of a coordinated change, the stream tells` {
-    /// What the stream says of commands of groupctl. Nothing of it is foreign.
+struct `Stream of coordinated changes` {
+    /// Returns what the stream reports of commands of groupctl. None of the changes is external.
     private func told(_ watched: WatchedContainer, by lines: [String]...) async throws -> [String] {
         for words in lines {
             let outcome = try await watched.container.start(
@@ -19,17 +19,17 @@ struct `Of a coordinated change, the stream tells` {
 
     private static let tree = "mkdir -p a/b/c other; printf 1 > a/file; printf 22 > a/b/c/x; printf 3 > other/file"
 
-    @Test func `one move of a directory with everything in it`() async throws {
+    @Test func `moving a directory with everything in it is reported as one move`() async throws {
         let watched = try await WatchedContainer(Self.tree)
         #expect(try await told(watched, by: ["move", "a", "other/a"]) == ["moved a to other/a"])
         #expect(try await told(watched, by: ["move", "other/a", "z"]) == ["moved other/a to z"])
-        // It is watched where it is now, and known as it is now.
+        // The directory is watched where it is now, and known as it is now.
         #expect(try await watched.told(by: "chmod 600 z/b/c/x") == ["touched z/b/c/x"])
         #expect(try await watched.told(by: ": > z/b/new").withoutRepetitions == ["created z/b/new"])
         #expect(try await watched.told(by: "mkdir a; : > a/x").filter { $0 == "created a/x" }.count == 1)
     }
 
-    @Test func `one copy of a directory with everything in it`() async throws {
+    @Test func `copying a directory is reported as one creation of each item in it`() async throws {
         let watched = try await WatchedContainer(Self.tree)
         let told = try await told(watched, by: ["copy", "-r", "a", "other/a"])
         #expect(told.first == "created other/a")
@@ -38,20 +38,20 @@ struct `Of a coordinated change, the stream tells` {
                 "created other/a", "created other/a/b", "created other/a/b/c", "created other/a/b/c/x",
                 "created other/a/file",
             ])
-        // It is watched, and known as it is now.
+        // The copy is watched, and known as it is now.
         #expect(try await watched.told(by: "chmod 600 other/a/b/c/x") == ["touched other/a/b/c/x"])
         let again = try await watched.changes(inOneRoundBy: "printf 1 > other/a/file")
         #expect(again.map(\.summary) == ["touched other/a/file"])
     }
 
-    @Test func `one removal of a directory with everything in it`() async throws {
+    @Test func `removing a directory with everything in it is reported as one removal`() async throws {
         let watched = try await WatchedContainer(Self.tree)
         #expect(try await told(watched, by: ["remove", "-r", "a"]) == ["removed a"])
         let again = try await watched.told(by: "mkdir -p a/b; : > a/b/new")
         #expect(again.withoutRepetitions == ["created a", "created a/b", "created a/b/new"])
     }
 
-    @Test func `one change of each file`() async throws {
+    @Test func `each coordinated change of a file is reported once`() async throws {
         let watched = try await WatchedContainer(Self.tree)
         #expect(try await told(watched, by: ["move", "a/file", "b"]) == ["moved a/file to b"])
         #expect(try await told(watched, by: ["move", "b", "other/file"]) == ["moved b to other/file"])
@@ -59,7 +59,7 @@ struct `Of a coordinated change, the stream tells` {
         #expect(try await told(watched, by: ["copy", "a/b/c/x", "c"]) == ["modified c"])
         #expect(
             try await told(watched, by: ["remove", "c"], ["mkdir", "d/e"]) == ["removed c", "created d", "created d/e"])
-        // Its content is known still: the same bytes again are a touch.
+        // The content is still known: the same bytes again are a touch.
         let again = try await watched.changes(inOneRoundBy: "printf 1 > other/file")
         #expect(again.map(\.summary) == ["touched other/file"])
     }

@@ -3,15 +3,15 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Why nothing arrives.
+/// What the doctor finds where no changes arrive.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct `A doctor who is asked why nothing arrives` {
+struct `Findings about watching` {
     private func codes(_ container: TemporaryContainer) async throws -> [String] {
         let outcome = try await container.run("doctor", "--json")
         return try outcome.lines.map { try JSONFinding($0).code }.filter { $0 != "fileSystemTemporary" }
     }
 
-    /// As soon as there are any: a signal takes a moment.
+    /// Returns the findings as soon as there are any: a signal takes a moment.
     private func firstFindings(_ container: TemporaryContainer) async throws -> [JSONFinding] {
         let end = ContinuousClock.now + patience
         while ContinuousClock.now < end {
@@ -21,13 +21,13 @@ struct `A doctor who is asked why nothing arrives` {
         return []
     }
 
-    /// Its first line of that kind; nil if it ends before.
+    /// Returns the watcher's first line of that kind; nil if it ends before.
     private func degraded(_ watcher: Command) async throws -> String? {
         while let line = try await watcher.readLine() { if line.hasPrefix("degraded") { return line } }
         return nil
     }
 
-    /// A program in a user namespace of its own that has that little of inotify.
+    /// Starts a program in a user namespace of its own that has this little of inotify.
     private func start(
         _ program: String, _ words: [String], in container: TemporaryContainer, limit: String, _ number: Int
     ) throws -> Command {
@@ -36,7 +36,7 @@ struct `A doctor who is asked why nothing arrives` {
             "unshare", ["-Ur", "sh", "-c", script, BuildDirectory.resolve(program)] + words + [container.path])
     }
 
-    @Test func `says that nobody follows, and nothing once somebody does`() async throws {
+    @Test func `the doctor reports that no process follows, and nothing once one does`() async throws {
         let container = try await TemporaryContainer()
         #expect(try await codes(container) == ["leaderMissing"])
         let watcher = try await container.watching()
@@ -47,7 +47,7 @@ struct `A doctor who is asked why nothing arrives` {
     }
 
     // case 42
-    @Test func `names a leader that is stopped`() async throws {
+    @Test func `the doctor names a leader that is stopped`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching("--purpose", "the-watcher")
         try #require(watcher.stop())
@@ -63,7 +63,7 @@ struct `A doctor who is asked why nothing arrives` {
     }
 
     // case 42
-    @Test func `is told by those who watch, when asked to be verbose, what became of the leadership`() async throws {
+    @Test func `verbose followers report what became of the leadership`() async throws {
         let container = try await TemporaryContainer()
         let first = try await container.watching()
         let second = try await container.watching()
@@ -75,7 +75,7 @@ struct `A doctor who is asked why nothing arrives` {
     }
 
     // case 16
-    @Test func `names who is stopped with a lock`() async throws {
+    @Test func `the doctor names a process that is stopped with a lock`() async throws {
         let container = try await TemporaryContainer()
         let holder = try await LockHolder(of: "item", in: container, purpose: "the-holder")
         #expect(try await container.findings().isEmpty)
@@ -89,7 +89,7 @@ struct `A doctor who is asked why nothing arrives` {
 
     // case 31
     @Test(arguments: [("instances", 0), ("watches", 3)])
-    func `knows what the leader lacks, and where`(limit: String, number: Int) async throws {
+    func `the doctor reports what the leader lacks of inotify, and where`(limit: String, number: Int) async throws {
         let container = try await TemporaryContainer()
         try await WatchedContainer.run("mkdir -p a/b c", in: container)
         let watcher = try start("watch-group", [], in: container, limit: limit, number)
@@ -102,7 +102,9 @@ struct `A doctor who is asked why nothing arrives` {
 
     // case 31
     @Test(arguments: [("instances", "inotifyInstances", 0), ("watches", "inotifyWatches", 3)])
-    func `says how much of inotify is taken before anybody follows`(limit: String, code: String, number: Int)
+    func `the doctor reports how much of inotify is taken before any process follows`(
+        limit: String, code: String, number: Int
+    )
         async throws
     {
         let container = try await TemporaryContainer()
@@ -118,7 +120,7 @@ struct `A doctor who is asked why nothing arrives` {
 
     // case 28
     @Test(.enabled(if: isRoot, "needs root"))
-    func `names what this user may not enter`() async throws {
+    func `the doctor names the directories that the user may not enter`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.shell("chmod 711 \"$1/..\"; mkdir -p \"$1/closed/inner\"; chmod 700 \"$1/closed\"")
         func asNobody() async throws -> [JSONFinding] {
@@ -136,7 +138,7 @@ struct `A doctor who is asked why nothing arrives` {
     }
 
     // case 35
-    @Test func `sees that a directory was closed to the leader`() async throws {
+    @Test func `the doctor reports a directory that is closed to the leader`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.shell(
             "chmod 711 \"$1/..\"; chown -R 65534 \"$1\"; mkdir \"$1/closed\"; chmod 000 \"$1/closed\"")

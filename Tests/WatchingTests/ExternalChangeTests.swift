@@ -2,7 +2,7 @@ import Testing
 
 @testable import GroupContainer
 
-@Suite struct `A foreign change` {
+@Suite struct `Deciding on external changes` {
     static let every: [Hint] = [.attributes, .comparison, .content]
 
     private static func state(_ type: ItemType = .file, hash: UInt64? = 7) -> ItemState {
@@ -18,18 +18,20 @@ import Testing
         return state
     }
 
-    @Test(arguments: every) func `is none where nothing was and nothing is`(evidence: Hint) {
+    @Test(arguments: every) func `an item that was not there and is not there has not changed`(evidence: Hint) {
         #expect(ExternalChange.decide(known: nil, found: nil, by: evidence) == .nothing)
     }
 
     @Test(arguments: ItemType.allCases, every)
-    func `is a creation or a removal where only one of both is`(type: ItemType, evidence: Hint) {
+    func `an item that only was there was removed, and one that only is there was created`(
+        type: ItemType, evidence: Hint
+    ) {
         #expect(ExternalChange.decide(known: nil, found: Self.state(type), by: evidence) == .created)
         #expect(ExternalChange.decide(known: Self.state(type), found: nil, by: evidence) == .removed)
     }
 
     @Test(arguments: ItemType.allCases, ItemType.allCases)
-    func `is a replacement when another kind of thing stands there`(known: ItemType, found: ItemType) {
+    func `an item of another type at the same place is a replacement`(known: ItemType, found: ItemType) {
         if known == found { return }
         for evidence in Self.every {
             let change = ExternalChange.decide(known: Self.state(known), found: Self.state(found), by: evidence)
@@ -38,58 +40,58 @@ import Testing
     }
 
     @Test(arguments: ItemType.allCases, [Hint.attributes, .comparison])
-    func `is none where all looks the same`(type: ItemType, evidence: Hint) {
+    func `an item that looks the same has not changed`(type: ItemType, evidence: Hint) {
         let found = Self.changed(Self.state(type)) { _ in }
         #expect(ExternalChange.decide(known: Self.state(type), found: found, by: evidence) == .nothing)
     }
 
     @Test(arguments: [ItemType.directory, .link, .other])
-    func `of what has no content of its own is none where all looks the same`(type: ItemType) {
+    func `an item without content of its own that looks the same has not changed`(type: ItemType) {
         let found = Self.changed(Self.state(type)) { _ in }
         #expect(ExternalChange.decide(known: Self.state(type), found: found, by: .content) == .nothing)
     }
 
-    @Test func `of content is looked into even where all looks the same, as dates are coarse`() {
+    @Test func `a file that may have been written is read even if it looks the same, as dates are coarse`() {
         let found = Self.changed(Self.state()) { _ in }
         #expect(ExternalChange.decide(known: Self.state(), found: found, by: .content) == .needsContent)
         #expect(ExternalChange.decide(known: Self.state(hash: nil), found: found, by: .content) == .nothing)
     }
 
-    @Test(arguments: every) func `is a modification when the size is another`(evidence: Hint) {
+    @Test(arguments: every) func `a file of another size was modified`(evidence: Hint) {
         for hash in [nil, UInt64(7)] {
             let found = Self.changed(Self.state()) { $0.size = 11 }
             #expect(ExternalChange.decide(known: Self.state(hash: hash), found: found, by: evidence) == .modified)
         }
     }
 
-    @Test func `of attributes is a touch without a look at the content`() {
+    @Test func `a change of attributes is a touch, without reading the content`() {
         let found = Self.changed(Self.state()) { ($0.mode, $0.changed) = (0o600, 201) }
         for hash in [nil, UInt64(7)] {
             #expect(ExternalChange.decide(known: Self.state(hash: hash), found: found, by: .attributes) == .touched)
         }
     }
 
-    @Test func `of attributes of another inode is looked into`() {
+    @Test func `a change of attributes of another inode needs the content`() {
         let found = Self.changed(Self.state()) { ($0.inode, $0.changed) = (2, 201) }
         #expect(ExternalChange.decide(known: Self.state(), found: found, by: .attributes) == .needsContent)
         #expect(ExternalChange.decide(known: Self.state(hash: nil), found: found, by: .attributes) == .modified)
     }
 
     @Test(arguments: [Hint.comparison, .content])
-    func `of the dates is looked into where the content is known`(evidence: Hint) {
+    func `a change of dates needs the content if its hash is known`(evidence: Hint) {
         let found = Self.changed(Self.state()) { ($0.modified, $0.changed) = (101, 201) }
         #expect(ExternalChange.decide(known: Self.state(), found: found, by: evidence) == .needsContent)
         #expect(ExternalChange.decide(known: Self.state(hash: nil), found: found, by: evidence) == .modified)
     }
 
-    @Test func `of the inode's date alone is a touch where the content was never read`() {
+    @Test func `a change of the inode's date alone is a touch if the content was never read`() {
         let found = Self.changed(Self.state()) { $0.changed = 201 }
         #expect(ExternalChange.decide(known: Self.state(hash: nil), found: found, by: .comparison) == .touched)
         #expect(ExternalChange.decide(known: Self.state(hash: nil), found: found, by: .content) == .modified)
     }
 
     @Test(arguments: [Hint.comparison, .content])
-    func `of a large file is not looked into`(evidence: Hint) {
+    func `a large file with other dates was modified, without reading it`(evidence: Hint) {
         var known = Self.state()
         known.size = ItemState.largestHashed + 1
         let found = Self.changed(known) { ($0.modified, $0.changed) = (101, 201) }
@@ -99,7 +101,7 @@ import Testing
         #expect(ExternalChange.decide(known: known, found: smaller, by: evidence) == .needsContent)
     }
 
-    @Test(arguments: every) func `of a directory's entries is not the directory's`(evidence: Hint) {
+    @Test(arguments: every) func `a change of a directory's entries does not change the directory`(evidence: Hint) {
         let found = Self.changed(Self.state(.directory)) { ($0.size, $0.modified, $0.changed) = (60, 101, 201) }
         #expect(ExternalChange.decide(known: Self.state(.directory), found: found, by: evidence) == .nothing)
         let closed = Self.changed(Self.state(.directory)) { $0.mode = 0o700 }
@@ -107,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: [ItemType.link, .other])
-    func `of a link is a modification when it is another one`(type: ItemType) {
+    func `a symbolic link that is another one was modified`(type: ItemType) {
         for evidence in Self.every {
             let other = Self.changed(Self.state(type)) { ($0.inode, $0.modified, $0.changed) = (2, 101, 201) }
             #expect(ExternalChange.decide(known: Self.state(type), found: other, by: evidence) == .modified)
@@ -116,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `is told by the content once that was read`() {
+    @Test func `the content's hash decides between a modification, a touch and no change`() {
         let known = Self.state()
         let later = Self.changed(known) { ($0.modified, $0.changed) = (101, 201) }
         #expect(ExternalChange.decide(hash: 8, known: known, found: later) == .modified)
@@ -124,7 +126,9 @@ import Testing
         #expect(ExternalChange.decide(hash: 7, known: known, found: Self.changed(known) { _ in }) == .nothing)
     }
 
-    @Test(arguments: ItemType.allCases) func `is a move for the same thing with the dates of before`(type: ItemType) {
+    @Test(arguments: ItemType.allCases) func `the same item with the same dates at another place was moved`(
+        type: ItemType
+    ) {
         let gone = Self.state(type)
         #expect(ExternalChange.isMove(of: gone, to: Self.changed(gone) { $0.changed = 201 }))
         #expect(!ExternalChange.isMove(of: gone, to: Self.changed(gone) { $0.inode = 2 }))
@@ -134,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `is not a move for a file of another size`() {
+    @Test func `a file of another size at another place was not moved`() {
         #expect(!ExternalChange.isMove(of: Self.state(), to: Self.changed(Self.state()) { $0.size = 11 }))
     }
 }

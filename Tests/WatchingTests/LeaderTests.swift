@@ -5,12 +5,12 @@ import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct `A leader` {
+struct `Leaders of a container` {
     private func leaders(_ container: TemporaryContainer) async throws -> [pid_t] {
         try await JSONStatus(of: container).members.filter(\.leader).map(\.pid)
     }
 
-    @Test func `is one of those who follow, however many`() async throws {
+    @Test func `of many followers one is the leader, and each gets every change once`() async throws {
         let container = try await TemporaryContainer()
         #expect(try await leaders(container) == [])
         var watchers: [Command] = []
@@ -18,12 +18,13 @@ struct `A leader` {
         for watcher in watchers { #expect(try await watcher.readLine(from: .errors)?.hasPrefix("watching") == true) }
         let elected = try await leaders(container)
         #expect(elected.count == 1 && watchers.map(\.identifier).contains(elected.first ?? 0), "\(elected)")
-        // Each of them is told, and once.
+        // Each follower gets every change, and once.
         try await WatchedContainer.run("mkdir one; mkdir two", in: container)
         for watcher in watchers { #expect(try await watcher.readLines(2) == ["created\tone", "created\ttwo"]) }
     }
 
-    @Test func `has its inotify queue before its locks, which a kill then frees first`() async throws {
+    @Test func `a leader opens its inotify queue before its locks, so that a kill frees the queue first`() async throws
+    {
         let watched = try await WatchedContainer()
         let directory = "/proc/\(watched.watcher.identifier)/fd"
         var places: [String: [Int]] = [:]
@@ -37,7 +38,7 @@ struct `A leader` {
     }
 
     @Test(arguments: [SIGTERM, SIGKILL])
-    func `that ends while changes go on is followed by another, and nothing is lost`(signal: Int32) async throws {
+    func `a leader that ends while changes go on is replaced, and no change is lost`(signal: Int32) async throws {
         let watched = try await WatchedContainer()
         let follower = try await watched.container.watching("--json", "--since", "start")
         #expect(try await leaders(watched.container) == [watched.watcher.identifier])
@@ -52,11 +53,11 @@ struct `A leader` {
                 [ $((n % 3)) = 0 ] && mv d$n e$n; [ $((n % 5)) = 0 ] && rm -rf d$n; done
                 """, "sh", watched.container.path,
             ])
-        // In the middle of it.
+        // In the middle of the changes.
         for _ in 0..<100 { try await watched.next() }
         watched.watcher.signal(signal)
         #expect(try await watched.watcher.end() == 128 + signal)
-        // The last one's status is that of a condition.
+        // The loop's status is that of its last condition.
         _ = try await loop.finish()
         var tree = StreamedTree()
         for _ in try await watched.container.done("changes", "--since", "start").lines {
@@ -69,7 +70,7 @@ struct `A leader` {
     }
 
     // case 42
-    @Test func `that is stopped is followed by another, and adds nothing when it wakes`() async throws {
+    @Test func `a leader that is stopped is replaced, and adds nothing when it wakes`() async throws {
         let watched = try await WatchedContainer("printf 1 > f")
         let follower = try await watched.container.watching("--json", "--since", "start")
         #expect(try await leaders(watched.container) == [watched.watcher.identifier])
@@ -77,7 +78,7 @@ struct `A leader` {
         defer { watched.watcher.signal(SIGCONT) }
         try await WatchedContainer.run("mv f g; mkdir d; : > d/h", in: watched.container)
         var tree = StreamedTree()
-        // Nobody else does anything: it is the follower that notices.
+        // No other process does anything: the follower itself notices.
         while tree.items["d/h"] == nil || tree.items["g"] == nil {
             let line = try #require(try await follower.readLine())
             tree.apply(try JSONChange(line))
@@ -85,7 +86,7 @@ struct `A leader` {
         #expect(try await leaders(watched.container) == [follower.identifier])
         try await WatchedContainer.run("mkdir later", in: watched.container)
         watched.watcher.signal(SIGCONT)
-        // It gets all its events now; each is told already.
+        // The old leader gets all its events now; each of these changes is reported already.
         try await WatchedContainer.run("mkdir last", in: watched.container)
         let changes = try await watched.settle()
         #expect(changes.filter { $0.kind == "created" }.map(\.path) == ["d", "d/h", "later", "last"])
@@ -94,7 +95,7 @@ struct `A leader` {
 
     // case 31
     @Test(arguments: ["max_inotify_instances", "max_inotify_watches"])
-    func `that the kernel gives nothing compares every so often, and says so once`(limit: String) async throws {
+    func `a leader without inotify compares every so often, and reports that once`(limit: String) async throws {
         let container = try await TemporaryContainer()
         try await WatchedContainer.run("mkdir -p a/b c", in: container)
         let script = "echo 0 > /proc/sys/user/\(limit) && exec \"$0\" --json --since start \"$1\""
@@ -119,12 +120,12 @@ struct `A leader` {
         #expect(differences == [])
         let late = try container.watch("--json", "--count", "1")
         let told = try JSONChange(try #require(try await late.readLine()))
-        #expect(told.kind == "degraded" && told.reason == reasons.first, "a later follower is told, too")
+        #expect(told.kind == "degraded" && told.reason == reasons.first, "a later follower gets it, too")
     }
 
     // case 31
     @Test(arguments: ["max_inotify_instances", "max_inotify_watches"])
-    func `that the kernel gives nothing compares at once for who asks what has happened`(limit: String) async throws {
+    func `a leader without inotify compares at once when the changes are requested`(limit: String) async throws {
         let container = try await TemporaryContainer()
         let script = "echo 0 > /proc/sys/user/\(limit) && exec \"$0\" --json --since start \"$1\""
         let watcher = try container.start(
@@ -138,7 +139,7 @@ struct `A leader` {
     }
 
     // case 30
-    @Test func `that was stopped until its queue ran over tells every change all the same`() async throws {
+    @Test func `a leader that was stopped until its queue overflowed reports every change`() async throws {
         let limit = (try? String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8))
             .flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
         // Two events a file, so half of it would do.
@@ -157,11 +158,11 @@ struct `A leader` {
     }
 
     // case 34
-    @Test func `never tells a coordinated change a second time`() async throws {
+    @Test func `a leader never reports a coordinated change a second time`() async throws {
         let watched = try await WatchedContainer()
         let writer = try Container(path: watched.container.path).coordinator(purpose: "writer").blocking
         for number in 0..<500 {
-            _ = try writer.write(bytes: Array("\(number)".utf8), to: "notes-\(number % 7)", .relaxed)
+            _ = try writer.write(bytes: Array("\(number)".utf8), to: "notes-\(number % 7)", durability: .relaxed)
         }
         let changes = try await watched.settle()
         #expect(changes.count == 500)
@@ -169,7 +170,7 @@ struct `A leader` {
         #expect(changes.map(\.path) == (0..<500).map { "notes-\($0 % 7)" })
     }
 
-    @Test func `tells coordinated and other changes of one file in their order`() async throws {
+    @Test func `coordinated and external changes of one file are reported in their order`() async throws {
         let watched = try await WatchedContainer()
         for number in 0..<20 {
             try await watched.container.done(

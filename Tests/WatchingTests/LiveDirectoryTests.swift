@@ -3,22 +3,22 @@ import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct `Of a directory that is changed without coordination, the stream tells` {
-    @Test func `every one of ten that are made at once, from the top`() async throws {
+struct `Stream of external directory changes` {
+    @Test func `ten nested directories that are made at once are reported from the top`() async throws {
         let watched = try await WatchedContainer()
         let paths = (1...10).map { depth in (1...depth).map(String.init).joined(separator: "/") }
         #expect(try await watched.told(by: "mkdir -p 1/2/3/4/5/6/7/8/9/10") == paths.map { "created \($0)" })
         #expect(try await watched.told(by: ": > \(paths[9])/f").withoutRepetitions == ["created \(paths[9])/f"])
     }
 
-    @Test func `what is in a new one at the end, when it changes at once`() async throws {
+    @Test func `a file that changes at once in a new directory is reported as it is at the end`() async throws {
         let watched = try await WatchedContainer()
         let changes = try await watched.changes(by: "mkdir d; : > d/f; rm d/f; printf x > d/f")
         #expect(changes.first?.summary == "created d")
         #expect(changes.last?.path == "d/f" && changes.last?.size == 1, "\(changes.map(\.summary))")
     }
 
-    @Test func `all of 1,200 files that are made in a new one`() async throws {
+    @Test func `all of 1,200 files that are made in a new directory are reported`() async throws {
         let watched = try await WatchedContainer()
         let told = try await watched.told(by: "mkdir d; cd d; seq 1200 | xargs touch")
         let created = told.filter { $0.hasPrefix("created ") }
@@ -26,26 +26,26 @@ struct `Of a directory that is changed without coordination, the stream tells` {
         #expect(told.allSatisfy { $0.hasPrefix("created ") || $0.hasPrefix("touched ") })
     }
 
-    @Test func `all of many directories that are made with files in them`() async throws {
+    @Test func `all of many new directories with files in them are reported`() async throws {
         let watched = try await WatchedContainer()
         let told = try await watched.told(
             by: "for n in $(seq 100); do mkdir -p d$n/e; : > d$n/1; : > d$n/e/2; : > d$n/e/3; done")
         #expect(Set(told.filter { $0.hasPrefix("created ") }).count == 500)
-        // Nobody is blind afterwards.
+        // Every directory is watched afterwards.
         #expect(try await watched.told(by: "for n in $(seq 100); do printf x >> d$n/e/2; done").count == 100)
     }
 
-    @Test func `what is in it before itself, when it is removed`() async throws {
+    @Test func `a directory that is removed is reported after everything in it`() async throws {
         let watched = try await WatchedContainer("mkdir -p d/e/g d/h; : > d/1; : > d/e/2; : > d/e/g/3; : > d/h/4")
         let told = try await watched.told(by: "rm -rf d")
-        // That children come before their parents, `StreamedTree` looks after.
+        // `StreamedTree` checks that children come before their parents.
         #expect(told.count == 8 && Set(told).count == 8 && told.last == "removed d", "\(told)")
         #expect(told.allSatisfy { $0.hasPrefix("removed ") })
     }
 
-    @Test func `as many creations as removals, when it comes and goes quickly`() async throws {
+    @Test func `a directory that comes and goes quickly is reported as created as often as removed`() async throws {
         let watched = try await WatchedContainer()
-        // Another one in the place of the last one, in one round, is that it was touched.
+        // Another directory in the place of the last one, in one round, is a touch.
         let told = try await watched.told(by: "for n in $(seq 30); do mkdir d; rmdir d; done")
             .filter { $0 != "touched d" }
         #expect(told.count.isMultiple(of: 2))
@@ -53,12 +53,12 @@ struct `Of a directory that is changed without coordination, the stream tells` {
         #expect(try await watched.told(by: "mkdir d; : > d/f").withoutRepetitions == ["created d", "created d/f"])
     }
 
-    @Test func `that it was touched, when its mode changes`() async throws {
+    @Test func `a change of a directory's mode is reported as a touch`() async throws {
         let watched = try await WatchedContainer("mkdir d; chmod 755 d; : > d/f")
         #expect(try await watched.told(by: "chmod 700 d") == ["touched d"])
     }
 
-    @Test(.enabled(if: Self.hasGit)) func `all that git makes in a new one`() async throws {
+    @Test(.enabled(if: Self.hasGit)) func `everything that git makes in a new repository is reported`() async throws {
         let watched = try await WatchedContainer("mkdir r; for n in $(seq 100); do echo $n > r/$n; done")
         let told = try await watched.told(
             by: "cd r; git init -q .; git add .; git -c user.name=n -c user.email=e commit -qm first; git gc -q")

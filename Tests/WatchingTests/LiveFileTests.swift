@@ -2,16 +2,16 @@ import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct `Of a file that is changed without coordination, the stream tells` {
-    @Test func `one creation, when it is touched`() async throws {
+struct `Stream of external file changes` {
+    @Test func `a file that touch makes is reported as created once`() async throws {
         let watched = try await WatchedContainer()
         let told = try await watched.told(by: "touch f")
-        // touch(1) sets the dates after it made the file: the leader may have been there in between.
+        // touch(1) sets the dates after it made the file: the leader may have looked in between.
         #expect(told.filter { $0 == "created f" }.count == 1 && told.first == "created f", "\(told)")
         #expect(told.dropFirst().allSatisfy { $0 == "touched f" }, "\(told)")
     }
 
-    @Test func `its creation, and then its content`() async throws {
+    @Test func `a new file is reported as created, and then with its content`() async throws {
         let watched = try await WatchedContainer()
         let changes = try await watched.changes(by: "printf x > f")
         #expect(changes.first?.kind == "created" && changes.first?.type == "file")
@@ -20,61 +20,61 @@ struct `Of a file that is changed without coordination, the stream tells` {
         #expect(changes.allSatisfy { $0.generation == $0.sequence })
     }
 
-    @Test func `modifications, when something is appended twice, and what it has at the end`() async throws {
+    @Test func `appending to a file twice is reported as modifications, with its final size`() async throws {
         let watched = try await WatchedContainer("printf one > f")
         let changes = try await watched.changes(by: "printf two >> f; printf three >> f")
         #expect(changes.map(\.summary).withoutRepetitions == ["modified f"])
         #expect(changes.count <= 2 && changes.last?.size == 11)
     }
 
-    @Test func `modifications, when it is truncated and written`() async throws {
+    @Test func `truncating and writing a file is reported as modifications`() async throws {
         let watched = try await WatchedContainer("printf one > f")
         let changes = try await watched.changes(by: ": > f; printf other > f")
-        // The second truncation, of what is empty already, changes dates only.
+        // The second truncation, of an empty file, changes dates only.
         #expect(changes.allSatisfy { ["modified f", "touched f"].contains($0.summary) }, "\(changes.map(\.summary))")
         #expect(changes.first?.kind == "modified" && changes.last?.kind == "modified" && changes.last?.size == 5)
     }
 
-    @Test func `a modification that keeps its size`() async throws {
+    @Test func `a modification that keeps the file's size is reported`() async throws {
         let watched = try await WatchedContainer("printf one > f")
         #expect(try await watched.told(by: "printf two 1<> f") == ["modified f"])
     }
 
     @Test(arguments: ["chmod 600 f", "touch f", "touch -d 2001-01-01 f", "printf same 1<> f"])
-    func `that it was touched, and nothing else, when its content stays`(script: String) async throws {
+    func `a change that keeps the file's content is reported as a touch and nothing else`(script: String) async throws {
         let watched = try await WatchedContainer("printf same > f; chmod 644 f")
         #expect(try await watched.told(by: script) == ["touched f"])
     }
 
-    @Test func `one modification, and no ghost, when another one is renamed over it`() async throws {
+    @Test func `a file that is renamed over another is reported as one modification`() async throws {
         let watched = try await WatchedContainer("printf old > f")
         let told = try await watched.told(by: "printf new > f.tmp; mv f.tmp f")
         #expect(told.filter { !$0.hasSuffix("f.tmp") } == ["modified f"], "\(told)")
     }
 
-    @Test func `that it was touched, when one of the same content is renamed over it`() async throws {
+    @Test func `a file of the same content that is renamed over another is reported as a touch`() async throws {
         let watched = try await WatchedContainer("printf same > f; printf same > ../other")
         #expect(try await watched.told(by: "mv ../other f") == ["touched f"])
     }
 
-    @Test func `nothing, or both in order, when it is made and removed at once`() async throws {
+    @Test func `a file that is made and removed at once is reported as both in order, or not at all`() async throws {
         let watched = try await WatchedContainer()
         let told = try await watched.told(by: ": > f; rm f")
         #expect(told.isEmpty || told == ["created f", "removed f"], "\(told)")
     }
 
-    @Test func `what is there at the end, when it is removed and made again`() async throws {
+    @Test func `a file that is removed and made again is reported as it is at the end`() async throws {
         let watched = try await WatchedContainer("printf old > f")
         let changes = try await watched.changes(by: "rm f; printf newer > f")
         #expect(changes.allSatisfy { $0.path == "f" } && changes.last?.size == 5, "\(changes.map(\.summary))")
     }
 
-    @Test func `its removal, once`() async throws {
+    @Test func `the removal of a file is reported once`() async throws {
         let watched = try await WatchedContainer("printf old > f")
         #expect(try await watched.told(by: "rm f") == ["removed f"])
     }
 
-    @Test func `a directory in its place, and a file in its place again`() async throws {
+    @Test func `a directory in a file's place, and a file in its place again, are reported in order`() async throws {
         let watched = try await WatchedContainer("printf old > f")
         var told = try await watched.told(by: "rm f; mkdir f; : > f/g")
         #expect(told.withoutRepetitions == ["removed f", "created f", "created f/g"], "\(told)")
@@ -82,7 +82,7 @@ struct `Of a file that is changed without coordination, the stream tells` {
         #expect(told.prefix(3) == ["removed f/g", "removed f", "created f"], "\(told)")
     }
 
-    @Test func `a name with a newline, a tab and what is not UTF-8`() async throws {
+    @Test func `a name with a newline, a tab or bytes that are not UTF-8 is reported exactly`() async throws {
         let watched = try await WatchedContainer()
         #expect(try await watched.told(by: #": > "$(printf 'a\nb\tc')""#).withoutRepetitions == ["created a\nb\tc"])
         let changes = try await watched.changes(by: #": > "$(printf 'a\377')""#)
@@ -92,7 +92,7 @@ struct `Of a file that is changed without coordination, the stream tells` {
         #expect(lines.contains("created\t" + #"a\377"#), "\(lines)")
     }
 
-    @Test func `a link as a link, and nothing of where it leads`() async throws {
+    @Test func `a symbolic link is reported as a link, and nothing that it leads to is`() async throws {
         let watched = try await WatchedContainer("mkdir ../elsewhere d; : > ../elsewhere/f")
         let told = try await watched.told(
             by: "ln -s . loop; ln -s ../elsewhere out; ln -s nowhere dangling; ln -s .. d/up")

@@ -2,52 +2,52 @@ import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct `Of a move without coordination, the stream tells` {
+struct `Stream of external moves` {
     @Test(arguments: [("f", "g"), ("f", "F"), ("f", "d/f"), ("d/e/x", "x"), ("d/e/x", "d/y"), ("d/e", "e"), ("d", "D")])
-    func `one move, from where and to where`(from: String, to: String) async throws {
+    func `a move is reported as one move, with both paths`(from: String, to: String) async throws {
         let watched = try await WatchedContainer("mkdir -p d/e; printf 1 > f; printf 22 > d/e/x")
         let changes = try await watched.changes(by: "mv \(from) \(to)")
         #expect(changes.map(\.summary) == ["moved \(from) to \(to)"])
         #expect(changes.first?.type == (["d", "d/e"].contains(from) ? "directory" : "file"))
     }
 
-    @Test func `a removal, when it leads out`() async throws {
+    @Test func `a move out of the container is reported as a removal`() async throws {
         let watched = try await WatchedContainer("printf 1 > f")
         #expect(try await watched.told(by: "mv f ../f") == ["removed f"])
     }
 
-    @Test func `a creation, when it leads in`() async throws {
+    @Test func `a move into the container is reported as a creation`() async throws {
         let watched = try await WatchedContainer("printf 1 > ../f")
         let changes = try await watched.changes(by: "mv ../f f")
         #expect(changes.map(\.summary) == ["created f"] && changes.first?.size == 1)
     }
 
-    @Test func `a modification, when it leads in over something`() async throws {
+    @Test func `a move into the container over a file is reported as a modification`() async throws {
         let watched = try await WatchedContainer("printf 1 > f; printf 22 > ../f")
         let changes = try await watched.changes(by: "mv ../f f")
         #expect(changes.map(\.summary) == ["modified f"] && changes.first?.size == 2)
     }
 
-    @Test func `a modification and a removal, when it leads over something inside`() async throws {
+    @Test func `a move over a file inside the container is reported as a modification and a removal`() async throws {
         let watched = try await WatchedContainer("printf 1 > f; printf 22 > g")
         #expect(try await watched.told(by: "mv g f").sorted() == ["modified f", "removed g"])
     }
 
-    @Test func `a removal and a creation, when two of them have nothing to do with each other`() async throws {
+    @Test func `two moves, out and in, of different files are reported as a removal and a creation`() async throws {
         let watched = try await WatchedContainer("printf same > f; printf same > ../g; touch -r f ../g")
         #expect(try await watched.told(by: "mv f ../f; mv ../g g").sorted() == ["created g", "removed f"])
     }
 
-    @Test func `each, when several follow each other`() async throws {
+    @Test func `several moves that follow each other lead to the right tree`() async throws {
         let watched = try await WatchedContainer("printf 1 > a; printf 22 > b")
         let told = try await watched.told(by: "mv a c; mv b a; mv c b")
-        // The tree is compared with the disk. Which of the three are told as moves depends on how many of them have
-        // happened by the time the leader looks: it tells what it finds.
+        // The tree is compared with the disk. Which of the three are reported as moves depends on how many of them have
+        // happened by the time the leader looks: it reports what it finds.
         let names = Set(told.compactMap { $0.split(separator: " ").last })
         #expect(!told.isEmpty && names.isSubset(of: ["a", "b", "c"]), "\(told)")
     }
 
-    @Test func `every file of a directory that was moved in`() async throws {
+    @Test func `every item of a directory that is moved into the container is reported`() async throws {
         let watched = try await WatchedContainer(
             "mkdir -p ../in/a/b; for n in 1 2 3; do printf $n > ../in/$n; printf $n > ../in/a/b/$n; done")
         let told = try await watched.told(by: "mv ../in in")
@@ -56,13 +56,15 @@ struct `Of a move without coordination, the stream tells` {
         #expect(try await watched.told(by: "touch -d 2001-01-01 in/a/b/2") == ["touched in/a/b/2"])
     }
 
-    @Test func `everything of a directory that was moved out, and no more of it`() async throws {
+    @Test func `every item of a directory that is moved out is reported as removed, and nothing after that`()
+        async throws
+    {
         let watched = try await WatchedContainer("mkdir -p d/e; : > d/e/f")
         #expect(try await watched.told(by: "mv d ../d") == ["removed d/e/f", "removed d/e", "removed d"])
         #expect(try await watched.told(by: ": > ../d/e/g; rm ../d/e/f; mkdir ../d/h") == [])
     }
 
-    @Test func `the new path of what is written in a directory that was renamed`() async throws {
+    @Test func `a change in a directory that was renamed is reported with its new path`() async throws {
         let watched = try await WatchedContainer("mkdir -p a/b ab; : > a/b/f; : > ab/f")
         #expect(try await watched.told(by: "mv a c") == ["moved a to c"])
         #expect(try await watched.told(by: ": > c/b/g").withoutRepetitions == ["created c/b/g"])
@@ -70,7 +72,7 @@ struct `Of a move without coordination, the stream tells` {
         #expect(try await watched.told(by: "chmod 600 c/b/f") == ["touched c/b/f"])
     }
 
-    @Test func `the new path also of what is written at once`() async throws {
+    @Test func `a change in a directory right after it is renamed is reported with its new path`() async throws {
         let watched = try await WatchedContainer("mkdir -p a/b; : > a/b/f")
         let told = try await watched.told(by: "mv a c; : > c/b/g; mkdir c/h; : > c/h/i")
         #expect(told.filter { $0 == "created c/b/g" }.count == 1, "\(told)")
@@ -78,7 +80,7 @@ struct `Of a move without coordination, the stream tells` {
         #expect(told.allSatisfy { !$0.hasPrefix("created a/") }, "\(told)")
     }
 
-    @Test func `moves only, when a directory is renamed twice`() async throws {
+    @Test func `a directory that is renamed twice is reported as moved and nothing else`() async throws {
         let watched = try await WatchedContainer("mkdir -p a/b; : > a/b/f")
         let told = try await watched.told(by: "mv a b; mv b c")
         #expect([["moved a to c"], ["moved a to b", "moved b to c"]].contains(told), "\(told)")
@@ -87,7 +89,7 @@ struct `Of a move without coordination, the stream tells` {
         #expect(try await watched.told(by: "printf x >> a/b/f").withoutRepetitions == ["modified a/b/f"])
     }
 
-    @Test func `the tree at the end, when directories trade their places`() async throws {
+    @Test func `directories that trade their places are reported with their paths at the end`() async throws {
         let watched = try await WatchedContainer("mkdir -p a/x b/y; : > a/x/1; : > b/y/2")
         try await watched.changes(by: "mv a c; mv b a; mv c b")
         #expect(

@@ -2,11 +2,11 @@ import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct `Of a container inside another, the outer one's stream tells` {
+struct `Outer stream of a nested container` {
     private static let inside =
         "printf x | groupctl write ./d/sub in; groupctl mkdir ./d/sub e; : > d/sub/e/f; : > d/sub/g"
 
-    @Test func `that it was made, and nothing of what is in it`() async throws {
+    @Test func `a new nested container is reported, and nothing in it is`() async throws {
         let watched = try await WatchedContainer("mkdir d")
         let made = try await watched.told(by: "groupctl create ./d/sub").filter {
             $0 != "touched d" && $0 != "touched d/sub"
@@ -17,7 +17,7 @@ struct `Of a container inside another, the outer one's stream tells` {
         #expect(try await watched.told(by: ": > d/f") == ["created d/f"])
     }
 
-    @Test func `that it was there, where it was made before anybody watched`() async throws {
+    @Test func `a nested container that was made before watching is reported, and nothing in it is`() async throws {
         let watched = try await WatchedContainer("mkdir d; groupctl create ./d/sub; " + Self.inside)
         #expect(Set(watched.tree.items.keys) == ["d", "d/sub"])
         #expect(try await watched.told(by: "printf 2 > d/sub/g; : > d/sub/e/f2") == [])
@@ -28,7 +28,7 @@ struct `Of a container inside another, the outer one's stream tells` {
     }
 
     @Test
-    func `that what was in a directory is gone, when that becomes one, and is there again, when it is one no longer`()
+    func `a directory's items are reported as removed when it becomes a container, and as new later`()
         async throws
     {
         let watched = try await WatchedContainer("mkdir -p d/sub/e; : > d/sub/e/f; : > d/sub/g")
@@ -47,7 +47,7 @@ struct `Of a container inside another, the outer one's stream tells` {
         #expect(try await watched.told(by: ": > d/sub/e/f3") == ["created d/sub/e/f3"])
     }
 
-    @Test func `that it is moved, and removed`() async throws {
+    @Test func `a nested container is reported as moved and removed`() async throws {
         let watched = try await WatchedContainer("mkdir d; groupctl create ./d/sub; " + Self.inside)
         #expect(try await watched.told(by: "mv d/sub s") == ["moved d/sub to s"])
         #expect(try await watched.told(by: ": > s/new; : > s/e/new") == [])
@@ -64,7 +64,7 @@ struct `Of a container inside another, the outer one's stream tells` {
             try await watched.told(by: "mkdir e/s; : > e/s/f").withoutRepetitions == ["created e/s", "created e/s/f"])
     }
 
-    @Test func `what is moved out of it as new, and what is moved into it as gone`() async throws {
+    @Test func `items moved out of a nested container are reported as new, items moved into it as gone`() async throws {
         let watched = try await WatchedContainer("mkdir d h; : > h/f; groupctl create ./d/sub; " + Self.inside)
         #expect(try await watched.told(by: "mv d/sub/e d/e").withoutRepetitions == ["created d/e", "created d/e/f"])
         #expect(Set(try await watched.told(by: "mv h d/sub/h")) == ["removed h/f", "removed h"])

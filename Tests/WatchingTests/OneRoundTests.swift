@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// The leader sees nothing of what was in between.
+/// The leader sees nothing of the states in between.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct `What happens within one round of the leader's` {
+struct `Changes within one round of the leader` {
     static let scripts = [
         "rm -r d; mkdir -p d/e; : > d/e/new", "mkdir -p ../in/e; : > ../in/e/new; mv d ../out; mv ../in d",
         "mkdir n; : > n/1; mv n m; mkdir n; : > n/2", "mv d m; mkdir d; mv m/e d/e; rmdir m",
@@ -13,9 +13,11 @@ struct `What happens within one round of the leader's` {
         "mv d/e e; mv foo d/e; mv e foo", "rm f; ln -s keep f; rm keep; mkdir keep", "mv d foo/d; mv foo d",
     ]
 
-    @Test(arguments: `What happened while nobody watched`.scripts + scripts)
-    func `gives the tree that is there, and nobody is blind or doubled afterwards`(script: String) async throws {
-        let watched = try await WatchedContainer(`What happened while nobody watched`.preparation)
+    @Test(arguments: `Changes while no process watched`.scripts + scripts)
+    func `changes within one round give the right tree, and each directory is watched once after that`(script: String)
+        async throws
+    {
+        let watched = try await WatchedContainer(`Changes while no process watched`.preparation)
         try await watched.changes(inOneRoundBy: script)
         // Each directory is watched under the name that it has now, and no other.
         let directories = try await StreamedTree.onDisk(watched.container).filter { $0.value.type == "directory" }.keys

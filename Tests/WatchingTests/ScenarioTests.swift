@@ -6,8 +6,8 @@ import Testing
 
 /// The files of `Tests/Scenarios`, played against the live watcher.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct `A scenario` {
-    /// One of the files, by its name and its title.
+struct `Played scenarios` {
+    /// A scenario's file, with its name and its title.
     struct File: Sendable, CustomTestStringConvertible {
         var name: String
         var title: String
@@ -32,12 +32,12 @@ struct `A scenario` {
         }
     }()
 
-    /// Those for which a program is not here.
+    /// Scenarios that need a program which is not here.
     static let unplayable = files.filter { file in
         let needs = (try? file.scenario.needs) ?? []
         return needs.contains { !isHere($0) }
     }
-    /// A program; or to be root, or to be able to play nobody.
+    /// Returns whether a need is met: a program, being root, or being able to act as the user nobody.
     private static func isHere(_ need: String) -> Bool {
         switch need {
         case "root": return isRoot
@@ -67,27 +67,33 @@ struct `A scenario` {
     }
 
     // case 32: container-removed.txt, container-moved.txt
-    @Test(arguments: playable) func `is told as its file says`(file: File) async throws { try await play(file, .live) }
+    @Test(arguments: playable) func `a scenario's changes are reported as its file says`(file: File) async throws {
+        try await play(file, .live)
+    }
 
-    @Test(arguments: playable) func `is told as its file says when all of it is seen at once`(file: File) async throws {
+    @Test(arguments: playable) func `a scenario's changes are reported as its file says when all are seen at once`(
+        file: File
+    ) async throws {
         try await play(file, .inOneRound)
     }
 
-    @Test(arguments: playable) func `is told as its file says when nobody watched`(file: File) async throws {
+    @Test(arguments: playable) func `a scenario's changes are reported as its file says when no process watched`(
+        file: File
+    ) async throws {
         try await play(file, .unwatched)
     }
 
     @Test(.disabled(if: unplayable.isEmpty, "all is there"), arguments: unplayable)
-    func `was left out, as a program is missing`(file: File) async throws {}
+    func `a scenario is left out where a program is missing`(file: File) async throws {}
 
-    @Test func `there is for each behaviour`() throws {
+    @Test func `each behavior has a scenario`() throws {
         let shown = try Set(Self.files.flatMap { try $0.scenario.behaviours })
         #expect(Set(1...40).subtracting(shown) == [])
         #expect(Self.files.count >= 60)
     }
 
-    /// So the same files can be played to what decides alone.
-    @Test(arguments: files) func `of changes of the tree can be simulated`(file: File) throws {
+    /// The same files can be played to the deciding code alone.
+    @Test(arguments: files) func `a scenario of changes of the tree can be simulated`(file: File) throws {
         let scenario = try file.scenario
         if !scenario.isPure { return }
         let temporary = try TemporaryContainer(creating: false)

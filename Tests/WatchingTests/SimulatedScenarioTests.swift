@@ -2,21 +2,23 @@ import ScenarioKit
 import TestSupport
 import Testing
 
-/// The same files as those that are played live, and random stories, for what decides alone.
-@Suite struct `An observation of a simulated tree` {
-    static let files = `A scenario`.files.filter { (try? $0.scenario)?.isPure ?? false }
+/// The same files as those that are played live, and random stories, for the deciding code alone.
+@Suite struct `Simulated scenarios` {
+    static let files = `Played scenarios`.files.filter { (try? $0.scenario)?.isPure ?? false }
 
     @Test(arguments: files, [Scenario.Mode.live, .inOneRound, .unwatched])
-    func `tells what the scenario's file says`(file: `A scenario`.File, mode: Scenario.Mode) async throws {
+    func `a simulated scenario's changes are reported as its file says`(
+        file: `Played scenarios`.File, mode: Scenario.Mode
+    ) async throws {
         let scenario = try file.scenario
         guard scenario.isPlayed(mode) else { return }
         try await expectNoFaults(of: scenario, mode, on: SimulatedStage())
     }
 
-    /// What is looked at has changed once more already, of which the events that are still to be read tell.
+    /// The tree has changed once more already when the leader looks, and the events of that are still to be read.
     @Test(arguments: files, 1...6)
-    func `tells the same when the first events are read before the rest`(
-        file: `A scenario`.File, count: Int
+    func `a simulated scenario's changes are reported alike if some events are read before the rest`(
+        file: `Played scenarios`.File, count: Int
     ) async throws {
         let scenario = try file.scenario
         guard scenario.isPlayed(.inOneRound) else { return }

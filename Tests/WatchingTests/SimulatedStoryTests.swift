@@ -2,16 +2,17 @@ import ScenarioKit
 import TestSupport
 import Testing
 
-/// Something that happens to a container and its leader, drawn by lot; and when the leader looks.
+/// Random events of a container and its leader, and the times at which the leader looks.
 struct SimulatedStory: CustomStringConvertible {
     enum Event {
         case step(TreeStep)
-        /// It happens while the leader looks at the tree: just before one of its looks, the next one or a later one.
+        /// A step that happens while the leader looks at the tree: just before one of its looks, the next one or a
+        /// later one.
         case during(looks: Int, TreeStep)
-        /// So many of the kernel's events are read, and looked at.
+        /// This many of the kernel's events are read and handled.
         case reading(Int)
         case readingAll
-        /// Another one becomes leader.
+        /// Another member becomes leader.
         case takingOver
     }
 
@@ -25,11 +26,11 @@ struct SimulatedStory: CustomStringConvertible {
         reusesInodes = Bool.random(using: &random)
         hasCoarseDates = Bool.random(using: &random)
         queueLimit = Int.random(in: 0..<4, using: &random) == 0 ? 8 : 16_384
-        // The tree goes on changing while the leader looks at it; or only in between.
+        // The tree goes on changing while the leader looks at it, or only in between.
         let isBusy = Bool.random(using: &random)
         let isCrowded = Bool.random(using: &random)
-        // A change of the same size within the date's grain whose event was lost cannot be found, nor another file that
-        // has the number of the one before it.
+        // A change of the same size within the date's grain whose event was lost cannot be found, nor can another file
+        // that has the number of the one before it.
         let losesNothing = isBusy && hasCoarseDates
         if losesNothing { (queueLimit, reusesInodes) = (16_384, false) }
         for _ in 0..<Int.random(in: 5...120, using: &random) {
@@ -48,8 +49,8 @@ struct SimulatedStory: CustomStringConvertible {
         }
     }
 
-    /// What is wrong at its end. Steps that cannot be done do nothing. `tracing` gets what happens and what the leader
-    /// does about it, line by line.
+    /// Plays the story, and returns what is wrong at its end. Steps that cannot be done do nothing. `tracing` gets what
+    /// happens and what the leader does about it, line by line.
     func play(tracing: ((String) -> Void)? = nil) throws -> [String] {
         var stage = SimulatedStage()
         stage.view.tree.reusesInodes = reusesInodes
@@ -88,7 +89,7 @@ struct SimulatedStory: CustomStringConvertible {
         return stage.view.streamed.faults + stage.view.differences
     }
 
-    /// Without all that is not needed for it to fail.
+    /// Returns the story without all that is not needed for it to fail.
     func shortened() throws -> SimulatedStory {
         var (short, size) = (self, events.count)
         while size > 0 {
@@ -130,13 +131,13 @@ extension SimulatedStory.Event: CustomStringConvertible {
     }
 }
 
-@Suite struct `A random story` {
+@Suite struct `Random stories` {
     static let seeds: [UInt64] =
         if let seed = environmentNumber("GROUP_CONTAINER_SEED") { [seed] } else {
             Array(1...(runsLongTests ? 20_000 : 1_000)) + onceFailed
         }
 
-    /// Each found a fault that no other one finds.
+    /// Each of these seeds found a fault that no other one finds.
     private static let onceFailed: [UInt64] = [
         3_046, 4_076, 4_782, 7_636, 8_974, 11_189, 13_179, 16_797, 18_828, 22_039, 40_535, 43_057, 43_808, 52_572,
         54_608, 58_718, 70_623, 96_383, 116_862, 120_250, 139_374, 139_575, 142_049, 151_369, 156_460, 169_420,
@@ -144,7 +145,7 @@ extension SimulatedStory.Event: CustomStringConvertible {
         342_005, 373_092, 384_870, 408_659, 458_469, 480_976, 485_311, 561_538, 605_066, 625_913, 785_096,
     ]
 
-    @Test func `ends with the tree that is there, and is told without a contradiction`() throws {
+    @Test func `a random story ends with the right tree, and is reported without a contradiction`() throws {
         for seed in Self.seeds {
             let story = SimulatedStory(seed: seed)
             if try story.play().isEmpty { continue }

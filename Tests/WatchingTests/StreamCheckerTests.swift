@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct `A checker of streams` {
+@Suite(.serialized, .timeLimit(.minutes(1))) struct `Stream checker` {
     typealias Run = StreamChecker.Run
 
-    /// A real stream: three changes, a transaction of three, and three more.
+    /// Records a real stream: three changes, a transaction of three, and three more.
     private static func recorded() async throws -> (container: TemporaryContainer, lines: [JSONChange]) {
         let container = try await TemporaryContainer()
         for name in ["a", "b", "c"] { try await container.done("write", name, input: name) }
@@ -23,11 +23,11 @@ import Testing
         Set(StreamChecker.faults(in: runs).map(\.property))
     }
 
-    @Test func `finds no fault in what was told, in one run or in several`() async throws {
+    @Test func `the stream checker finds no fault in a recorded stream, in one run or in several`() async throws {
         let (container, lines) = try await Self.recorded()
         #expect(StreamChecker.faults(in: [Run(since: nil, lines)]) == [])
         for cut in lines.indices {
-            // It died behind a line; the place that it had kept is behind the last whole change.
+            // The run died behind a line; the cursor that it had kept is behind the last whole change.
             let whole = lines[...cut].lastIndex { ($0.transaction?.index ?? 0) + 1 == $0.transaction?.count ?? 1 }
             let cursor = whole.map { lines[$0].cursor }
             let words = ["changes", container.path, "--json", "--since", cursor ?? "start"]
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `finds no fault in a rescan, and what follows it`() async throws {
+    @Test func `the stream checker finds no fault in a rescan and what follows it`() async throws {
         let (container, lines) = try await Self.recorded()
         let other = try await TemporaryContainer()
         try await other.done("write", "x", input: "x")
@@ -56,7 +56,7 @@ import Testing
         var change: @Sendable (inout [JSONChange]) -> [Run]
     }
 
-    /// Each does one thing to a stream that is in order.
+    /// Each of these does one thing to a stream that is in order.
     private static let planted: [Planted] = [
         Planted(property: .ordered) {
             $0.swapAt(6, 7)
@@ -81,7 +81,7 @@ import Testing
             return [Run(since: nil, $0)]
         },
         Planted(property: .atomic) { lines in
-            // It died within the transaction, and the next run went on in the middle of it.
+            // The run died within the transaction, and the next one went on in the middle of it.
             [Run(since: nil, Array(lines[...3])), Run(since: "of nobody knows where", Array(lines[4...]))]
         },
         Planted(property: .resumable) { lines in
@@ -102,7 +102,7 @@ import Testing
         },
     ]
 
-    @Test func `finds each fault that is put into what was told, and no other`() async throws {
+    @Test func `the stream checker finds each fault that is put into a stream, and no other`() async throws {
         let (_, lines) = try await Self.recorded()
         for (number, planted) in Self.planted.enumerated() {
             var changed = lines

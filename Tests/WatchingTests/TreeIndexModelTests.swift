@@ -3,22 +3,22 @@ import Testing
 
 @testable import GroupContainer
 
-@Suite struct `A tree index, beside a naive one` {
+@Suite struct `Tree index beside a model` {
     /// The tree as a list of names, changed as a file system would change it.
     private struct Naive {
         var items: [String: ItemState] = [:]
-        /// Each time that its own record was written.
+        /// The number of each item's own last record.
         var generations: [String: UInt64] = [:]
-        /// Of the next record.
+        /// The number of the next record.
         var sequence: UInt64 = 1
-        /// Those that once had two names at a time.
+        /// Inodes that once had two names at a time.
         var linked: Set<UInt64> = []
         private var newest: UInt64 = 0
         private static let names = ["a", "ab", "a-", "b"]
 
         private func isIn(_ path: String, _ directory: String) -> Bool { path.hasPrefix(directory + "/") }
 
-        /// A place in a directory that exists.
+        /// Returns a place in a directory that exists.
         private func place(_ random: inout SeededGenerator) -> String {
             let directories = items.keys.filter { items[$0]?.type == .directory && $0.count < 12 }.sorted() + [""]
             let directory = directories.randomElement(using: &random) ?? ""
@@ -28,7 +28,7 @@ import Testing
 
         private func isEmptyDirectory(_ path: String) -> Bool { !items.keys.contains { isIn($0, path) } }
 
-        /// Carries out one change that a file system would allow, and answers its record; nil if it would not.
+        /// Carries out one change that a file system would allow, and returns its record; nil if it would not.
         mutating func step(_ random: inout SeededGenerator) -> ChangeRecord? {
             let chosen = items.keys.sorted().randomElement(using: &random)
             switch Int.random(in: 0..<12, using: &random) {
@@ -44,7 +44,7 @@ import Testing
         private mutating func create(_ path: String, _ type: ItemType) -> ChangeRecord? {
             if items[path] != nil { return nil }
             newest += 1
-            return set(.created, path, `A tree index`.state(type, inode: newest))
+            return set(.created, path, `Tree index`.state(type, inode: newest))
         }
 
         private mutating func link(_ path: String, _ other: String) -> ChangeRecord? {
@@ -59,17 +59,17 @@ import Testing
             return set(size.isMultiple(of: 2) ? .modified : .touched, path, state)
         }
 
-        /// A temporary file renamed over it.
+        /// Renames a temporary file over the file.
         private mutating func replace(_ path: String) -> ChangeRecord? {
             guard items[path]?.type == .file else { return nil }
             newest += 1
-            return set(.modified, path, `A tree index`.state(.file, inode: newest))
+            return set(.modified, path, `Tree index`.state(.file, inode: newest))
         }
 
         private mutating func remove(_ path: String) -> ChangeRecord {
             items = items.filter { $0.key != path && !isIn($0.key, path) }
             generations = generations.filter { items[$0.key] != nil }
-            return `A tree index`.record(.removed, path)
+            return `Tree index`.record(.removed, path)
         }
 
         private mutating func move(_ from: String, _ path: String) -> ChangeRecord? {
@@ -88,28 +88,28 @@ import Testing
             }
             (items, generations) = (moved, kept)
             generations[path] = sequence
-            return `A tree index`.record(.moved, path, from: from, state)
+            return `Tree index`.record(.moved, path, from: from, state)
         }
 
         private mutating func set(_ kind: ChangeRecord.Kind, _ path: String, _ state: ItemState) -> ChangeRecord {
             (items[path], generations[path]) = (state, sequence)
-            return `A tree index`.record(kind, path, state)
+            return `Tree index`.record(kind, path, state)
         }
     }
 
     @Test(arguments: UInt64(1)...5)
-    func `is the same after each of many random changes`(seed: UInt64) throws {
+    func `a tree index is the same as its model after each of many random changes`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var naive = Naive()
         var treeIndex = TreeIndex()
-        // Another one that stands on a checkpoint which is made every so often.
+        // Another tree index, which stands on a checkpoint that is made every so often.
         var standing = TreeIndex()
         var count = 0
         while count < 2_000 {
             guard let record = naive.step(&random) else { continue }
             count += 1
             if count % 100 == 1 {
-                let checkpoint = Checkpoint.encode(treeIndex, `A checkpoint`.header)
+                let checkpoint = Checkpoint.encode(treeIndex, `Checkpoint coding`.header)
                 try #require(try Checkpoint(checkpoint).treeIndex().items == treeIndex.items)
                 standing = TreeIndex(on: CheckpointInMemory(try Checkpoint(checkpoint)))
             }
@@ -119,23 +119,23 @@ import Testing
             let items = Dictionary(
                 uniqueKeysWithValues: treeIndex.items.map { (String(decoding: $0.bytes, as: UTF8.self), $1.state) })
             try #require(items == naive.items, "seed \(seed), change \(count): \(record)")
-            for name in `A checkpoint`.names where count % 10 == 0 {
-                let location = try `A tree index`.location(name)
+            for name in `Checkpoint coding`.names where count % 10 == 0 {
+                let location = try `Tree index`.location(name)
                 try #require(
                     standing.item(at: location) == treeIndex.item(at: location), "seed \(seed), change \(count)")
                 try #require(standing.below(location) == treeIndex.below(location), "seed \(seed), change \(count)")
             }
             for (path, state) in naive.items {
-                let location = try `A tree index`.location(path)
+                let location = try `Tree index`.location(path)
                 if count % 10 == 0 { try #require(standing.item(at: location) == treeIndex.item(at: location)) }
-                let generation = try treeIndex.generation(of: `A tree index`.location(path))
+                let generation = try treeIndex.generation(of: `Tree index`.location(path))
                 try #require(generation == naive.generations[path], "seed \(seed), change \(count): \(path)")
                 let place = treeIndex.place(ofInode: state.inode)
                 if let place {
                     try #require(treeIndex[place]?.inode == state.inode, "seed \(seed), change \(count): \(record)")
                 }
                 if naive.linked.contains(state.inode) { continue }
-                try #require(try place == `A tree index`.location(path), "seed \(seed), change \(count)")
+                try #require(try place == `Tree index`.location(path), "seed \(seed), change \(count)")
             }
         }
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import GroupContainer
 
-@Suite struct `A tree index` {
+@Suite struct `Tree index` {
     static func state(_ type: ItemType, inode: UInt64, size: UInt64 = 0) -> ItemState {
         ItemState(
             type: type, inode: inode, size: size, modified: 1, changed: 1, mode: 0o644, owner: 0, group: 0,
@@ -34,7 +34,7 @@ import Testing
         return treeIndex
     }
 
-    @Test func `has two directories at each other's place after an exchange`() throws {
+    @Test func `a tree index has two directories at each other's place after an exchange`() throws {
         var treeIndex = sample()
         treeIndex.apply(Self.record(.created, "c", Self.state(.directory, inode: 6)))
         treeIndex.apply(Self.record(.created, "c/h", Self.state(.file, inode: 7)))
@@ -47,7 +47,7 @@ import Testing
         #expect(treeIndex.place(ofInode: 4) == (try Self.location("c/b/g")))
     }
 
-    @Test func `has what was created, as it was last modified or touched`() throws {
+    @Test func `a tree index has an item as it was last created, modified or touched`() throws {
         var treeIndex = TreeIndex()
         treeIndex.apply(Self.record(.created, "f", Self.state(.file, inode: 1)))
         treeIndex.apply(Self.record(.modified, "f", Self.state(.file, inode: 1, size: 9)))
@@ -58,7 +58,7 @@ import Testing
         #expect(try treeIndex.place(ofInode: 2) == Self.location("f"))
     }
 
-    @Test func `has all that a transaction did, one after the other`() throws {
+    @Test func `a tree index applies all changes of a transaction, one after the other`() throws {
         var treeIndex = sample()
         let part = { (kind: ChangeRecord.Kind, path: String, from: String?, state: ItemState?) in
             ChangePart(kind: kind, path: Array(path.utf8), from: from.map { Array($0.utf8) }, state: state)
@@ -77,7 +77,7 @@ import Testing
         #expect(try treeIndex.place(ofInode: 4) == Self.location("n/b/g"))
     }
 
-    @Test func `loses a directory with all that was in it, and nothing beside it`() throws {
+    @Test func `removing a directory takes everything in it out of the tree index, and nothing beside it`() throws {
         var treeIndex = sample()
         treeIndex.apply(Self.record(.removed, "a"))
         #expect(Self.paths(treeIndex) == ["ab"])
@@ -85,7 +85,7 @@ import Testing
         #expect(try treeIndex.place(ofInode: 5) == Self.location("ab"))
     }
 
-    @Test func `moves a directory with all that is in it, and nothing beside it`() throws {
+    @Test func `moving a directory moves everything in it in the tree index, and nothing beside it`() throws {
         var treeIndex = sample()
         treeIndex.apply(Self.record(.moved, "z", from: "a", Self.state(.directory, inode: 1)))
         #expect(Self.paths(treeIndex) == ["ab", "z", "z/b", "z/b/g", "z/f"])
@@ -93,7 +93,7 @@ import Testing
         #expect(try treeIndex[Self.location("z/b/g")] == Self.state(.file, inode: 4))
     }
 
-    @Test func `moves a file over another one`() throws {
+    @Test func `moving a file over another replaces that in the tree index`() throws {
         var treeIndex = sample()
         treeIndex.apply(Self.record(.moved, "ab", from: "a/f"))
         #expect(Self.paths(treeIndex) == ["a", "a/b", "a/b/g", "ab"])
@@ -101,7 +101,7 @@ import Testing
         #expect(treeIndex.place(ofInode: 5) == nil)
     }
 
-    @Test func `has each item at the generation of its own last record, wherever its directory goes`() throws {
+    @Test func `an item's generation in the tree index is that of its own last record`() throws {
         var treeIndex = TreeIndex()
         treeIndex.apply(Self.record(.created, "a", Self.state(.directory, inode: 1)), at: 1)
         treeIndex.apply(Self.record(.created, "a/f", Self.state(.file, inode: 2)), at: 2)
@@ -111,19 +111,19 @@ import Testing
         #expect(try treeIndex.generation(of: Self.location("a/f")) == nil)
         treeIndex.apply(Self.record(.touched, "b/f", Self.state(.file, inode: 2)), at: 4)
         #expect(try treeIndex.generation(of: Self.location("b/f")) == 4)
-        // A note of a repairer says nothing of what it is.
+        // The record of a repair has no state of the item.
         treeIndex.apply(Self.record(.moved, "g", from: "b/f"), at: 5)
         #expect(try treeIndex.generation(of: Self.location("g")) == 5)
         treeIndex.apply(Self.record(.removed, "g"), at: 6)
         #expect(try treeIndex.generation(of: Self.location("g")) == nil)
     }
 
-    @Test func `lists what lies deepest first`() throws {
+    @Test func `a tree index lists the items below a directory deepest first`() throws {
         let below = try sample().below(Self.location("a")).map { String(decoding: $0.bytes, as: UTF8.self) }
         #expect(below == ["a/f", "a/b/g", "a/b"])
     }
 
-    @Test func `tells the last place of an inode that has several names`() throws {
+    @Test func `a tree index returns the last place of an inode that has several names`() throws {
         var treeIndex = TreeIndex()
         treeIndex.apply(Self.record(.created, "f", Self.state(.file, inode: 1)))
         treeIndex.apply(Self.record(.created, "g", Self.state(.file, inode: 1)))
@@ -134,7 +134,7 @@ import Testing
         #expect(treeIndex.place(ofInode: 1) == nil)
     }
 
-    @Test func `takes no notice of terms, nor of paths that name no item`() {
+    @Test func `a tree index ignores terms, and paths that name no item`() {
         var treeIndex = sample()
         treeIndex.apply(Self.record(.term, ""))
         treeIndex.apply(Self.record(.created, "../out", Self.state(.file, inode: 9)))

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct `What happened while nobody watched` {
+struct `Changes while no process watched` {
     static let preparation = """
         mkdir -p d/e foo/x bare; printf 1 > f; printf 22 > d/e/g; printf 333 > foo/x/h; printf 4444 > keep; chmod 644 f
         """
@@ -25,7 +25,9 @@ struct `What happened while nobody watched` {
         #expect(tree.faults == [], "\(changes.map(\.summary))")
     }
 
-    @Test(arguments: scripts) func `is told by the next command, and once`(script: String) async throws {
+    @Test(arguments: scripts) func `changes while no process watched are reported by the next command, and once`(
+        script: String
+    ) async throws {
         let container = try await TemporaryContainer()
         try await WatchedContainer.run(Self.preparation, in: container)
         var tree = StreamedTree()
@@ -41,7 +43,7 @@ struct `What happened while nobody watched` {
         try await check(tree, container, told)
         #expect(try await changes(container, since: cursor) == told)
 
-        // A follower that comes later with the same cursor is told the same, and then what follows.
+        // A follower that comes later with the same cursor gets the same, and then what follows.
         let watcher = try await container.watching("--json", "--since", cursor)
         try await WatchedContainer.run("mkdir last", in: container)
         let followed = try await watcher.readLines(told.count + 1).map { try JSONChange($0) }
@@ -49,7 +51,9 @@ struct `What happened while nobody watched` {
     }
 
     // case 33
-    @Test(arguments: scripts) func `is told by the next follower, and once`(script: String) async throws {
+    @Test(arguments: scripts) func `changes while no process watched are reported to the next follower, and once`(
+        script: String
+    ) async throws {
         let watched = try await WatchedContainer(Self.preparation)
         var tree = watched.tree
         watched.watcher.signal(15)

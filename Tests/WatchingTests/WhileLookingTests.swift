@@ -4,9 +4,9 @@ import Testing
 
 @testable import GroupContainer
 
-/// The tree changes while the leader looks at it. (Stories, drawn by lot, are in `SimulatedStoryTests`.)
-struct `A leader in whose tree something happens while it looks` {
-    @Test func `takes what a change under a lock has put there, while it read the content, for nothing of its own`()
+/// The tree changes while the leader looks at it. (Random stories are in `SimulatedStoryTests`.)
+struct `Changes while the leader looks` {
+    @Test func `a coordinated change while the leader reads the content is not reported as external`()
         throws
     {
         var stage = SimulatedStage()
@@ -18,7 +18,7 @@ struct `A leader in whose tree something happens while it looks` {
             }
             view.pending = [Array("x".utf8)]
         }
-        // The same bytes: only the content tells.
+        // The same bytes: only the content decides.
         for step in try ScenarioStep.steps(of: "write x old") { try stage.perform(step) }
         try stage.serve()
         #expect(stage.view.takeTold().isEmpty)

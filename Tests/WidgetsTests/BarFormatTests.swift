@@ -3,7 +3,7 @@ import Testing
 import TestSupport
 import Widgets
 
-struct `A line for a bar` {
+struct `A line for a status bar` {
     private let now = Date(timeIntervalSince1970: 1_763_632_800)
 
     private static let hostile = [
@@ -17,7 +17,7 @@ struct `A line for a bar` {
     }
 
     @Test(arguments: BarFormat.allCases, hostile)
-    func `is one line, whatever the text, without anything that is obeyed`(format: BarFormat, text: String) throws {
+    func `a hostile text is one line for a status bar, without markup`(format: BarFormat, text: String) throws {
         let view = WidgetView(title: text, lines: [.init(text, .good), .init(text, .warning, url: text)])
         let line = format.line(view, kind: "todo.next", at: now)
         for scalar in line.unicodeScalars {
@@ -35,12 +35,12 @@ struct `A line for a bar` {
         }
     }
 
-    /// As polybar's parser finds them.
+    /// Returns the tags as polybar's parser finds them.
     private static func tags(in line: String) -> [String] {
         line.matches(of: #/%\{([^}]*)\}/#).map { String($0.output.1) }
     }
 
-    @Test func `for waybar has Pango's markup, a tooltip with every line, and classes`() {
+    @Test func `a line for waybar has Pango markup, a tooltip with every line, and classes`() {
         let view = WidgetView(
             title: "To do",
             lines: [.init("Milk & <tea>", .prominent), .init("late", .warning), .init("old", .secondary)])
@@ -53,14 +53,14 @@ struct `A line for a bar` {
                 + #""tooltip":"<b>To do</b>\nMilk &amp; &lt;tea&gt;\nlate\nold"}"#)
     }
 
-    @Test func `for i3blocks has a long and a short text, and a colour`() {
+    @Test func `a line for i3blocks has a long text, a short text and a color`() {
         let view = WidgetView(lines: [.init("Milk", .good), .init("Bread")])
         let line = BarFormat.i3blocks.line(view, kind: "todo", at: now)
         #expect(
             line == ##"{"color":"#87af5f","full_text":"Milk · Bread","markup":"none","short_text":"Milk"}"##)
     }
 
-    @Test func `for polybar has colours, and what a click opens`() {
+    @Test func `a line for polybar has colors and the address that a click opens`() {
         let good = BarFormat.polybar.line(view("Milk", .good, url: "https://a.b/?q=%20&c=1"), kind: "k", at: now)
         #expect(good == "%{A1:xdg-open 'https\\://a.b/?q=%20&c=1':}%{F#87af5f}Milk%{F-}%{A}")
         #expect(BarFormat.polybar.line(view("50 %{x"), kind: "k", at: now) == "50 %%{O0}{x")
@@ -75,7 +75,7 @@ struct `A line for a bar` {
                 == "%{A1:groupctl open 'todo\\://1':}Milk%{A}")
     }
 
-    @Test func `is cut where there is no room, and says so`() {
+    @Test func `a line for a status bar that is too long ends with an ellipsis`() {
         let view = WidgetView(lines: ["one", "two", "three", "four"].map { .init($0) })
         func text(_ characters: Int) -> String {
             BarFormat.polybar.line(
@@ -89,7 +89,7 @@ struct `A line for a bar` {
         }
     }
 
-    @Test func `has the time that is left`() {
+    @Test func `a line for a status bar shows the time that is left`() {
         let view = WidgetView(lines: [.init("U2", countdown: now.addingTimeInterval(245)), .init("", countdown: now)])
         #expect(BarFormat.polybar.line(view, kind: "k", at: now).hasPrefix("U2 4:05%{F"))
         #expect(BarFormat.i3blocks.line(view, kind: "k", at: now).contains(#""full_text":"U2 4:05 · 0:00""#))

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Widgets
 
-/// A widget's program and this test as its host.
+/// A widget's program, with this test as its host.
 private final class Conversation {
     let process: RunningProcess
     private var read = 0
@@ -19,7 +19,7 @@ private final class Conversation {
         try process.send(String(decoding: line, as: UTF8.self))
     }
 
-    /// The next line that is no log.
+    /// Returns the next line that is not for the log.
     func hear() throws -> WidgetMessage {
         read += 1
         try process.waitForLines(read)
@@ -40,12 +40,12 @@ private func texts(_ answer: WidgetMessage.Answer) -> [String]? {
 }
 
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
-struct `A widget under a host` {
+struct `A widget's messages to its host` {
     private let place: Place
 
     init() throws { place = try Place() }
 
-    @Test func `says what it is, answers each update once, and shows what it has when it is asked`() throws {
+    @Test func `a widget sends hello, answers each update once, and sends its view on request`() throws {
         let widget = try Conversation("note-widget", place)
         guard case .hello(version: 1, kind: "note", placeholder: let placeholder?) = try widget.hear() else {
             Issue.record("no hello: \(widget.process.text)")
@@ -62,7 +62,7 @@ struct `A widget under a host` {
         #expect(widget.process.reap() == 0)
     }
 
-    @Test func `gets what it missed when it comes back, after kill -9 as well`() throws {
+    @Test func `a restarted widget gets the changes that it missed, also after kill -9`() throws {
         var widget = try Conversation("note-widget", place)
         _ = try widget.hear()
         _ = try widget.update(1)
@@ -75,7 +75,7 @@ struct `A widget under a host` {
         #expect(try widget.update(2) == .init(id: 2, result: .noData))
     }
 
-    @Test func `tells its host what another process has rendered of the same kind`() throws {
+    @Test func `a widget sends the view that another process of its kind has rendered`() throws {
         let widgets = try [Conversation("note-widget", place), Conversation("note-widget", place)]
         for widget in widgets {
             _ = try widget.hear()
@@ -90,7 +90,7 @@ struct `A widget under a host` {
         }
     }
 
-    @Test func `is through with everything before it is suspended`() throws {
+    @Test func `a widget completes its update before it answers a suspension`() throws {
         let widget = try Conversation("note-widget", place)
         _ = try widget.hear()
         try widget.say(.suspend(id: 7))
@@ -102,7 +102,7 @@ struct `A widget under a host` {
         #expect(texts(try widget.update(8)) == ["meanwhile"])
     }
 
-    @Test func `passes over what it does not know, and ends with its host`() throws {
+    @Test func `a widget ignores unknown messages, and ends with its host`() throws {
         let widget = try Conversation("note-widget", place)
         _ = try widget.hear()
         for line in ["", "{}", "\u{0}\u{1}", #"{"do":"dance"}"#, #"{"do":"update","id":"x"}"#, "[[[[[["] {
@@ -114,7 +114,7 @@ struct `A widget under a host` {
     }
 
     // case 16
-    @Test func `answers that it failed, and who is in the way, where a stopped process holds what it reads`() throws {
+    @Test func `a widget answers failed with the holder where a stopped process holds its item`() throws {
         let holder = try RunningProcess([
             "groupctl", "lock", place.path, "Library/note.txt", "--", "sh", "-c", "echo held; cat",
         ])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct `The example` {
+struct `The to-do example` {
     private func todo(_ container: TemporaryContainer, _ words: String...) async throws -> Command.Outcome {
         try await container.start("todo", ["--group", container.path] + words).finish()
     }
@@ -13,7 +13,7 @@ struct `The example` {
         try container.start("todo-widget", ["--group", container.path, "--style", style] + words)
     }
 
-    @Test func `app adds, completes, removes and lists`() async throws {
+    @Test func `the to-do app adds, completes, removes and lists entries`() async throws {
         let container = try await TemporaryContainer(creating: false)
         #expect(try await todo(container, "list").output == [])
         for title in ["Milk", "Bread", "Tea, \"green\" ☕"] {
@@ -27,7 +27,7 @@ struct `The example` {
         #expect(changes.filter { $0.path == "Library/todo.json" }.allSatisfy { $0.by?.purpose == "todo-app" })
     }
 
-    @Test(arguments: ["done", "remove"]) func `app refuses a wrong number and changes nothing`(verb: String)
+    @Test(arguments: ["done", "remove"]) func `the to-do app refuses a wrong number and changes nothing`(verb: String)
         async throws
     {
         let container = try await TemporaryContainer()
@@ -41,7 +41,7 @@ struct `The example` {
         #expect(try await todo(container, "list").lines == ["1 [ ] Milk"])
     }
 
-    @Test func `app that says the same again changes nothing`() async throws {
+    @Test func `completing an entry of the to-do app twice changes nothing`() async throws {
         let container = try await TemporaryContainer()
         _ = try await todo(container, "add", "Milk")
         _ = try await todo(container, "done", "1")
@@ -50,7 +50,7 @@ struct `The example` {
         #expect(try await JSONStatus(of: container).journal.sequence == before)
     }
 
-    @Test func `app loses no entry of several at once`() async throws {
+    @Test func `the to-do app loses no entry of several processes at once`() async throws {
         let container = try await TemporaryContainer()
         let apps = try (0..<8).map { try container.start("todo", ["--group", container.path, "add", "entry \($0)"]) }
         for app in apps { #expect(try await app.finish().status == 0) }
@@ -60,7 +60,7 @@ struct `The example` {
         #expect(titles.sorted() == (0..<8).map { "entry \($0)" })
     }
 
-    @Test func `widget that refreshes once tells by its status`() async throws {
+    @Test func `the to-do widget with --once ends with the status of its result`() async throws {
         let container = try await TemporaryContainer()
         var outcome = try await widget(container, "count", "--once").finish()
         #expect(outcome.status == 0 && outcome.lines == ["todo-count\tnewData\t0 to do"], "\(outcome)")
@@ -75,7 +75,7 @@ struct `The example` {
         #expect(try await widget(container, "other", "--once").finish().status == 64)
     }
 
-    @Test func `widget follows, and has missed nothing when it was killed and comes back`() async throws {
+    @Test func `the to-do widget misses no change, also after it was killed`() async throws {
         let container = try await TemporaryContainer()
         var next = try widget(container, "next")
         #expect(try await next.readLine() == "todo-next\tnewData\tall done")
@@ -83,7 +83,7 @@ struct `The example` {
         #expect(try await next.readLine() == "todo-next\tnewData\tMilk")
         _ = try await todo(container, "add", "Bread")
         #expect(try await next.readLine() == "todo-next\tnoData\t")
-        // Without coordination, as an editor does it.
+        // This is an external change, as by an editor.
         #expect(try await container.shell("sed -i s/Milk/Tea/ \"$1/Library/todo.json\"").status == 0)
         #expect(try await next.readLine() == "todo-next\tnewData\tTea")
         next.signal(SIGKILL)
@@ -93,7 +93,7 @@ struct `The example` {
         #expect(try await next.readLine() == "todo-next\tnewData\tBread")
     }
 
-    @Test func `of the README runs to its end and prints what it promises`() async throws {
+    @Test func `the example of the README prints the documented lines`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let outcome = try await container.start("readme-example", [container.path]).finish()
         #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
@@ -101,7 +101,7 @@ struct `The example` {
         #expect(outcome.lines.last?.hasPrefix("created todo.json todo-app g1-") == true, "\(outcome)")
     }
 
-    @Test func `of the tour runs to its end and prints what it promises`() async throws {
+    @Test func `the example of the tour prints the documented lines`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let outcome = try await container.start("readme-example", [container.path, "tour"]).finish()
         #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")

@@ -10,25 +10,25 @@ import Testing
         ("defaults:a/b", .defaults("a/b")), ("metadata:a/*", .path("a/*", includingMetadata: true)),
         ("metadata", .path("metadata")),
     ])
-    func `is said as a text`(text: String, interest: Interest) {
+    func `an interest is read from its text`(text: String, interest: Interest) {
         #expect(Interest(text: text) == interest)
     }
 
     @Test(arguments: ["defaults:", "defaults::", "defaults::k", "defaults:s:", "metadata:"])
-    func `that names no suite, or an empty key or pattern, is none`(text: String) {
+    func `a text without a suite, key or pattern is not an interest`(text: String) {
         #expect(Interest(text: text) == nil)
     }
 
-    @Test func `in nothing at all is one in every item`() {
+    @Test func `a widget without interests is interested in every item`() {
         #expect(Concerns([]).items == .all)
         #expect(Concerns([]).suites.isEmpty)
     }
 
-    @Test func `in keys alone is one in no items`() {
+    @Test func `a widget with interests in keys only is interested in no items`() {
         #expect(Concerns([.defaults("s", key: "k")]).items == .none)
     }
 
-    @Test func `in several patterns and keys is one in all of them`() {
+    @Test func `several interests in patterns and keys are united`() {
         let concerns = Concerns([
             .path("a"), .defaults("s", key: "k"), .defaults("t", key: "k"), .path("b/*"), .defaults("s", key: "l"),
         ])
@@ -39,7 +39,7 @@ import Testing
     @Test(arguments: [
         [Interest.defaults("s"), .defaults("s", key: "k")], [.defaults("s", key: "k"), .defaults("s")],
     ])
-    func `in a suite includes one in a key of it`(interests: [Interest]) {
+    func `an interest in a suite includes each key of the suite`(interests: [Interest]) {
         #expect(Concerns(interests).suites == ["s": .all])
     }
 }

@@ -11,7 +11,7 @@ import Widgets
 struct `Opening a URL` {
     private let place: Place
     private let center: WidgetCenter
-    /// The test's thread waits for the app, and those of the pool may be busy with other tests.
+    /// The test's thread waits for the app; the pool's threads may be busy with other tests.
     private static let appThread = ThreadExecutor(threads: 1)
 
     init() throws {
@@ -23,13 +23,13 @@ struct `Opening a URL` {
         (try? place.blocking.read("Library/opened.json", as: [String].self)) ?? []
     }
 
-    /// Starts the app once, so that its scheme is known, and ends it.
+    /// Starts the app once, so that its scheme is registered, and ends it.
     private func install() throws {
         let app = try RunningProcess(["quick-actions", "--group", place.path, "--idle", "0"])
         #expect(app.reap() == 0)
     }
 
-    @Test func `of nobody's scheme says so`() throws {
+    @Test func `opening a URL whose scheme no app has returns noApp`() throws {
         #expect(try center.open("nobody://x") == .noApp)
         for text in [
             "", "x", "://x", "1x:y", "a b:c", "quick actions://", "a:\n", "a:\u{9B}2J",
@@ -39,7 +39,7 @@ struct `Opening a URL` {
         }
     }
 
-    @Test func `reaches the app that runs, once and in order, and its opener learns that it did`() throws {
+    @Test func `the running app gets each URL once and in order, and the opener gets the result`() throws {
         let app = try RunningProcess(["quick-actions", "--group", place.path])
         let channel = try GroupChannel(place.container, name: "group-container.open.quick-actions")
         #expect(try channel.awaitListener("app", timeout: patience))
@@ -53,7 +53,7 @@ struct `Opening a URL` {
         app.reap()
     }
 
-    @Test func `starts the app that does not run, one of it however many open`() throws {
+    @Test func `several openers of a URL start an app that does not run once`() throws {
         try install()
         let center = center
         let results = Guarded<[OpenResult]>([])
@@ -65,7 +65,7 @@ struct `Opening a URL` {
         #expect(opened == Array(repeating: "opened share", count: 6))
     }
 
-    @Test func `waits in the queue of an app that is stopped, and comes when it goes on`() throws {
+    @Test func `a URL for a stopped app waits in its queue until the app goes on`() throws {
         let app = try RunningProcess(["quick-actions", "--group", place.path])
         let channel = try GroupChannel(place.container, name: "group-container.open.quick-actions")
         #expect(try channel.awaitListener("app", timeout: patience))
@@ -80,7 +80,7 @@ struct `Opening a URL` {
         #expect(opened == ["opened scan", "opened share", "opened compose"])
     }
 
-    @Test func `that the app does not take is refused, with its reason, and keeps none behind it waiting`() throws {
+    @Test func `a URL that the app refuses has a reason, and does not block the next URL`() throws {
         let links = try AppLinks(place.container, scheme: "shelf", launching: [])
         let (center, taken) = (center, Guarded<[String]>([]))
         let app = Task(executorPreference: Self.appThread) {
@@ -99,7 +99,7 @@ struct `Opening a URL` {
         #expect(taken.withLock { $0 } == ["shelf:1"])
     }
 
-    @Test func `says which program cannot be started`() throws {
+    @Test func `opening a URL whose app cannot be started names the program`() throws {
         let error = #expect(throws: CoordinationError.self) {
             do { _ = try AppLinks(place.container, scheme: "gone", launching: [], of: "/nowhere/app") }
             _ = try center.open("gone://x")
@@ -107,7 +107,7 @@ struct `Opening a URL` {
         #expect(error?.code == .notFound && error?.description.contains("/nowhere/app") == true, "\(error as Any)")
     }
 
-    @Test func `is one app's at a time`() throws {
+    @Test func `one process at a time may register a scheme`() throws {
         let links = try AppLinks(place.container, scheme: "a+b.c-1", launching: [])
         #expect(throws: CoordinationError.self) { try AppLinks(place.container, scheme: "A+B.C-1", launching: []) }
         #expect(try !links.openNext(timeout: .zero) { _ in })

@@ -2,7 +2,7 @@ import Foundation
 import GroupContainer
 import Widgets
 
-/// Shows the first line of an item; fails where there is none.
+/// A provider that shows the first line of an item, and fails without the item.
 struct FirstLine: WidgetProvider {
     static let kind = "first-line"
     var interests: [Interest] { [.path("notes/*")] }
@@ -27,7 +27,7 @@ final class Place {
     }
 
     func write(_ text: String, to path: ItemPath) throws {
-        _ = try blocking.write(bytes: Array(text.utf8), to: path, .relaxed)
+        _ = try blocking.write(bytes: Array(text.utf8), to: path, durability: .relaxed)
     }
 }
 

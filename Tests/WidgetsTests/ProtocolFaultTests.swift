@@ -2,16 +2,16 @@ import Testing
 
 @testable import Widgets
 
-@Suite struct `A line that is no message` {
+@Suite struct `A malformed message line` {
     @Test(arguments: [
         (
             #"{"say":"answer","id":1,"result":"newData","timeline":{"entries":[{"snapshot":{"lines":[{"text":"a"}]}}]}}"#,
             "timeline.entries[0].snapshot.lines[0].style: it is missing"
         ),
-        (#"{"say":"answer","id":"x","result":"newData"}"#, "id: it should be of type Int"),
-        (#"{"say":"#, "it is no JSON"),
+        (#"{"say":"answer","id":"x","result":"newData"}"#, "id: it must be of type Int"),
+        (#"{"say":"#, "it is not JSON"),
     ])
-    func `says where it is wrong`(line: String, fault: String) {
+    func `a malformed message line is refused with the field and the reason`(line: String, fault: String) {
         #expect(ProtocolLine.decoded(WidgetMessage.self, from: Array(line.utf8)) == nil)
         #expect(ProtocolLine.fault(WidgetMessage.self, in: Array(line.utf8)) == fault)
     }

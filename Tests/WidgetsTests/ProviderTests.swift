@@ -4,7 +4,7 @@ import GroupSystemCalls
 import Testing
 import Widgets
 
-/// Does what the test says, and counts.
+/// A provider that does what the test sets, and counts its calls.
 private final class Scripted: WidgetProvider {
     static let kind = "scripted"
     let interests: [Interest] = [.path("data/**")]
@@ -44,7 +44,7 @@ private final class Scripted: WidgetProvider {
     }
 
     // case 39
-    @Test func `that hangs has failed at its deadline, what it says later is dropped, and what was shown is kept`()
+    @Test func `a provider that misses its deadline has failed, and its late answer is dropped`()
         async throws
     {
         #expect(try await refresh() == .newData)
@@ -64,13 +64,13 @@ private final class Scripted: WidgetProvider {
         #expect(reasons.withLock { $0 } == ["scripted: no answer within 0.01 seconds"])
         open.finish()
         #expect(try await Refresh(provider, in: place.container).last()?.timeline == Timeline("one"))
-        // The change is not forgotten, and nobody holds the lock.
+        // The change is not lost, and the lock is free.
         provider.show(Timeline("two"))
         #expect(try await refresh() == .newData)
     }
 
     // case 39
-    @Test func `that throws, or says that it failed, is asked again`() async throws {
+    @Test func `a provider that throws or returns failed is run again`() async throws {
         struct Thrown: Error {}
         provider.update.withLock { $0 = { _ in throw Thrown() } }
         #expect(try await refresh() == .failed)
@@ -81,7 +81,7 @@ private final class Scripted: WidgetProvider {
         #expect(provider.renderingCount == 1)
     }
 
-    @Test func `that says noData renders nothing, unless there is nothing to show`() async throws {
+    @Test func `a provider that returns noData renders only if there is no view yet`() async throws {
         provider.update.withLock { $0 = { _ in .noData } }
         #expect(try await refresh() == .newData)
         try place.write("x", to: "data/a")
@@ -89,7 +89,7 @@ private final class Scripted: WidgetProvider {
         #expect(provider.renderingCount == 1)
     }
 
-    @Test func `that says noData renders all the same where a reload is asked for, or it is shown in other room`()
+    @Test func `a provider that returns noData renders for a reload or a new environment`()
         async throws
     {
         provider.shown.withLock { $0 = { Timeline("\($0.environment.maximumSize.columns)") } }
@@ -103,7 +103,7 @@ private final class Scripted: WidgetProvider {
         #expect(try await Refresh(provider, in: place.container).last()?.timeline == Timeline("two"))
     }
 
-    @Test func `is asked whatever changed where somebody asks for a reload, and only what can be seen counts`()
+    @Test func `a provider runs for a reload without a change, and the same view is noData`()
         async throws
     {
         #expect(try await refresh() == .newData)
@@ -116,7 +116,7 @@ private final class Scripted: WidgetProvider {
         #expect(try await refresh(isReload: true) == .newData)
     }
 
-    @Test func `is asked when its timeline says so`() async throws {
+    @Test func `a provider runs at the time that its timeline sets`() async throws {
         provider.show(Timeline(first: .init(snapshot: "one"), policy: .after(.distantFuture)))
         #expect(try await refresh() == .newData)
         #expect(try await refresh() == .noData)
@@ -131,7 +131,7 @@ private final class Scripted: WidgetProvider {
         #expect(provider.renderingCount == 3)
     }
 
-    @Test func `is asked where it is shown in another environment`() async throws {
+    @Test func `a provider runs for a new environment`() async throws {
         provider.shown.withLock { $0 = { Timeline($0.environment.displayMode.rawValue) } }
         let expanded = WidgetEnvironment(displayMode: .expanded)
         #expect(try await refresh() == .newData)
@@ -141,7 +141,7 @@ private final class Scripted: WidgetProvider {
         #expect(provider.renderingCount == 3)
     }
 
-    @Test func `whose snapshot has no JSON has failed`() async throws {
+    @Test func `a provider whose snapshot cannot be encoded has failed`() async throws {
         struct Odd: WidgetProvider {
             static let kind = "odd"
             let interests: [Interest] = []
@@ -154,7 +154,7 @@ private final class Scripted: WidgetProvider {
 @Suite struct `A timeline` {
     private func date(_ seconds: Double) -> Date { Date(timeIntervalSince1970: seconds) }
 
-    @Test func `shows the last entry whose moment has come`() {
+    @Test func `a timeline shows the last entry whose moment has come`() {
         let timeline = Timeline(
             first: .init(date: date(20), snapshot: "b"),
             [.init(date: date(30), snapshot: "c"), .init(snapshot: "a"), .init(date: date(30), snapshot: "d")],
@@ -170,7 +170,7 @@ private final class Scripted: WidgetProvider {
     }
 
     @Test(arguments: [TimelinePolicy.never, .atEnd, .after(Date(timeIntervalSince1970: 12.5))])
-    func `is the same after a line of the protocol`(policy: TimelinePolicy) throws {
+    func `a timeline is the same after encoding and decoding`(policy: TimelinePolicy) throws {
         let view = WidgetView(
             title: "t", lines: [.init("x\u{1b}[2J", .warning, url: "todo://item/3", countdown: date(1000))], url: "a:b",
             preferredSize: .init(columns: 3, rows: 4))
@@ -181,7 +181,7 @@ private final class Scripted: WidgetProvider {
         #expect(ProtocolLine.decoded(WidgetMessage.self, from: line) == answer)
     }
 
-    @Test func `has an entry`() {
+    @Test func `a timeline has at least one entry`() {
         #expect(ProtocolLine.decoded(Timeline<String>.self, from: Array(#"{"entries":[]}"#.utf8)) == nil)
         #expect(
             ProtocolLine.decoded(Timeline<String>.self, from: Array(#"{"entries":[{"snapshot":"x"}]}"#.utf8))

@@ -16,7 +16,7 @@ struct `groupctl refresh` {
         container.path + "/.group/widgets/w/record.json"
     }
 
-    @Test func `is newData at the first time and for a change, noData where there was none`() async throws {
+    @Test func `a refresh is newData the first time and after a change, otherwise noData`() async throws {
         let container = try await TemporaryContainer()
         for (change, status, last) in [
             (nil, 0, "newData"), (nil, 3, "noData"), ("x", 0, "newData"), (nil, 3, "noData"),
@@ -27,7 +27,7 @@ struct `groupctl refresh` {
         }
     }
 
-    @Test func `sees what nobody was told of: changes without coordination`() async throws {
+    @Test func `a refresh detects external changes`() async throws {
         let container = try await TemporaryContainer()
         _ = try await refresh(container, "w")
         #expect(try await container.shell("echo x > \"$1/a\"").status == 0)
@@ -35,7 +35,7 @@ struct `groupctl refresh` {
         #expect(try await refresh(container, "w").lines == ["noData"])
     }
 
-    @Test func `heeds what concerns the widget, and nothing else`() async throws {
+    @Test func `a refresh depends only on changes that concern the widget`() async throws {
         let container = try await TemporaryContainer()
         let interests = ["w", "--interest", "notes/*", "--interest", "b"]
         _ = try await container.start("groupctl", ["refresh", container.path] + interests).finish()
@@ -46,7 +46,7 @@ struct `groupctl refresh` {
         }
     }
 
-    @Test func `is noData for what is only touched, unless an interest asks for that`() async throws {
+    @Test func `a change of metadata is noData, unless an interest includes metadata`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "todo.json", input: "[]")
         let widgets = [["all"], ["path", "--interest", "*.json"], ["touched", "--interest", "metadata:*.json"]]
@@ -68,7 +68,7 @@ struct `groupctl refresh` {
         #expect(try await answers() == ["newData", "newData", "newData"])
     }
 
-    @Test func `keeps each widget's place for itself`() async throws {
+    @Test func `each widget has its own place in the journal`() async throws {
         let container = try await TemporaryContainer()
         for widget in ["one", "two"] { #expect(try await refresh(container, widget).status == 0) }
         try await container.done("write", "a", input: "x")
@@ -76,7 +76,7 @@ struct `groupctl refresh` {
         for widget in ["one", "two"] { #expect(try await refresh(container, widget).status == 3) }
     }
 
-    @Test func `shows what COMMAND prints, if it is another than the last time`() async throws {
+    @Test func `a refresh prints COMMAND's output if it differs from the last snapshot`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "one\nrest")
         let first = #"head -n 1 "$0/a""#
@@ -93,7 +93,7 @@ struct `groupctl refresh` {
         #expect(outcome.status == 0 && outcome.lines == ["two", "newData"], "\(outcome)")
     }
 
-    @Test func `does not run COMMAND where nothing changed`() async throws {
+    @Test func `a refresh without a change does not run COMMAND`() async throws {
         let container = try await TemporaryContainer()
         let count = #"echo run >> "$0/../runs"; wc -l < "$0/../runs""#
         #expect(try await refresh(container, "w", command: count).status == 0)
@@ -102,7 +102,7 @@ struct `groupctl refresh` {
     }
 
     @Test(arguments: ["exit 1", "echo half; exit 5", "kill -9 $$", "exec no-such-program"])
-    func `has failed when COMMAND did, and gets the same change again`(command: String) async throws {
+    func `a refresh whose COMMAND fails has failed, and gets the change again`(command: String) async throws {
         let container = try await TemporaryContainer()
         #expect(try await refresh(container, "w", command: "echo old").status == 0)
         try await container.done("write", "a", input: "x")
@@ -115,7 +115,7 @@ struct `groupctl refresh` {
         #expect(try await refresh(container, "w", command: "echo new").lines == ["new", "newData"])
     }
 
-    @Test func `that is killed in the middle of COMMAND gets the same change again`() async throws {
+    @Test func `a refresh that is killed during COMMAND gets the change again`() async throws {
         let container = try await TemporaryContainer()
         #expect(try await refresh(container, "w", command: "echo old").status == 0)
         try await container.done("write", "a", input: "x")
@@ -124,10 +124,10 @@ struct `groupctl refresh` {
         let killed = try container.start(
             "refresh", "w", "--", "sh", "-c", "echo begun >&2; read line <\"$0\"; echo new", gate)
         #expect(try await killed.readLine(from: .errors) == "begun")
-        // Meanwhile nobody else refreshes this widget.
+        // Meanwhile no other process refreshes this widget.
         let other = try await refresh(container, "w", "--timeout", "0", command: "echo other")
         #expect(other.status == 75 && other.errors.contains("process \(killed.identifier)"), "\(other)")
-        #expect(try await refresh(container, "v", "--timeout", "0").status == 0, "another widget is in nobody's way")
+        #expect(try await refresh(container, "v", "--timeout", "0").status == 0, "the lock is only for one widget")
         killed.signal(SIGKILL)
         let outcome = try await killed.finish()
         #expect(outcome.status == 128 + SIGKILL && outcome.output.isEmpty, "\(outcome)")
@@ -135,7 +135,7 @@ struct `groupctl refresh` {
         #expect(try await refresh(container, "w", command: "echo new").lines == ["noData"])
     }
 
-    @Test func `of two at once is newData once for one change`() async throws {
+    @Test func `two refreshes at once are newData once for one change`() async throws {
         let container = try await TemporaryContainer()
         for round in 1...5 {
             try await container.done("write", "a", input: "\(round)")
@@ -147,7 +147,7 @@ struct `groupctl refresh` {
     }
 
     @Test(arguments: ["", ".", "..", ".hidden", "a/b", "../w", "w w", "ü", String(repeating: "w", count: 201)])
-    func `of a malformed name is wrong usage, and leaves nothing`(widget: String) async throws {
+    func `a malformed widget's kind is wrong usage, and no file is created`(widget: String) async throws {
         let container = try await TemporaryContainer()
         let outcome = try await refresh(container, widget)
         #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")
@@ -158,7 +158,7 @@ struct `groupctl refresh` {
     @Test(arguments: [
         "", "{", "{}", #"{"cursor":"nonsense"}"#, #"{"cursor":1}"#, "[]", #"{"version":2,"cursor":"nonsense"}"#,
     ])
-    func `with a damaged record says so once with 65, puts it aside, and begins anew`(content: String) async throws {
+    func `a refresh with a damaged record ends with 65 once, and then begins anew`(content: String) async throws {
         let container = try await TemporaryContainer()
         _ = try await refresh(container, "w")
         try content.write(toFile: record(container), atomically: false, encoding: .utf8)
@@ -171,7 +171,7 @@ struct `groupctl refresh` {
     }
 
     // case 37
-    @Test func `with a newer record says so with 65 and leaves it alone`() async throws {
+    @Test func `a refresh with a newer record ends with 65 and leaves the record`() async throws {
         let container = try await TemporaryContainer()
         let content = #"{"version":4,"places":[]}"#
         _ = try await refresh(container, "w")
@@ -187,7 +187,7 @@ struct `groupctl refresh` {
         "./n", "/n", "a//b", "n/", "../n", "a/../n", "a/./b", "[ab", "metadata:./n", "default:s", "Defaults:s",
         "meta:n", "",
     ])
-    func `refuses an interest that nothing can match, and says how it is written`(interest: String) async throws {
+    func `an interest that cannot match is refused with the correct form`(interest: String) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "n", input: "x")
         let outcome = try await refresh(container, "w", "--interest", interest)
@@ -198,7 +198,7 @@ struct `groupctl refresh` {
         if interest == "./n" { #expect(outcome.errors.contains("without './'"), "\(outcome)") }
     }
 
-    @Test func `is newData where its interests are others than the last time`() async throws {
+    @Test func `a refresh with changed interests is newData`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "n", input: "x")
         for (interests, last) in [
@@ -213,7 +213,7 @@ struct `groupctl refresh` {
         }
     }
 
-    @Test func `runs COMMAND where nothing was rendered yet`() async throws {
+    @Test func `a refresh without a snapshot runs COMMAND`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "x")
         #expect(try await refresh(container, "w").lines == ["newData"])

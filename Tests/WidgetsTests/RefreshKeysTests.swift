@@ -4,12 +4,12 @@ import Testing
 
 /// A refresh of a widget that keys of the group defaults concern.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct `groupctl refresh, of keys,` {
+struct `groupctl refresh of keys` {
     private let container: TemporaryContainer
 
     init() async throws { container = try await TemporaryContainer() }
 
-    /// Its COMMAND leaves a line each time that it is run.
+    /// Runs a refresh whose COMMAND appends a line to a file, and prints the number of lines.
     private func refresh(_ interests: String...) async throws -> [String] {
         let words = ["refresh", container.path, "w"] + interests.flatMap { ["--interest", $0] }
         let command = ["--", "sh", "-c", #"echo run >> "$0/../runs"; wc -l < "$0/../runs""#, container.path]
@@ -25,7 +25,7 @@ struct `groupctl refresh, of keys,` {
 
     private var record: String { container.path + "/.group/widgets/w/record.json" }
 
-    @Test func `runs COMMAND for a key that concerns the widget, and for no other`() async throws {
+    @Test func `a refresh runs COMMAND only for a key that concerns the widget`() async throws {
         try await defaults("s", "set", "k", "1")
         #expect(try await refresh("defaults:s:k") == ["1", "newData"])
         #expect(try await refresh("defaults:s:k") == ["noData"])
@@ -40,7 +40,7 @@ struct `groupctl refresh, of keys,` {
         #expect(try await refresh("defaults:s:k") == ["noData"])
     }
 
-    @Test func `takes a whole suite, and paths beside it`() async throws {
+    @Test func `a refresh takes interests in a whole suite and in paths`() async throws {
         let interests = ["defaults:s", "notes/*", "defaults:t:k"]
         func refresh() async throws -> [String] { try await self.refresh(interests[0], interests[1], interests[2]) }
         #expect(try await refresh() == ["1", "newData"])
@@ -56,7 +56,7 @@ struct `groupctl refresh, of keys,` {
         #expect(try await refresh() == ["noData"])
     }
 
-    @Test func `of a suite that is not there makes none, and sees it come`() async throws {
+    @Test func `a refresh of an absent suite does not create it, and detects its creation`() async throws {
         #expect(try await refresh("defaults:s:k") == ["1", "newData"])
         #expect(try await refresh("defaults:s:k") == ["noData"])
         #expect(!FileManager.default.fileExists(atPath: container.path + "/.group/defaults"))
@@ -66,7 +66,7 @@ struct `groupctl refresh, of keys,` {
         #expect(try await refresh("defaults:s:k") == ["2", "newData"])
     }
 
-    @Test func `sees a suite that came and was filled between two refreshes`() async throws {
+    @Test func `a suite that was created between two refreshes is detected`() async throws {
         #expect(try await refresh("defaults:s:k") == ["1", "newData"])
         try await defaults("s", "set", "k", "1")
         try await defaults("s", "set", "other", "1")
@@ -74,14 +74,14 @@ struct `groupctl refresh, of keys,` {
         #expect(try await refresh("defaults:s:k") == ["noData"])
     }
 
-    @Test func `renders where the last refresh did not look at the suite`() async throws {
+    @Test func `an interest in a suite that is new since the last refresh renders`() async throws {
         try await defaults("s", "set", "k", "1")
         #expect(try await refresh() == ["1", "newData"])
         #expect(try await refresh("defaults:s:k") == ["2", "newData"])
         #expect(try await refresh("defaults:s:k") == ["noData"])
     }
 
-    @Test func `renders where the suite is gone, or another one`() async throws {
+    @Test func `a refresh renders after its suite was removed or replaced`() async throws {
         try await defaults("s", "set", "k", "1")
         #expect(try await refresh("defaults:s:k") == ["1", "newData"])
         let suite = container.path + "/.group/defaults/s"
@@ -92,7 +92,7 @@ struct `groupctl refresh, of keys,` {
         #expect(try await refresh("defaults:s:k") == ["3", "newData"])
     }
 
-    @Test func `misses nothing where the log was compacted many times in between`() async throws {
+    @Test func `a refresh misses no key after many compactions of the log`() async throws {
         try await defaults("s", "set", "k", "1")
         #expect(try await refresh("defaults:s:k") == ["1", "newData"])
         let batch = (0..<3_000).map { "set other \($0)\(String(repeating: "x", count: 500))\n" }.joined()
@@ -103,7 +103,7 @@ struct `groupctl refresh, of keys,` {
     }
 
     // case 9
-    @Test func `renders once where a record of the suite is damaged, and goes on behind it`() async throws {
+    @Test func `a damaged record of a suite renders once, and the refresh goes on after it`() async throws {
         try await defaults("s", "set", "k", "first")
         #expect(try await refresh("defaults:s:k") == ["1", "newData"])
         try await defaults("s", "set", "k", "second")
@@ -119,7 +119,7 @@ struct `groupctl refresh, of keys,` {
         #expect(try await refresh("defaults:s:k") == ["3", "newData"])
     }
 
-    @Test func `reads a record of before there were suites`() async throws {
+    @Test func `a widget's record without suites is read`() async throws {
         try await defaults("s", "set", "k", "1")
         #expect(try await refresh("defaults:s:k") == ["1", "newData"])
         let present = try #require(
@@ -133,7 +133,7 @@ struct `groupctl refresh, of keys,` {
     }
 
     @Test(arguments: ["defaults:", "defaults::k", "defaults:s:", "defaults:.s", "defaults:a/b"])
-    func `of a malformed interest is wrong usage`(interest: String) async throws {
+    func `a malformed interest in keys is wrong usage`(interest: String) async throws {
         let outcome = try await container.start("groupctl", ["refresh", container.path, "w", "--interest", interest])
             .finish()
         #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")

@@ -7,7 +7,7 @@ import Widgets
     private let hour = Self.day / 24
     private let now: Int64 = 1_800_000_000_000_000_000
 
-    @Test func `gives some at once, and then one after the other`() {
+    @Test func `a budget allows some refreshes at once, and then one per interval`() {
         var budget = RefreshBudget(limit)
         for left in [3, 2, 1] {
             #expect(budget.left(at: now) == left)
@@ -22,7 +22,7 @@ import Widgets
         #expect(budget.left(at: now + 100 * hour) == 3)
     }
 
-    @Test func `is as many a day as its limit, however often one asks`() {
+    @Test func `a budget allows the limit per day, however often it is read`() {
         var (budget, made) = (RefreshBudget(limit), 0)
         for minute in 0..<(3 * 24 * 60) {
             let time = now + Int64(minute) * hour / 60
@@ -33,26 +33,26 @@ import Widgets
         #expect(made == 3 * 24 + 2)
     }
 
-    @Test func `never owes more than the whole of it`() {
+    @Test func `an overdrawn budget is never below empty`() {
         var budget = RefreshBudget(limit)
         for _ in 0..<100 { budget.spend(at: now) }
         #expect(budget.nextToken(after: now) == now + hour)
     }
 
-    @Test func `is whole again where the clock was set back far`() {
+    @Test func `a budget is full again after the clock was set back far`() {
         var budget = RefreshBudget(limit)
         for _ in 0..<3 { budget.spend(at: now) }
         #expect(budget.left(at: now - 365 * Self.day) == 3)
         #expect(budget.left(at: .min) == 3)
     }
 
-    @Test func `has at least one`() {
+    @Test func `a budget has at least one refresh`() {
         #expect(RefreshBudget(.init(perDay: -1, atOnce: 0)).left(at: now) == 1)
         #expect(RefreshBudget(.init(perDay: .max, atOnce: .max)).left(at: now) > 0)
     }
 }
 
-@Suite struct `When a widget is refreshed` {
+@Suite struct `A schedule of refreshes` {
     private let now: Int64 = 1_800_000_000_000_000_000
     private let second: Int64 = 1_000_000_000
 
@@ -68,7 +68,7 @@ import Widgets
         return budget
     }
 
-    @Test func `depends on whether anything asks for it`() {
+    @Test func `a refresh is scheduled only if there is a reason`() {
         #expect(decide { _ in } == .idle)
         #expect(decide { $0.isWanted = true } == .now)
         #expect(decide { $0.timelineDate = now } == .now)
@@ -80,7 +80,7 @@ import Widgets
             } == .now)
     }
 
-    @Test func `depends on what it may cost, where nobody looks`() {
+    @Test func `a refresh of a hidden widget is scheduled by its budget`() {
         func hidden(_ change: (inout RefreshSchedule.Situation) -> Void = { _ in }) -> RefreshSchedule {
             decide {
                 $0.isWanted = true
@@ -96,7 +96,7 @@ import Widgets
         #expect(hidden { $0.isWanted = false } == .idle)
     }
 
-    @Test func `depends on how often it failed`() {
+    @Test func `a refresh after failures is scheduled by its back-off`() {
         func failed(_ times: Int, ago: Int64) -> RefreshSchedule {
             decide {
                 $0.failures = times

@@ -6,7 +6,7 @@ import Widgets
 @Suite struct `A refresh` {
     private struct Interrupted: Error {}
 
-    @Test func `answers newData once for a change, then noData`() async throws {
+    @Test func `a refresh returns newData once for a change, then noData`() async throws {
         let place = try Place()
         try place.write("one\n", to: "notes/a")
         var shown: [String] = []
@@ -17,7 +17,7 @@ import Widgets
         #expect(shown == ["one", "two"])
     }
 
-    @Test func `answers noData for a change that does not show`() async throws {
+    @Test func `a refresh returns noData for a change that does not affect the snapshot`() async throws {
         let place = try Place()
         try place.write("one\nx\n", to: "notes/a")
         _ = try await place.refresh()
@@ -25,7 +25,7 @@ import Widgets
         #expect(try await place.refresh() == .noData)
     }
 
-    @Test func `does not render for what does not concern it`() async throws {
+    @Test func `a refresh does not render for a change that does not concern the widget`() async throws {
         let place = try Place()
         try place.write("one\n", to: "notes/a")
         _ = try await place.refresh()
@@ -33,7 +33,7 @@ import Widgets
         #expect(try await place.refresh { _ in throw Interrupted() } == .noData)
     }
 
-    @Test func `sees what was changed without coordination while nobody ran`() async throws {
+    @Test func `a refresh detects an external change that was made while no process ran`() async throws {
         let place = try Place()
         try place.write("one\n", to: "notes/a")
         _ = try await place.refresh()
@@ -43,14 +43,14 @@ import Widgets
         #expect(shown == "foreign")
     }
 
-    @Test func `has failed when its provider throws, and gets the same change again`() async throws {
+    @Test func `a refresh whose provider throws has failed, and gets the change again`() async throws {
         let place = try Place()
         #expect(try await place.refresh() == .failed)
         try place.write("one\n", to: "notes/a")
         #expect(try await place.refresh() == .newData)
     }
 
-    @Test func `delivers again what it was interrupted in delivering`() async throws {
+    @Test func `an interrupted delivery is repeated by the next refresh`() async throws {
         let place = try Place()
         try place.write("one\n", to: "notes/a")
         await #expect(throws: Interrupted.self) { try await place.refresh { _ in throw Interrupted() } }
@@ -59,7 +59,7 @@ import Widgets
         #expect(shown == "one")
     }
 
-    @Test func `refuses a record that is not one, once, and then begins anew`() async throws {
+    @Test func `a damaged record is refused once, and the next refresh begins anew`() async throws {
         let place = try Place()
         try place.write("one\n", to: "notes/a")
         _ = try await place.refresh()

@@ -6,7 +6,7 @@ import Testing
 import Widgets
 
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
-struct `The example of a note` {
+struct `The note example` {
     private let place: Place
 
     init() throws { place = try Place() }
@@ -16,10 +16,10 @@ struct `The example of a note` {
     }
 
     @Test(arguments: ["file", "defaults"])
-    func `saves, gets and clears, and its widget shows it`(way: String) throws {
+    func `the note app saves, prints and clears a note, and the widget shows it`(way: String) throws {
         let widget = try RunningProcess(["note-widget", "--group", place.path])
         try widget.waitForText("note\tnothing noted\n")
-        #expect(try note("--through", way, "get") == (66, "note: nothing is noted\n"))
+        #expect(try note("--through", way, "get") == (66, "note: there is no note\n"))
         #expect(try note("save", "one\ntwo") == (0, ""))
         try widget.waitForText("note\tone / two\n")
         #expect(try note("get") == (0, "one\ntwo\n"))
@@ -30,7 +30,7 @@ struct `The example of a note` {
         #expect(widget.text == "note\tnothing noted\nnote\tone / two\nnote\tnothing noted\n")
     }
 
-    @Test func `goes along when its way is changed, and its widget does not draw anew for that`() throws {
+    @Test func `the note stays the same when its storage changes, and the widget prints no line`() throws {
         _ = try note("save", "x")
         let widget = try RunningProcess(["note-widget", "--group", place.path])
         try widget.waitForText("note\tx\n")
@@ -41,7 +41,7 @@ struct `The example of a note` {
         #expect(widget.text == "note\tx\nnote\ty\n")
     }
 
-    @Test func `is shown by every process of its widget`() throws {
+    @Test func `each process of the note widget shows the note`() throws {
         let widgets = try (0..<3).map { _ in try RunningProcess(["note-widget", "--group", place.path]) }
         for widget in widgets { try widget.waitForText("note\tnothing noted\n") }
         for text in ["one", "two", "three"] {
@@ -50,7 +50,7 @@ struct `The example of a note` {
         }
     }
 
-    @Test func `saves when the app leaves: at its input's end, and when it is ended`() throws {
+    @Test func `the note app saves at the end of its input and when it is ended`() throws {
         #expect(try note("edit", input: "typed\nin lines\n").status == 0)
         #expect(try note("get").text == "typed\nin lines\n")
         let app = try RunningProcess(["note", "--group", place.path, "edit"])
@@ -65,12 +65,12 @@ struct `The example of a note` {
 }
 
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
-struct `The example of a countdown` {
+struct `The countdown example` {
     private let place: Place
 
     init() throws { place = try Place() }
 
-    @Test func `is counted on by its widget when the app leaves, which says when it is over`() throws {
+    @Test func `the countdown widget continues without the app, and shows the end`() throws {
         let widget = try RunningProcess(["countdown-widget", "--group", place.path])
         try widget.waitForText("countdown\tno countdown\n")
         let app = try RunningProcess(["countdown", "--group", place.path, "start", "2"])
@@ -82,7 +82,7 @@ struct `The example of a countdown` {
         try widget.waitForText("countdown\tfinished\n")
     }
 
-    @Test func `goes on in the app, which its widget opens`() throws {
+    @Test func `the countdown continues in the app that its widget opens`() throws {
         var app = try RunningProcess(["countdown", "--group", place.path, "start", "3600"])
         let center = try place.center()
         #expect(try eventually { try center.isAppInFront() })

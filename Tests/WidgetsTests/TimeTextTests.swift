@@ -1,7 +1,7 @@
 import Testing
 import Widgets
 
-struct `A text that tells a time` {
+struct `A text for a time` {
     private static let second: Int64 = 1_000_000_000
 
     @Test(
@@ -9,9 +9,9 @@ struct `A text that tells a time` {
             (0, "0:00"), (-5, "0:00"), (1, "0:01"), (59, "0:59"), (60, "1:00"), (245, "4:05"), (3_600, "1:00:00"),
             (86_399, "23:59:59"), (86_400, "1 d"), (86_401, "1 d 1 h"), (180_000, "2 d 2 h"),
         ] as [(Int64, String)])
-    func `counts down`(seconds: Int64, expected: String) {
+    func `a countdown is shown as hours, minutes and seconds`(seconds: Int64, expected: String) {
         #expect(TimeText.countdown(to: seconds * Self.second, at: 0).text == expected)
-        // A started second is a whole one.
+        // A part of a second counts as a second.
         if seconds > 0 { #expect(TimeText.countdown(to: seconds * Self.second, at: 1).text == expected) }
     }
 
@@ -20,7 +20,7 @@ struct `A text that tells a time` {
             (0, "0 s"), (4, "4 s"), (59, "59 s"), (60, "1 min"), (61, "2 min"), (3_600, "1 h"), (86_400, "1 d"),
             (90_000, "2 d"),
         ] as [(Int64, String)])
-    func `says what is left`(seconds: Int64, expected: String) {
+    func `the time that is left is shown in one unit`(seconds: Int64, expected: String) {
         #expect(TimeText.left(until: seconds * Self.second, at: 0).text == expected)
     }
 
@@ -28,11 +28,11 @@ struct `A text that tells a time` {
         arguments: [
             (0, "0 s"), (-3, "0 s"), (59, "59 s"), (60, "1 min"), (3_599, "59 min"), (86_400, "1 d"), (180_000, "2 d"),
         ] as [(Int64, String)])
-    func `says how old something is`(seconds: Int64, expected: String) {
+    func `an age is shown in one unit`(seconds: Int64, expected: String) {
         #expect(TimeText.age(since: 0, at: seconds * Self.second).text == expected)
     }
 
-    @Test func `is the same until the moment that it says, and another one then`() {
+    @Test func `a text for a time is valid exactly until the moment that it has`() {
         let functions: [(Int64, Int64) -> TimeText] = [
             { TimeText.countdown(to: $0, at: $1) }, { TimeText.left(until: $0, at: $1) },
             { TimeText.age(since: -$0, at: $1) },
@@ -55,7 +55,7 @@ struct `A text that tells a time` {
     }
 
     @Test(arguments: [Int64.min, -1, 0, 1, .max], [Int64.min, -1, 0, 1, .max])
-    func `survives what cannot be counted`(date: Int64, now: Int64) {
+    func `extreme dates have a text without an overflow`(date: Int64, now: Int64) {
         #expect(!TimeText.countdown(to: date, at: now).text.isEmpty)
         #expect(!TimeText.left(until: date, at: now).text.isEmpty)
         #expect(!TimeText.age(since: date, at: now).text.isEmpty)

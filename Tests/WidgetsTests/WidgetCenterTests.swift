@@ -14,7 +14,7 @@ import Widgets
         center = try WidgetCenter(place.container)
     }
 
-    @Test func `keeps reload requests, of one kind and of all`() throws {
+    @Test func `a widget center keeps reload requests for one kind and for all`() throws {
         #expect(try center.reloads(ofKind: "a") == 0)
         try center.reloadTimelines(ofKind: "a")
         let first = try center.reloads(ofKind: "a")
@@ -26,7 +26,7 @@ import Widgets
         #expect(throws: CoordinationError.self) { try center.reloadTimelines(ofKind: "../x") }
     }
 
-    @Test func `knows whether an app is in front`() throws {
+    @Test func `a widget center returns whether an app is in front`() throws {
         #expect(try !center.isAppInFront())
         let one = try AppPresence(place.container)
         let two = try AppPresence(place.container)
@@ -40,7 +40,7 @@ import Widgets
         #expect(try !center.isAppInFront())
     }
 
-    @Test func `knows the widgets of hosts that live`() throws {
+    @Test func `a widget center returns the widgets of living hosts only`() throws {
         let widget = PresentWidget(kind: "a", isVisible: true, displayMode: .compact, hostProcess: 1)
         do {
             let host = try HostRegistration(center)
@@ -57,7 +57,7 @@ import Widgets
 }
 
 @Suite struct `The state of a widget's refreshes` {
-    @Test func `can be read and says why not sooner`() throws {
+    @Test func `the state of a widget's refreshes has the reason of a delay`() throws {
         let place = try Place()
         let center = try place.center()
         let limit = RefreshBudget.Limit(perDay: 24, atOnce: 2)
@@ -84,7 +84,7 @@ import Widgets
 }
 
 @Suite struct `A ledger of refreshes` {
-    @Test func `keeps what they cost and how they ended`() throws {
+    @Test func `a ledger keeps the cost and the results of refreshes`() throws {
         let place = try Place()
         let file = try RefreshLedger.file(ofKind: "a", in: place.container)
         let limit = RefreshBudget.Limit(perDay: 24, atOnce: 2)

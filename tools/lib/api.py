@@ -2,11 +2,12 @@
 """The public declarations of a module, one a line, from the symbol graphs that the compiler makes of it.
 
 usage: api.py list MODULE GRAPHS            prints them
-       api.py compare RECORDED LISTED       says what was added, and what would break a user's code; status 1 if anything
-                                            would, 2 if there are only additions
+       api.py compare RECORDED LISTED       prints additions, and changes that would break a user's code; status 1 if
+                                            there are such changes, 2 if there are only additions
 
-A line is a declaration's place, and the declaration as it is written without its defaults' values; or a conformance. What
-is added breaks a user's code, too, if users implement it (a requirement without a default), or switch over it (a case).
+A line is a declaration's place, and the declaration as it is written, without the values of default arguments; or a
+conformance. An addition breaks a user's code, too, if users implement it (a requirement without a default), or switch
+over it (a case).
 """
 import json
 import pathlib
@@ -21,7 +22,7 @@ def read(directory, module):
         graph = json.loads(file.read_text())
         for symbol in graph["symbols"]:
             identifier = symbol["identifier"]["precise"]
-            # What a type has only because it conforms to a protocol of another module is that module's.
+            # Members that a type has only by conformance to a protocol of another module belong to that module.
             if "::SYNTHESIZED::" not in identifier and symbol["kind"]["identifier"] != "swift.extension":
                 symbols[identifier] = symbol
         relationships += graph["relationships"]
@@ -37,7 +38,7 @@ def constraints(extension):
 def line(symbol, marks):
     declaration = " ".join("".join(f["spelling"] for f in symbol["declarationFragments"]).split())
     extension = symbol.get("swiftExtension", {})
-    # The conditions of a generic type itself stand in its own line.
+    # The conditions of a generic type are in the type's own line.
     where = f" [where {', '.join(constraints(extension))}]" if constraints(extension) else ""
     note = f" [{', '.join(marks)}]" if marks else ""
     return f"{'.'.join(symbol['pathComponents'])}: {declaration}{where}{note}"
@@ -63,7 +64,7 @@ def declarations(symbols, relationships):
             target = symbols.get(relation["target"], {}).get("names", {}).get("title", relation.get("targetFallback"))
             name = ".".join(symbols[relation["source"]]["pathComponents"])
             condition = f" [where {', '.join(constraints({'constraints': where}))}]" if where else ""
-            # Said by every type, and by none that is asked.
+            # The compiler reports these for every type; no user needs them in the list.
             if target not in ("Swift.Copyable", "Swift.Escapable", "Swift.SendableMetatype"):
                 lines.add(f"{name} conforms to {target}{condition}")
     return sorted(lines)

@@ -3,9 +3,9 @@
 
 # code_matching EXPRESSION ALLOWANCE FILE...
 #
-# Prints "file:line: text" for each line of Swift or C whose code, without its comments and without the
-# text of its string literals (but with what is interpolated into them), matches the extended regular
-# expression. With ALLOWANCE `allow`, lines that carry `// allowed: <reason>` are let through.
+# Prints "file:line: text" for each line of Swift or C whose code matches the extended regular expression. Comments and
+# the text of string literals do not count as code; interpolated expressions do. With ALLOWANCE `allow`, lines with
+# `// allowed: <reason>` are passed over.
 code_matching() {
     local expression="$1" allowance="$2"
     shift 2
@@ -13,8 +13,8 @@ code_matching() {
         return 0
     fi
     LC_ALL=C EXPRESSION="$expression" ALLOWANCE="$allowance" awk '
-        # What we are inside of is a stack: code at its bottom, then strings and the code interpolated
-        # into them in turn. Block comments nest in Swift, not in C.
+        # A stack of what encloses the present place: code at its bottom, then strings and the code that is interpolated
+        # into them, in turn. Block comments nest in Swift, not in C.
         function enter_code() { depth++; kind[depth] = "code"; parentheses[depth] = 0 }
         function enter_string(hashes, quote) {
             depth++; kind[depth] = "string"; closing[depth] = quote hashes; escape[depth] = "\\" hashes
@@ -73,7 +73,7 @@ code_matching() {
                 if (step == 0) break
                 at += step
             }
-            # A string in one pair of quotes ends with its line, if only by mistake.
+            # A string in one pair of quotes ends with its line, even where its closing quote is missing.
             if (kind[depth] == "string" && closing[depth] !~ /^"""/) depth--
             if (code !~ ENVIRON["EXPRESSION"]) next
             if (ENVIRON["ALLOWANCE"] == "allow" && $0 ~ /\/\/ allowed: *[^ ]/) next

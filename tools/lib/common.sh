@@ -6,38 +6,38 @@ readonly exit_usage=64
 # shellcheck disable=SC2034 # used where this is sourced
 readonly exit_unavailable=69
 
-# The root of the package, wherever it was cloned to and wherever we were called from.
+# The root of the package, wherever the clone is and whatever the working directory is.
 root="$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)"
 readonly root
 
-# How the running script is called in messages: its path below the root.
+# The name of the running script in messages: its path relative to the root.
 script="$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)/$(basename -- "$0")"
 script="${script#"$root"/}"
 readonly script
 
-# die STATUS MESSAGE: exactly one line on standard error.
+# die STATUS MESSAGE: prints one line on standard error, and exits.
 die() {
     printf '%s: %s\n' "$script" "$2" >&2
     exit "$1"
 }
 
-# Prints the comment block at the head of the running script, which is its help.
+# Prints the help of the running script: the comment at its head.
 help() {
     awk 'NR == 1 { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$root/$script"
 }
 
-# A wrong option or argument.
+# Reports a wrong option or argument.
 usage_error() {
     die "$exit_usage" "$1; see $script --help"
 }
 
-# git in the package's root, also when the clone belongs to another user, as in a container.
+# Runs git in the package's root, also where the clone belongs to another user, as in a container.
 project_git() {
     git -c "safe.directory=$root" -C "$root" "$@"
 }
 
-# project_files [PATTERN...]: the project's own files that exist, NUL-terminated, relative to the root:
-# those in the index and those not ignored.
+# project_files [PATTERN...]: prints the project's existing files, NUL-terminated, relative to the root: the files in the
+# index and those that are not ignored.
 project_files() {
     local file
     project_git ls-files -z --cached --others --exclude-standard --deduplicate -- "$@" |

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Run by tools/fresh-check inside the machine that it has made; does nothing elsewhere.
+# Run by tools/fresh-check inside the machine that it made; does nothing elsewhere.
 #
 # usage: fresh-inside.sh COUNT PACKAGE... COMMAND...
 #
-# Installs the packages, COUNT of them, then runs each command in the working directory, all of them.
+# Installs the packages, COUNT of them, then runs all commands in the working directory, even after one has failed.
 set -euo pipefail
 
 count="$1"

@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
 # Sourced by tools/api and tools/docs; does nothing by itself.
 
-# The modules that others use.
+# The public modules.
 # shellcheck disable=SC2034 # used where this is sourced
 readonly public_modules=(GroupContainer Widgets WidgetApp GroupContainerTesting)
 
-# symbol_graphs DIRECTORY: builds the modules that others use, and writes the graphs of their public symbols to
-# DIRECTORY/MODULE/.
+# symbol_graphs DIRECTORY: builds the public modules, and writes the graphs of their public symbols to DIRECTORY/MODULE/.
 symbol_graphs() {
     local directory="$1" module said
     for module in GroupContainerTesting WidgetApp; do
-        # Of an up-to-date build it says nothing worth reading.
+        # For an up-to-date build its output is of no use.
         said="$(swift build --target "$module" 2>&1)" || {
             printf '%s\n' "$said"
             return 1

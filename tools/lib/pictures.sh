@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Sourced by the scripts in tools/ that take pictures of a screen; does nothing by itself.
 
-# skip WHY: the one line of a script that cannot do anything here.
+# skip WHY: prints the one line of a script that cannot run here, and exits.
 skip() {
     printf 'skipped: %s\n' "$1"
     exit 77
 }
 
-# need_pictures PROGRAM [SETUP_OPTION...]: an X server without a screen, what takes pictures, and a program to be seen;
-# skips where they cannot be installed.
+# need_pictures PROGRAM [SETUP_OPTION...]: makes sure that an X server without a screen, the tools for pictures and the
+# program are installed; skips where they cannot be.
 need_pictures() {
     local program=$1 said
     shift
@@ -22,7 +22,8 @@ need_pictures() {
     done
 }
 
-# start_display DIRECTORY WIDTH HEIGHT: Xvfb on a free display, which becomes DISPLAY; its process joins `processes`.
+# start_display DIRECTORY WIDTH HEIGHT: starts Xvfb on a free display, sets DISPLAY to it, and adds its process to
+# `processes`.
 start_display() {
     local number directory=$1
     mkfifo "$directory/display"
@@ -35,13 +36,13 @@ start_display() {
     export DISPLAY=":$number"
 }
 
-# picture FILE: the whole screen.
+# picture FILE: saves a picture of the whole screen.
 picture() { import -silent -window root "png:$1"; }
 
-# pixels FILE WIDTH HEIGHT LEFT: a sum of a part of it, whatever else the file says.
+# pixels FILE WIDTH HEIGHT LEFT: prints a checksum of the pixels of a part of it, without the file's other data.
 pixels() { convert "png:$1" -crop "$2x$3+$4+0" +repage rgb:- | sha256sum; }
 
-# is_settled FILE: whether the screen looks as at the last call; FILE becomes how it looks.
+# is_settled FILE: saves the screen to FILE, and returns whether it looks as at the last call.
 is_settled() {
     local before=
     if [[ -e "$1" ]]; then before="$(convert "png:$1" rgb:- | sha256sum)"; fi
@@ -49,7 +50,7 @@ is_settled() {
     [[ "$before" == "$(convert "png:$1" rgb:- | sha256sum)" ]]
 }
 
-# until_true COMMAND...: asks again until it says yes; after 30 s, no.
+# until_true COMMAND...: repeats the command until it succeeds; fails after 30 s.
 until_true() {
     local end=$((SECONDS + 30))
     until "$@"; do
@@ -58,7 +59,7 @@ until_true() {
     done
 }
 
-# end_processes ID...: the last one first, each until it is gone.
+# end_processes ID...: ends the processes, the last one first, and waits until each is gone.
 end_processes() {
     local place
     for ((place = $#; place > 0; place--)); do

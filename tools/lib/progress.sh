@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Sourced by tools/test; does nothing by itself.
 
-# How many tests are written down: what a run without a filter has to do, or a little more.
+# Prints the number of tests in the sources: that of a run without a filter, or a little more.
 count_tests() {
     local files
     mapfile -d '' -t files < <(project_files 'Tests/*.swift')
     cat -- "${files[@]}" | grep -c '^ *@Test'
 }
 
-# list_failures: of what `swift test` prints, the lines about failures, each once (a failure outside of any test is printed
-# for each that runs); where its process died, the tests that ran then.
+# list_failures: prints those lines of the output of `swift test` that are about failures, each once (a failure outside of
+# any test is printed for each test that runs); where the process died, the tests that ran then.
 list_failures() {
     awk '
         function quoted() { return match($0, /"[^"]*"/) ? substr($0, RSTART, RLENGTH) : $0 }
@@ -24,8 +24,8 @@ list_failures() {
     '
 }
 
-# show_progress TOTAL: reads what `swift test` prints; on a terminal it becomes one line that says how far the run is,
-# below the lines about failures. With 0 nothing is said of a total. Each line of anything else is passed on.
+# show_progress TOTAL: reads the output of `swift test`; on a terminal, shows one line with the progress, below the lines
+# about failures. With 0 the line has no total. Prints all other lines as they are.
 show_progress() {
     awk -v total="$1" -v began="$(date +%s)" '
         function status() {

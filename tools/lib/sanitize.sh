@@ -1,23 +1,24 @@
 #!/usr/bin/env bash
 # Sourced by tools/check; does nothing by itself.
 
-# What does not run under a sanitizer, each with its reason; regular expressions for `swift test --skip`.
+# Regular expressions, for `swift test --skip`, of the tests that do not run under a sanitizer, with the reasons:
 #
-# FaultTests: they start a process anew for each of its system calls, under strace: with a sanitizer each takes a second
-#     to start, so they pass their limits.
+# FaultTests: the tests start a process for each of its system calls, under strace. With a sanitizer each start takes a
+#     second, so the tests exceed their limits.
 # a limit of file size: sanitizers write past it, and end the process.
-# leaves the terminal as it was however it dies: a sanitizer makes another end of a signal that kills.
-# in the moment of its grant leaves no lock, of tasks that count lose none: on a busy machine they take longer than their
-#     limits, which are a test's and a lock's own.
+# the Today view restores the terminal however its process dies: with a sanitizer, a process that a signal kills ends in another way.
+# cancelled in the moment of its grant, tasks that increase a number: on a busy machine the tests exceed the limits
+#     of a test and of a lock.
 sanitizer_skips=(
-    'in the moment of its grant leaves no lock' 'of tasks that count lose none'
-    '^FaultTests\.' 'a limit of file size is an error' 'leaves the terminal as it was however it dies'
+    'cancelled in the moment of its grant leaves no lock' 'tasks that increase a number at the same time'
+    '^FaultTests\.' 'a limit of file size is an error' 'the Today view restores the terminal however its process dies'
 )
 
-# sanitize thread|address: builds the tests in .build/<kind>, runs them, and fails where a test fails or anybody reports.
+# sanitize thread|address: builds the tests in .build/<kind>, runs them, and fails if a test fails or the sanitizer
+# reports anything.
 #
-# Our own handler of SIGBUS stays: a map's file that was cut short is no mistake of ours. `log_path` keeps reports out of
-# what the processes print, which the tests read.
+# Our own handler of SIGBUS stays, because a mapped file that was cut short is no fault of the code. `log_path` keeps
+# reports out of the processes' output, which the tests read.
 sanitize() {
     local kind="$1" reports skip=() pattern status=0
     reports="$(mktemp -d)"
@@ -25,8 +26,8 @@ sanitize() {
     case "$kind" in
         thread) export TSAN_OPTIONS="$common" ;;
         address)
-            # LeakSanitizer does not see a reference that Swift keeps in an enum with several payloads: the kind is in bits of
-            # the pointer. It takes what such a one refers to for lost.
+            # LeakSanitizer does not recognize a reference in a Swift enum with several payloads, because the case is in
+            # bits of the pointer, and reports the object as a leak.
             export ASAN_OPTIONS="$common:detect_leaks=0"
             ;;
     esac

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2154 # work, binaries and seconds are those of tools/stress-writers
-# Sourced by tools/stress-writers: the table of what many processes do to one item through the Swift API. Uses $work,
-# $binaries and $seconds of it.
+# Sourced by tools/stress-writers: prints the table of many processes at one item through the Swift API. Uses that
+# script's $work, $binaries and $seconds.
 
-# one_row PROCESSES READS-PER-HUNDRED: prints a row; anything but exactness ends the script.
+# one_row PROCESSES READS-PER-HUNDRED: prints a row; a wrong result ends the script.
 one_row() {
     local processes="$1" reads_share="$2" group="$work/table" i begin end
     local -a started=()
@@ -44,7 +44,7 @@ stress_table() {
     done
 }
 
-# One writer, and as many readers that do nothing else.
+# One writer beside processes that only read.
 stress_readers() {
     local readers="$1" group="$work/table" begin end i
     rm -rf -- "$group"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Sourced by the scripts in tools/; does nothing by itself. A line on a terminal that says how far something is.
+# Sourced by the scripts in tools/; does nothing by itself. Shows a line with the progress on a terminal.
 
 progress_teller=
 
-# tell_progress FUNCTION: from a second on, what FUNCTION prints, twice a second, where standard error is a terminal.
+# tell_progress FUNCTION: where standard error is a terminal, shows the output of FUNCTION twice a second, after the
+# first second.
 tell_progress() {
     if [[ ! -t 2 ]]; then return; fi
     {
@@ -14,7 +15,7 @@ tell_progress() {
     progress_teller=$!
 }
 
-# end_progress: the line goes.
+# end_progress: removes the line.
 end_progress() {
     if [[ -z "$progress_teller" ]]; then return; fi
     kill -TERM "$progress_teller" 2>/dev/null || true

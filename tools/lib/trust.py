@@ -1,4 +1,4 @@
-"""The command tools/trust: which test is about which fault, and how it ended."""
+"""The command tools/trust: the tests of each fault, and their results."""
 
 import argparse
 import datetime
@@ -14,10 +14,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__
 PAGE = os.path.join(ROOT, "docs", "trust.md")
 
 HELP = """\
-Runs the tests, and writes into docs/trust.md which of them are about which fault, and how they ended.
+Runs the tests, and writes the tests of each fault and their results into docs/trust.md.
 
-A comment `// case 9` before a test, or before a suite of them, says that it is about the ninth fault of the page's table.
-The table's other columns are written by hand; so is the last one of a fault that has no test, but a command."""
+A comment `// case 9` before a test, or before a suite, marks it as a test of the ninth fault in the page's table. The
+table's other columns are written by hand, and so is the last one of a fault that has a command instead of a test."""
 
 CASE = re.compile(r"^\s*// cases? ([0-9, and]+?)\s*$")
 NAMED = re.compile(r"\b(?:func|struct|class|enum|extension) (`[^`]+`|\w+)")
@@ -45,7 +45,7 @@ def tests_of_file(path):
 
 
 def tests():
-    """By the number of a fault, the (suite, test) that are about it."""
+    """The tests, as (suite, test), by the number of their fault."""
     by_case = {}
     for path in sorted(glob.glob(os.path.join(ROOT, "Tests", "**", "*Tests.swift"), recursive=True)):
         for suite, name, cases in tests_of_file(path):
@@ -55,7 +55,7 @@ def tests():
 
 
 def results(path):
-    """How each test ended."""
+    """The result of each test, by (suite, test)."""
     ended = {}
     for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
         suite = case.get("classname", "").split(".", 1)[-1].strip("`")
@@ -66,7 +66,7 @@ def results(path):
 
 
 def verdict(names, ended):
-    """Of all tests of a fault, in a few words."""
+    """The results of a fault's tests, in a few words."""
     counts = {}
     for name in names:
         how = ended.get(name, "not run")
@@ -78,13 +78,13 @@ def verdict(names, ended):
 
 
 def written(text, by_case, ended, title):
-    """The page with its table and its list anew."""
+    """The page with a new last column and a new list."""
     def row(match):
         number = int(match[1])
         if number not in by_case:
             return match[0]
         cells = match[0].rstrip(" |").split(" | ")
-        # What stands there besides, behind a semicolon, is written by hand.
+        # The text behind a semicolon is written by hand.
         by_hand = cells[3].partition("; ")[2] if len(cells) > 3 else ""
         said = verdict(by_case[number], ended) + (f"; {by_hand}" if by_hand else "")
         return " | ".join(cells[:3] + [said]) + " |"
@@ -101,13 +101,13 @@ def main():
     """0: the page is written; 1: a test failed."""
     parser = argparse.ArgumentParser(
         prog="tools/trust", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", metavar="FILE", help="of a run that is over: what tools/test --results has written")
-    parser.add_argument("--of", metavar="COMMIT", help="of what they are, with --results (the present commit)")
-    # Wrong usage is status 64, as with all our commands.
+    parser.add_argument("--results", metavar="FILE", help="use the results of an earlier run: the file that tools/test --results has written")
+    parser.add_argument("--of", metavar="COMMIT", help="the commit of these results, with --results (default: the present one)")
+    # Wrong usage exits with status 64, as in all our commands.
     parser.error = lambda message: parser.exit(64, f"tools/trust: {message}; see tools/trust --help\n")
     options = parser.parse_args()
     if options.of and not options.results:
-        parser.error("--of says of what --results are")
+        parser.error("--of needs --results")
     with tempfile.TemporaryDirectory() as directory:
         path = options.results or os.path.join(directory, "results.xml")
         status = 0

@@ -1,4 +1,4 @@
-"""Reads lcov from standard input; prints for each file how much of it was run, and which lines were not."""
+"""Reads lcov from standard input; prints for each file the share of its lines that was run, and the lines that were not."""
 
 import sys
 

@@ -1,3 +1,4 @@
+import GroupBytes
 package import GroupCommandLine
 import GroupCommands
 import FoundationEssentials
@@ -13,12 +14,13 @@ package enum WidgetCommand {
         let specification = CommandSpecification(
             name: name, summary: summary, usage: ["\(name) [--group GROUP] [--hosted | --once | --output BAR]"],
             options: [
-                .value("group", letter: "g", "GROUP", help: "The container; \(group) unless told."),
-                .flag("hosted", help: "Speak with widget-host over standard input and output."),
-                .value("output", letter: "o", "BAR", help: "Print what a bar reads: waybar, polybar or i3blocks."),
+                .value("group", letter: "g", "GROUP", help: "The container; the default is \(group)."),
+                .flag("hosted", help: "Exchange messages with widget-host on standard input and output."),
+                .value(
+                    "output", letter: "o", "BAR", help: "Print lines for a status bar: waybar, polybar or i3blocks."),
                 .flag("once", help: "Refresh once and end: status 0 for newData, 3 for noData, 1 for failed."),
-                .flag("expanded", help: "Show everything, rather than a glance."),
-            ] + CommonOptions.specifications(timeout: "How long to wait for a lock; 30 s unless told."),
+                .flag("expanded", help: "Show the expanded view instead of the compact view."),
+            ] + CommonOptions.specifications(timeout: "How long to wait for a lock; the default is 30 s."),
             exitStatuses: [HelpEntry("0", "newData"), HelpEntry("1", "failed"), HelpEntry("3", "noData")])
         CommandRun.main(specification) { run in
             let container = try container(run.arguments, else: group)
@@ -34,7 +36,7 @@ package enum WidgetCommand {
             }
             if let name = try run.arguments.text("output") {
                 guard let bar = BarFormat(rawValue: name) else {
-                    throw run.arguments.usageError("--output: say waybar, polybar or i3blocks")
+                    throw run.arguments.usageError("--output must be waybar, polybar or i3blocks")
                 }
                 try blocking { try await program.print(to: bar) }
                 return .success

@@ -30,5 +30,6 @@ struct CountdownWidget: WidgetProvider {
 }
 
 WidgetCommand.main(
-    name: "countdown-widget", summary: "Counts on while the app is away.", group: "group.com.example.countdown",
+    name: "countdown-widget", summary: "Continues the countdown while the app is away.",
+    group: "group.com.example.countdown",
     provider: CountdownWidget())

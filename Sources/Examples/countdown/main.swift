@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import CountdownShared
@@ -11,20 +12,20 @@ import Widgets
 // widget continues. Choosing the widget starts the app again.
 
 private let specification = CommandSpecification(
-    name: "countdown", summary: "A countdown that its widget carries on.",
+    name: "countdown", summary: "A countdown that its widget continues.",
     usage: ["countdown [--group GROUP] [start TIME | show | stop]"],
     options: [
-        .value("group", letter: "g", "GROUP", help: "The container; group.com.example.countdown unless told.")
-    ] + CommonOptions.specifications(timeout: "How long to wait for a lock; 30 s unless told."),
+        .value("group", letter: "g", "GROUP", help: "The container; the default is group.com.example.countdown.")
+    ] + CommonOptions.specifications(timeout: "How long to wait for a lock; the default is 30 s."),
     subcommands: [
         CommandSpecification(
-            name: "start", summary: "Counts down from TIME, until it is over or the app is ended.",
+            name: "start", summary: "Counts down from TIME, until the end or until the app is ended.",
             usage: ["countdown start TIME"],
             positionals: [PositionalSpecification("TIME", help: "\(TimeArgument.forms).")]),
         CommandSpecification(
-            name: "show", summary: "Goes on with the countdown that was left, and opens what its widget asks for.",
+            name: "show", summary: "Continues the last countdown, and opens its widget's addresses.",
             usage: ["countdown show"]),
-        CommandSpecification(name: "stop", summary: "Ends it.", usage: ["countdown stop"]),
+        CommandSpecification(name: "stop", summary: "Ends the countdown.", usage: ["countdown stop"]),
     ], examples: [HelpEntry("countdown start 90", "")])
 
 CommandRun.main(specification) { run in
@@ -35,7 +36,9 @@ CommandRun.main(specification) { run in
     var countdown = try defaults.presentCountdown()
     switch arguments.subcommands.first {
     case "start":
-        guard let text = arguments.positional("TIME")?.validText else { throw arguments.usageError("TIME: 2 or 250ms") }
+        guard let text = arguments.positional("TIME")?.validText else {
+            throw arguments.usageError("TIME is not valid UTF-8; a time is like 2 or 250ms")
+        }
         do throws(TimeArgumentError) {
             let time = try TimeArgument.parse(text)
             countdown = Countdown(remaining: Double(time.nanoseconds) / 1e9, savedAt: Date())

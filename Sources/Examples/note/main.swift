@@ -9,25 +9,25 @@ import WidgetApp
 // is saved; the app saves when it becomes inactive.
 
 private let specification = CommandSpecification(
-    name: "note", summary: "One text, shared with its widget.",
+    name: "note", summary: "A note, shared with its widget.",
     usage: ["note [--group GROUP] [--through file|defaults] edit | save TEXT | get | clear"],
     options: [
-        .value("group", letter: "g", "GROUP", help: "The container; group.com.example.note unless told."),
+        .value("group", letter: "g", "GROUP", help: "The container; the default is group.com.example.note."),
         .value(
             "through", "WAY",
             help: "Keep the text in a file of the container, or in a key of the group defaults, from now on."),
-    ] + CommonOptions.specifications(timeout: "How long to wait for a lock; 30 s unless told."),
+    ] + CommonOptions.specifications(timeout: "How long to wait for a lock; the default is 30 s."),
     subcommands: [
         CommandSpecification(
             name: "edit",
-            summary: "Takes lines from standard input, and saves them when the input ends or the app is ended.",
+            summary: "Reads lines from standard input, and saves them when the input ends or the app is ended.",
             usage: ["note edit"]),
         CommandSpecification(
             name: "save", summary: "Saves a text.", usage: ["note save TEXT"],
-            positionals: [PositionalSpecification("TEXT", help: "What is to be noted.")]),
+            positionals: [PositionalSpecification("TEXT", help: "The text of the note.")]),
         CommandSpecification(
-            name: "get", summary: "Shows the text; status 66 where there is none.", usage: ["note get"]),
-        CommandSpecification(name: "clear", summary: "Removes it.", usage: ["note clear"]),
+            name: "get", summary: "Prints the text; ends with status 66 if there is none.", usage: ["note get"]),
+        CommandSpecification(name: "clear", summary: "Removes the text.", usage: ["note clear"]),
     ],
     examples: [HelpEntry("note save 'buy milk'", ""), HelpEntry("note --through defaults get", "")])
 
@@ -37,7 +37,9 @@ CommandRun.main(specification) { run in
         named: arguments.value("group") ?? Array("group.com.example.note".utf8), creating: true)
     let store = try NoteStore(container)
     if let name = try arguments.text("through") {
-        guard let way = NoteWay(rawValue: name) else { throw arguments.usageError("--through: say file or defaults") }
+        guard let way = NoteWay(rawValue: name) else {
+            throw arguments.usageError("--through must be file or defaults")
+        }
         try store.choose(way)
     }
     switch arguments.subcommands.first {
@@ -49,12 +51,12 @@ CommandRun.main(specification) { run in
         try store.save(text)
     case "get":
         guard let text = try store.read() else {
-            run.complain("nothing is noted")
+            run.complain("there is no note")
             return .notFound
         }
         try run.output.writeLine(text)
     case "clear": try store.clear()
-    default: throw arguments.usageError("say what to do: edit, save, get or clear")
+    default: throw arguments.usageError("missing a command: edit, save, get or clear")
     }
     return .success
 }

@@ -9,12 +9,12 @@ import WidgetApp
 // records what it opened in the container, for inspection; a real app would show it.
 
 private let specification = CommandSpecification(
-    name: "quick-actions", summary: "Opens what its widget's buttons ask for.",
+    name: "quick-actions", summary: "Opens the addresses of its widget's buttons.",
     usage: ["quick-actions [--group GROUP] [--idle TIME]"],
     options: [
-        .value("group", letter: "g", "GROUP", help: "The container; group.com.example.quick-actions unless told."),
-        .value("idle", "TIME", help: "End when nothing has come for so long; 30 s unless told."),
-    ] + CommonOptions.specifications(timeout: "How long to wait for a lock; 30 s unless told."),
+        .value("group", letter: "g", "GROUP", help: "The container; the default is group.com.example.quick-actions."),
+        .value("idle", "TIME", help: "End when no address came for TIME; the default is 30 s."),
+    ] + CommonOptions.specifications(timeout: "How long to wait for a lock; the default is 30 s."),
     examples: [HelpEntry("quick-actions --idle 5", "")])
 
 CommandRun.main(specification) { run in

@@ -19,21 +19,21 @@ private let specification = CommandSpecification(
         .value(
             "style", letter: "s", "STYLE",
             help: "list: every entry; count: how many are open; next: the first open one."),
-        .value("group", letter: "g", "GROUP", help: "The container; group.com.example.todo unless told."),
+        .value("group", letter: "g", "GROUP", help: "The container; the default is group.com.example.todo."),
         .value(
             "output", letter: "o", "BAR",
             help: """
-                Print what a status bar reads, a line whenever it changes: waybar (custom module, return-type json), \
+                Print lines for a status bar, one whenever the widget changes: waybar (custom module, return-type json), \
                 polybar (custom/script, tail = true) or i3blocks (interval=persist, format=json).
                 """),
-        .flag("hosted", help: "Speak with widget-host over standard input and output."),
+        .flag("hosted", help: "Exchange messages with widget-host on standard input and output."),
         .flag("once", help: "Refresh once and end: status 0 for newData, 3 for noData, 1 for failed."),
-    ] + CommonOptions.specifications(timeout: "How long to wait for a lock; 30 s unless told."),
+    ] + CommonOptions.specifications(timeout: "How long to wait for a lock; the default is 30 s."),
     exitStatuses: [HelpEntry("0", "newData"), HelpEntry("1", "failed"), HelpEntry("3", "noData")])
 
 CommandRun.main(specification) { run in
     guard let style = try run.arguments.text("style").flatMap(TodoWidget.Style.init) else {
-        throw run.arguments.usageError("--style: say list, count or next")
+        throw run.arguments.usageError("--style must be list, count or next")
     }
     let container = try WidgetCommand.container(run.arguments, else: "group.com.example.todo")
     let provider = TodoWidget(style: style)
@@ -44,7 +44,7 @@ CommandRun.main(specification) { run in
     }
     if let name = try run.arguments.text("output") {
         guard let format = BarFormat(rawValue: name) else {
-            throw run.arguments.usageError("--output: say waybar, polybar or i3blocks")
+            throw run.arguments.usageError("--output must be waybar, polybar or i3blocks")
         }
         try blocking { try await program.print(to: format) }
         return .success

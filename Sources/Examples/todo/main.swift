@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -9,27 +10,28 @@ import WidgetApp
 // `TodoList`.
 
 private let group = OptionSpecification.value(
-    "group", letter: "g", "GROUP", help: "The container: an identifier or a path; group.com.example.todo unless told.")
-private let number = PositionalSpecification("NUMBER", help: "As `todo list` counts.")
+    "group", letter: "g", "GROUP",
+    help: "The container: an identifier or a path; the default is group.com.example.todo.")
+private let number = PositionalSpecification("NUMBER", help: "The number of an entry, as `todo list` prints it.")
 
 private let specification = CommandSpecification(
     name: "todo",
     summary: "A to-do list, shared with its widgets.",
     usage: ["todo [--group GROUP] add TITLE | done NUMBER | remove NUMBER | list | serve"],
-    options: [group] + CommonOptions.specifications(timeout: "How long to wait for a lock; 30 s unless told."),
+    options: [group] + CommonOptions.specifications(timeout: "How long to wait for a lock; the default is 30 s."),
     subcommands: [
         CommandSpecification(
             name: "add", summary: "Adds an entry.", usage: ["todo add TITLE"],
-            positionals: [PositionalSpecification("TITLE", help: "What is to be done.")]),
+            positionals: [PositionalSpecification("TITLE", help: "The text of the entry.")]),
         CommandSpecification(
             name: "done", summary: "Marks an entry as done.", usage: ["todo done NUMBER"], positionals: [number]),
         CommandSpecification(
             name: "remove", summary: "Removes an entry.", usage: ["todo remove NUMBER"], positionals: [number]),
         CommandSpecification(name: "list", summary: "Shows the list.", usage: ["todo list"]),
         CommandSpecification(
-            name: "serve", summary: "Opens what the widget asks for, a line each, until nothing has come for a while.",
+            name: "serve", summary: "Opens the widget's addresses, one line each, until no address came for a while.",
             usage: ["todo serve [--idle TIME]"],
-            options: [.value("idle", "TIME", help: "End when nothing has come for so long; 30 s unless told.")]),
+            options: [.value("idle", "TIME", help: "End when no address came for TIME; the default is 30 s.")]),
     ],
     examples: [HelpEntry("todo add Milk", ""), HelpEntry("todo --group ./shared/ list", "")])
 
@@ -40,7 +42,7 @@ CommandRun.main(specification) { run in
     let arguments = run.arguments
     func chosen() throws -> Int {
         guard let number = arguments.positional("NUMBER")?.validText.flatMap({ Int($0) }), number > 0 else {
-            throw arguments.usageError("NUMBER: a positive number, as `todo list` counts")
+            throw arguments.usageError("NUMBER must be a positive number, as `todo list` prints it")
         }
         return number
     }
@@ -57,7 +59,7 @@ CommandRun.main(specification) { run in
             try run.output.writeLine("\(index + 1) [\(todo.done ? "x" : " ")] \(todo.title)")
         }
     case "serve": try serve(container, list, &run)
-    default: throw arguments.usageError("say what to do: add, done, remove, list or serve")
+    default: throw arguments.usageError("missing a command: add, done, remove, list or serve")
     }
     return .success
 }

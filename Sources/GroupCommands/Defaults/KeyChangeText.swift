@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupContainer
 
@@ -42,13 +43,14 @@ package struct KeyChangeText: Sendable {
 
     private static func shown(_ line: KeyLine, _ text: TerminalText) -> String {
         let (change, kind) = (line.change, line.kind)
-        let time = change.time == 0 ? String(repeating: " ", count: 12) : Timestamp.ofDay(change.time)
+        let nanoseconds = change.timeNanoseconds
+        let time = nanoseconds == 0 ? String(repeating: " ", count: 12) : Timestamp.ofDay(nanoseconds)
         let padding = String(repeating: " ", count: 9 - kind.rawValue.count)
         var shown =
             text.styled(time, as: .faint) + "  " + bar(change) + text.styled(kind.rawValue, as: role(line)) + padding
         switch kind {
         case .rescan: return shown + "the place was lost: compare everything"
-        case .degraded: return shown + "something that was set is lost: " + TerminalName.shown(line.reason ?? "")
+        case .degraded: return shown + "a value that was set is lost: " + TerminalName.shown(line.reason ?? "")
         case .bookmark: return shown + "complete up to here"
         case .cleared: shown += "everything"
         case .set, .present, .removed:

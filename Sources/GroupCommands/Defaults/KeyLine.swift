@@ -1,3 +1,4 @@
+import GroupBytes
 package import GroupCommandLine
 package import GroupContainer
 
@@ -37,7 +38,11 @@ package struct KeyLine: Sendable {
 
     /// Returns the line that marks that everything up to a place was printed.
     package static func bookmark(_ suite: String, at cursor: Cursor) -> KeyLine {
-        KeyLine(.bookmark, .bookmark(suite, at: cursor))
+        // The change has no meaning but its suite and its cursor.
+        let change = DefaultsChange(
+            kind: .present, suite: suite, key: "", old: nil, new: nil, generation: cursor.sequence.rawValue,
+            cursor: cursor, by: nil, timeNanoseconds: 0, part: 0, parts: 1)
+        return KeyLine(.bookmark, change)
     }
 
     private init(_ kind: Kind, _ change: DefaultsChange) { (self.kind, self.change) = (kind, change) }
@@ -68,7 +73,7 @@ package struct KeyLine: Sendable {
                     .object([("pid", .integer(Int64($0.processIdentifier))), ("purpose", .string($0.purpose))])
                 } ?? .null
             ),
-            ("time", change.time == 0 ? .null : .string(Timestamp.text(change.time))),
+            ("time", change.timeNanoseconds == 0 ? .null : .string(Timestamp.text(change.timeNanoseconds))),
         ]
         return .object(fields + (reason.map { [("reason", .string($0))] } ?? []))
     }
@@ -92,7 +97,7 @@ package struct KeyFilter: Sendable {
             guard let kind = word.validText.flatMap(KeyLine.Kind.init) else {
                 let known = KeyLine.Kind.allCases.map(\.rawValue).joined(separator: ", ")
                 throw arguments.usageError(
-                    "--kind: '\(PipeText.escaped(word))' is none; with --defaults the kinds are \(known)")
+                    "--kind: '\(PipeText.escaped(word))' is not a kind; with --defaults, the kinds are \(known)")
             }
             kinds = (kinds ?? []).union([kind])
         }

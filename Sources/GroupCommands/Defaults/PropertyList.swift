@@ -1,3 +1,4 @@
+import GroupBytes
 package import GroupCommandLine
 package import GroupContainer
 
@@ -19,7 +20,7 @@ package enum PropertyList {
     /// allow.
     package static func members(of text: [UInt8]) throws(TextFault) -> [String: DefaultsValue] {
         if text.starts(with: "bplist".utf8) {
-            throw TextFault("it is a binary property list; one in XML is read", at: 0, of: text)
+            throw TextFault("this is a binary property list; only XML is supported", at: 0, of: text)
         }
         var reader = PropertyListReader(tokens: try XMLTokens(text))
         return try reader.root()
@@ -40,14 +41,14 @@ private struct PropertyListReader {
             throw fault("a property list begins with <plist>")
         }
         if let version = attributes["version"], version != "1.0" {
-            throw fault("the version is '\(PipeText.escaped(Array(version.utf8)))', and not 1.0")
+            throw fault("the version is '\(PipeText.escaped(Array(version.utf8)))', not 1.0")
         }
         let token = try meaningful()
         guard case .start("dict", _, _) = token, case .dictionary(let members) = try value(token, depth: 1) else {
-            throw fault("a <dict> should be here: keys and values")
+            throw fault("expected a <dict> with keys and values")
         }
-        guard try meaningful() == .end("plist") else { throw fault("</plist> should be here") }
-        guard try meaningful() == .finish else { throw fault("there is more behind </plist>") }
+        guard try meaningful() == .end("plist") else { throw fault("expected </plist>") }
+        guard try meaningful() == .finish else { throw fault("unexpected text after </plist>") }
         return members
     }
 
@@ -56,7 +57,9 @@ private struct PropertyListReader {
         while true {
             let token = try tokens.next()
             guard case .text(let text) = token else { return token }
-            if !text.utf8.allSatisfy({ " \t\n\r".utf8.contains($0) }) { throw fault("a text between elements") }
+            if !text.utf8.allSatisfy({ " \t\n\r".utf8.contains($0) }) {
+                throw fault("unexpected text between elements")
+            }
         }
     }
 
@@ -66,17 +69,17 @@ private struct PropertyListReader {
         if let attribute = attributes.keys.min() {
             throw fault("<\(shown(name))> has an unknown attribute '\(shown(attribute))'")
         }
-        if depth > Self.deepest { throw fault("it is nested more than \(DefaultsValue.deepest) levels deep") }
+        if depth > Self.deepest { throw fault("nested more than \(DefaultsValue.deepest) levels deep") }
         switch name {
         case "dict": return .dictionary(isEmpty ? [:] : try members(depth))
         case "array": return .array(isEmpty ? [] : try elements(depth))
         case "true", "false":
-            if !isEmpty, !(try content(of: name)).isEmpty { throw fault("<\(name)> has a content") }
+            if !isEmpty, !(try content(of: name)).isEmpty { throw fault("<\(name)> must be empty") }
             return .bool(name == "true")
         case "string", "integer", "real", "date", "data":
             let text = isEmpty ? "" : try content(of: name)
             if let value = scalar(name, text) { return value }
-            throw fault("'\(shown(String(text.prefix(100))))' is no <\(name)>")
+            throw fault("'\(shown(String(text.prefix(100))))' is not a valid <\(name)>")
         default: throw fault("the element <\(shown(name))> is unknown")
         }
     }
@@ -97,9 +100,9 @@ private struct PropertyListReader {
         while true {
             let token = try meaningful()
             if token == .end("dict") { return values }
-            guard case .start("key", _, let isEmpty) = token else { throw fault("a <key> should be here") }
+            guard case .start("key", _, let isEmpty) = token else { throw fault("expected a <key>") }
             let key = isEmpty ? "" : try content(of: "key")
-            if values[key] != nil { throw fault("the key '\(shown(key))' is there twice") }
+            if values[key] != nil { throw fault("the key '\(shown(key))' appears twice") }
             values[key] = try value(try meaningful(), depth: depth + 1)
         }
     }
@@ -111,8 +114,8 @@ private struct PropertyListReader {
             switch try tokens.next() {
             case .text(let more): text += more
             case .end(name): return text
-            case .end(let other): throw fault("</\(shown(other))> ends no <\(name)>")
-            case .start(let inner, _, _): throw fault("<\(shown(inner))> is in a <\(name)>")
+            case .end(let other): throw fault("</\(shown(other))> does not end <\(name)>")
+            case .start(let inner, _, _): throw fault("<\(shown(inner))> is not allowed in <\(name)>")
             case .finish: throw fault("<\(name)> does not end")
             }
         }

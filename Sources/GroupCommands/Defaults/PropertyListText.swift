@@ -83,7 +83,7 @@ private struct PropertyListWriter {
             let structured = DefaultsValue(try value.json())
             if case .json = structured { throw NoForm("a property list has no null") }
             try write(structured)
-        case .unknown: throw NoForm("a newer version has written it")
+        case .unknown: throw NoForm("a newer version wrote the value")
         }
     }
 

@@ -37,9 +37,9 @@ extension DefaultsValue {
             do throws(TextFault) {
                 return try JSONReader.value(of: text, deepest: Self.deepestJSON)
             } catch {
-                throw NoForm("what was set as JSON is none: \(error)")
+                throw NoForm("the value was set as JSON, but is not JSON: \(error)")
             }
-        case .unknown: throw NoForm("a newer version has written it")
+        case .unknown: throw NoForm("a newer version wrote the value")
         }
     }
 
@@ -48,7 +48,7 @@ extension DefaultsValue {
 
     private static func number(_ value: Double, _ text: String) throws(NoForm) -> JSONValue {
         if value.isFinite { return .double(value) }
-        throw NoForm("\(text) is no number in JSON")
+        throw NoForm("\(text) is not a number in JSON")
     }
 
     /// Returns the value for a person or a script: a text without quotes, any other value as JSON.

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 package import GroupContainer
 
@@ -19,28 +20,30 @@ package enum ValueType: String, CaseIterable, Sendable {
 
     /// Returns the value of a word.
     package func value(of word: [UInt8]) throws(Fault) -> DefaultsValue {
-        guard let text = word.validText else { throw Fault(description: "it is not UTF-8; --type data takes base 64") }
+        guard let text = word.validText else {
+            throw Fault(description: "the value is not UTF-8; --type data takes Base64")
+        }
         switch self {
         case .string: return .string(text)
-        case .int: return .integer(try found(Int(text), text, "whole number of 64 bits"))
+        case .int: return .integer(try found(Int(text), text, "an integer of 64 bits"))
         case .double:
             let number = Double(text).flatMap { $0.isFinite ? $0 : nil }
-            return .double(try found(number, text, "finite number"))
-        case .bool: return .bool(try found(Self.truth(text), text, "truth value: true, yes, 1, false, no or 0"))
-        case .date: return .date(try found(DateText.seconds(of: text), text, "date like 2026-11-20T10:00:00Z"))
-        case .data: return .data(try found(Base64.decoded(word), text, "base 64"))
+            return .double(try found(number, text, "a finite number"))
+        case .bool: return .bool(try found(Self.truth(text), text, "a Boolean: true, yes, 1, false, no or 0"))
+        case .date: return .date(try found(DateText.seconds(of: text), text, "a date like 2026-11-20T10:00:00Z"))
+        case .data: return .data(try found(Base64.decoded(word), text, "Base64"))
         case .json:
             do throws(TextFault) {
                 return DefaultsValue(try JSONReader.value(of: word, deepest: DefaultsValue.deepest))
             } catch {
-                throw Fault(description: "it is no JSON: \(error)")
+                throw Fault(description: "not JSON: \(error)")
             }
         }
     }
 
     private func found<Value>(_ value: Value?, _ text: String, _ name: String) throws(Fault) -> Value {
         if let value { return value }
-        throw Fault(description: "'\(PipeText.escaped(Array(text.prefix(100).utf8)))' is no \(name)")
+        throw Fault(description: "'\(PipeText.escaped(Array(text.prefix(100).utf8)))' is not \(name)")
     }
 
     private static func truth(_ text: String) -> Bool? {

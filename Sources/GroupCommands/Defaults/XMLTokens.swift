@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 
 /// The tokens of an XML text, as far as property lists need them: without namespaces, and with a document type that has
@@ -21,7 +22,7 @@ struct XMLTokens {
         self.text = text
         if text.starts(with: Self.byteOrderMark) { place = 3 }
         if text.starts(with: [0xFE, 0xFF]) || text.starts(with: [0xFF, 0xFE]) {
-            throw fault("it is UTF-16; UTF-8 is read")
+            throw fault("the text is UTF-16; only UTF-8 is supported")
         }
     }
 
@@ -68,7 +69,9 @@ struct XMLTokens {
         let words = String(decoding: instruction, as: UTF8.self).lowercased()
         guard words.hasPrefix("xml"), let encoding = words.firstRange(of: "encoding") else { return }
         let name = words[encoding.upperBound...].split { " =\"'\t".contains($0) }.first ?? ""
-        if !["utf-8", "us-ascii", "ascii"].contains(name) { throw fault("the encoding is \(name); UTF-8 is read") }
+        if !["utf-8", "us-ascii", "ascii"].contains(name) {
+            throw fault("the encoding is \(name); only UTF-8 is supported")
+        }
     }
 
     private mutating func skipDocumentType() throws(TextFault) {
@@ -81,7 +84,7 @@ struct XMLTokens {
             } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
                 quote = byte
             } else if byte == UInt8(ascii: "[") {
-                throw fault("a document type that declares something is not read")
+                throw fault("a document type with declarations is not supported")
             } else if byte == UInt8(ascii: ">") {
                 return
             }
@@ -101,7 +104,7 @@ struct XMLTokens {
                     place += 1
                 }
                 if contains("]]>", in: text[start..<place]) {
-                    throw fault("']]>' outside of a section")
+                    throw fault("']]>' outside a CDATA section")
                 }
                 bytes += normalized(text[start..<place])
             }
@@ -129,7 +132,7 @@ struct XMLTokens {
     private func checked(_ bytes: [UInt8]) throws(TextFault) -> String {
         guard let text = bytes.validText else { throw fault("a text is not UTF-8") }
         if let scalar = text.unicodeScalars.first(where: { !PropertyList.canHold($0) }) {
-            throw fault("the character U+\(String(scalar.value, radix: 16, uppercase: true)) cannot be in XML")
+            throw fault("the character U+\(String(scalar.value, radix: 16, uppercase: true)) is not allowed in XML")
         }
         return text
     }
@@ -142,7 +145,7 @@ struct XMLTokens {
     private mutating func reference() throws(TextFault) -> [UInt8] {
         tokenPlace = place
         let end = text[place...].prefix(16).firstIndex(of: UInt8(ascii: ";"))
-        guard let end else { throw fault("an '&' that begins no reference; '&amp;' is one") }
+        guard let end else { throw fault("an '&' that begins no reference; write '&amp;'") }
         let name = String(decoding: text[(place + 1)..<end], as: UTF8.self)
         place = end + 1
         if let byte = Self.entities[name] { return [byte] }
@@ -158,7 +161,7 @@ struct XMLTokens {
         let isEnd = place < text.count && text[place] == UInt8(ascii: "/")
         if isEnd { place += 1 }
         let name = word()
-        if name.isEmpty { throw fault("a '<' that begins no element; '&lt;' is one") }
+        if name.isEmpty { throw fault("a '<' that begins no element; write '&lt;'") }
         var attributes: [String: String] = [:]
         while true {
             skipBlanks()

@@ -1,4 +1,6 @@
-// Imports nothing: no file, clock or process.
+// Imports GroupBytes only: no file, clock or process.
+
+import GroupBytes
 
 /// A record of a channel's log: a message, or what a listener did. Its bytes are the body of the record. The log counts
 /// the records of messages, and the sequence number of such a record is the message's number; all others are control

@@ -1,3 +1,6 @@
+public import FoundationEssentials
+import GroupBytes
+import GroupLog
 import GroupSystemCalls
 
 /// An ordered queue of messages that all members of a container share: each listener gets every message.
@@ -26,18 +29,20 @@ public final class GroupChannel: Sendable {
     /// or the program's name. Errors: `invalidArgument` where the name is not valid; `damaged`, `newerFormat`,
     /// `noSpace`, `inputOutput`.
     public init(_ container: Container, name: String, purpose: String? = nil) throws(CoordinationError) {
-        try LogName.check(name, of: "channel", operation: "open channel")
+        let opened = container.opened
+        try opened.locating { () throws(CoordinationError) in
+            try LogName.check(name, of: "channel", operation: "open channel")
+        }
         (self.container, self.name) = (container, name)
-        let member = container.member
-        let known = member.memberTable.slot.flatMap { member.memberTable.member(at: $0)?.purpose }
+        let known = opened.memberTable.slot.flatMap { opened.memberTable.member(at: $0)?.purpose }
         self.purpose = String(decoding: (purpose ?? known ?? programName()).utf8.prefix(200), as: UTF8.self)
-        _ = try store(creating: false)
+        _ = try opened.locating { () throws(CoordinationError) in try store(creating: false) }
     }
 
     func store(creating: Bool) throws(CoordinationError) -> ChannelStore? {
         try opened.withLock { (opened) throws(CoordinationError) in
             if let opened { return opened }
-            opened = try container.member.channel(name, creating: creating)
+            opened = try container.opened.channel(name, creating: creating)
             return opened
         }
     }
@@ -45,7 +50,7 @@ public final class GroupChannel: Sendable {
     /// Returns the store for a write, and creates it where it does not exist.
     func writableStore(_ operation: String) throws(CoordinationError) -> ChannelStore {
         guard let store = try store(creating: true) else {
-            throw container.member.refusal(".group/channels/\(name)", operation)
+            throw container.opened.refusal(".group/channels/\(name)", operation)
         }
         try store.checkMayWrite(operation)
         return store
@@ -63,41 +68,43 @@ public final class GroupChannel: Sendable {
     /// the message was posted, but the disk did not confirm it. System calls: fdatasync(2), if durable, once for all
     /// callers that wait.
     @discardableResult
-    public func post(bytes: [UInt8], _ durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
-        try append(bytes, durability)
+    public func post(bytes: [UInt8], durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
+        try append(bytes, durability: durability)
     }
 
     /// Posts a value as JSON; see `GroupMessage.decode(as:)`. (`post(bytes:)` posts bytes unchanged.) Errors:
     /// `invalidContent`, and those of `post(bytes:)`.
     @discardableResult
-    public func post(_ value: some Encodable, _ durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
-        try append(Self.encode(value, for: name), durability)
+    public func post(_ value: some Encodable, durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
+        try append(Self.encode(value, for: name), durability: durability)
     }
 
     /// Posts a message without content. Otherwise as `post(bytes:)`.
     @discardableResult
-    public func signal(_ durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
-        try append(nil, durability)
+    public func signal(durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
+        try append(nil, durability: durability)
     }
 
-    private func append(_ content: [UInt8]?, _ durability: Durability) throws(CoordinationError) -> UInt64 {
-        let store = try writableStore("post")
-        let count = content?.count ?? 0
-        if count > ChannelLimits.message {
-            throw CoordinationError(
-                .limitReached, item: name, operation: "post",
-                cause: "a message has at most \(ChannelLimits.message) bytes",
-                advice: "write it to a file of the container, and post its path")
+    private func append(_ content: [UInt8]?, durability: Durability) throws(CoordinationError) -> UInt64 {
+        try container.opened.locating { () throws(CoordinationError) -> UInt64 in
+            let store = try writableStore("post")
+            let count = content?.count ?? 0
+            if count > ChannelLimits.message {
+                throw CoordinationError(
+                    .limitReached, operation: "post", item: name,
+                    reason: "a message has at most \(ChannelLimits.message) bytes",
+                    remedy: .init(.reduceSize, "write the content to an item, and post its path"))
+            }
+            let size = ChannelState.size(count, purpose)
+            let place = try store.append(record(.post(content))) { (state) throws(CoordinationError) in
+                try store.checkRoom(for: size, in: state)
+                return true
+            }
+            store.wake()
+            guard let place else { return 0 }
+            if durability == .durable { try store.synchronize(through: place) }
+            return place.sequence
         }
-        let size = ChannelState.size(count, purpose)
-        let place = try store.append(record(.post(content))) { (state) throws(CoordinationError) in
-            try store.checkRoom(for: size, in: state)
-            return true
-        }
-        store.wake()
-        guard let place else { return 0 }
-        if durability == .durable { try store.synchronize(through: place) }
-        return place.sequence
     }
 
     // MARK: Listeners
@@ -118,20 +125,22 @@ public final class GroupChannel: Sendable {
     public func listener(named listener: String, from beginning: Beginning = .now) throws(CoordinationError)
         -> GroupListener
     {
-        let count = listener.utf8.count
-        if count == 0 || count > ChannelLimits.name || listener.utf8.contains(0) {
-            throw CoordinationError(
-                .invalidArgument, item: listener, operation: "listen",
-                cause: "a listener's name has 1 to \(ChannelLimits.name) bytes, and no NUL")
+        try container.opened.locating { () throws(CoordinationError) -> GroupListener in
+            let count = listener.utf8.count
+            if count == 0 || count > ChannelLimits.name || listener.utf8.contains(0) {
+                throw CoordinationError(
+                    .invalidArgument, operation: "listen", item: listener,
+                    reason: "a listener's name has 1 to \(ChannelLimits.name) bytes, and no NUL")
+            }
+            let store = try writableStore("listen")
+            let right = try ListenerLock(to: name, as: listener, container.opened)
+            let place = try store.append(record(.listen(listener, fromOldest: beginning == .oldest))) { _ in true }
+            // Otherwise a message that is posted durably from now on might find no listener after a power cut.
+            if let place { try store.synchronize(through: place) }
+            // Wakes the processes that wait for the listener.
+            store.wake()
+            return GroupListener(listener, of: self, try MessageFeed(store, listener: listener), right)
         }
-        let store = try writableStore("listen")
-        let right = try ListenerLock(to: name, as: listener, container.member)
-        let place = try store.append(record(.listen(listener, fromOldest: beginning == .oldest))) { _ in true }
-        // Otherwise a message that is posted durably from now on might find no listener after a power cut.
-        if let place { try store.synchronize(through: place) }
-        // Wakes the processes that wait for the listener.
-        store.wake()
-        return GroupListener(listener, of: self, try MessageFeed(store, listener: listener), right)
     }
 
     /// A listener, as its channel has recorded it.
@@ -142,21 +151,28 @@ public final class GroupChannel: Sendable {
         public var acknowledged: UInt64
         /// The number of messages that the listener has not acknowledged.
         public var waitingCount: Int
-        /// The time when the oldest of these was posted, in nanoseconds since 1970; nil where there is none.
-        public var waitingSince: Int64?
-        /// The time when a process first listened under the name, in nanoseconds since 1970.
-        public var since: Int64
+        /// The time when the oldest of these was posted; nil where there is none.
+        public var waitingSince: Date? { waitingSinceNanoseconds.map { Date(nanoseconds: $0) } }
+        /// The time when a process first listened under the name.
+        public var since: Date { Date(nanoseconds: sinceNanoseconds) }
         /// The process that listened under the name last.
         public var by: Change.Author
-        /// The time when that process began to listen, in nanoseconds since 1970.
-        public var opened: Int64
+        /// The time when that process began to listen.
+        public var opened: Date { Date(nanoseconds: openedNanoseconds) }
+
+        /// The times in nanoseconds since 1970.
+        package var waitingSinceNanoseconds: Int64?
+        package var sinceNanoseconds: Int64
+        package var openedNanoseconds: Int64
     }
 
     /// Returns the listeners, whether a process listens now or not, beginning with the one that is the furthest behind.
     /// Errors: `damaged`, and what else is wrong with the channel.
     public func listeners() throws(CoordinationError) -> [Listener] {
-        guard let store = try store(creating: false) else { return [] }
-        return try store.checkedRead(Self.listeners)
+        try container.opened.locating { () throws(CoordinationError) -> [Listener] in
+            guard let store = try store(creating: false) else { return [] }
+            return try store.checkedRead(Self.listeners)
+        }
     }
 
     static func listeners(in state: ChannelState) -> [Listener] {
@@ -164,9 +180,9 @@ public final class GroupChannel: Sendable {
             let waiting = state.messages(behind: listener.acknowledged)
             return Listener(
                 name: name, acknowledged: listener.acknowledged, waitingCount: waiting.count,
-                waitingSince: waiting.first?.time, since: listener.since,
                 by: Change.Author(processIdentifier: listener.processIdentifier, purpose: listener.purpose),
-                opened: listener.opened)
+                waitingSinceNanoseconds: waiting.first?.time, sinceNanoseconds: listener.since,
+                openedNanoseconds: listener.opened)
         }.sorted { ($0.acknowledged, $0.name) < ($1.acknowledged, $1.name) }
     }
 
@@ -175,11 +191,13 @@ public final class GroupChannel: Sendable {
     /// `notPermitted`, `noSpace`, `damaged`.
     @discardableResult
     public func removeListener(named listener: String) throws(CoordinationError) -> Bool {
-        guard let store = try store(creating: false) else { return false }
-        try store.checkMayWrite("remove listener")
-        let place = try store.append(record(.remove(listener))) { $0.listeners[listener] != nil }
-        store.wake()
-        return place != nil
+        try container.opened.locating { () throws(CoordinationError) -> Bool in
+            guard let store = try store(creating: false) else { return false }
+            try store.checkMayWrite("remove listener")
+            let place = try store.append(record(.remove(listener))) { $0.listeners[listener] != nil }
+            store.wake()
+            return place != nil
+        }
     }
 }
 
@@ -188,16 +206,18 @@ typealias ChannelStore = CompactedLog<ChannelState>
 
 extension CompactedLog<ChannelState> {
     /// Opens the store of a channel; nil where it does not exist, unless it is to be created.
-    static func open(_ member: Member, channel: String, creating: Bool) throws(CoordinationError) -> ChannelStore? {
+    static func open(_ opened: OpenContainer, channel: String, creating: Bool) throws(CoordinationError)
+        -> ChannelStore?
+    {
         let label = "channels/\(channel)"
-        return try open(member, channel, label: label, wakeLabel: label, creating: creating)
+        return try open(opened, channel, label: label, wakeLabel: label, creating: creating)
     }
 }
 
-extension Member {
+extension OpenContainer {
     /// Returns this member's store of a channel; nil where the channel does not exist, unless it is to be created.
     func channel(_ name: String, creating: Bool) throws(CoordinationError) -> ChannelStore? {
-        try keep(name, in: channels) { () throws(CoordinationError) in
+        try keep("channels/\(name)") { () throws(CoordinationError) in
             try ChannelStore.open(self, channel: name, creating: creating && !isReadOnly)
         }
     }
@@ -232,11 +252,12 @@ extension CompactedLog<ChannelState> {
         guard let (name, listener) = state.slowest, state.size + size > ChannelLimits.channel else { return }
         let oldest = state.messages.first
         throw CoordinationError(
-            .limitReached, item: log.name, operation: "post",
-            cause: "it holds \(state.size) bytes, and the limit is \(ChannelLimits.channel); the slowest listener is "
-                + "'\(name)' (\(listener.purpose), process \(listener.processIdentifier)), which has not acknowledged "
-                + "message \(oldest?.number ?? 0), of \(Self.moment(oldest?.time ?? 0)), and those behind it",
-            advice: "have it acknowledge what it gets, or remove the listener")
+            .limitReached, operation: "post", item: log.name,
+            reason:
+                "the channel holds \(state.size) bytes, and the limit is \(ChannelLimits.channel); the slowest listener, "
+                + "'\(name)' (\(listener.purpose), process \(listener.processIdentifier)), has not acknowledged "
+                + "message \(oldest?.number ?? 0), of \(Self.moment(oldest?.time ?? 0)), and later ones",
+            remedy: .init(.acknowledge, "acknowledge the messages, or remove the listener"))
     }
 
     /// Returns a time as text, such as `2026-01-31 10:00:00Z`.
@@ -251,24 +272,32 @@ extension CompactedLog<ChannelState> {
 extension GroupChannel {
     /// Returns whether any process listens under that name now. System calls: fcntl(F_OFD_GETLK)
     public func isListening(_ listener: String) throws(CoordinationError) -> Bool {
-        let member = container.member
-        return try HeldByte.isHeld(
-            LockRange.listening(to: name, as: listener, key: member.hashKey), member, operation: "ask who listens")
+        try container.opened.locating { () throws(CoordinationError) -> Bool in
+            let opened = container.opened
+            return try locking("ask who listens") { () throws(LockFileFailure) in
+                try HeldByte.isHeld(
+                    LockRange.listening(to: name, as: listener, key: opened.hashKey), opened.lockManager)
+            }
+        }
     }
 
     /// Waits, blocking, until a process listens under that name. Returns false when the time is over. Errors and system
     /// calls: as those of `awaitAcknowledgement`
     public func awaitListener(_ listener: String, timeout: Duration? = nil) throws(CoordinationError) -> Bool {
-        guard let store = try store(creating: true) else { return try isListening(listener) }
-        let deadline = Deadline(after: timeout)
-        var presence = PresenceCheck()
-        while true {
-            let (file, offset) = store.mark
-            if try isListening(listener) { return true }
-            if deadline.isOver { return false }
-            try presence.check(container.member, "await listener")
-            store.memberTable.awaitWake(on: store.wakeWord, atMost: deadline.remaining) { file.map.load64(offset) != 0 }
-            _ = try store.checkedRead { _ in }
+        try container.opened.locating { () throws(CoordinationError) -> Bool in
+            guard let store = try store(creating: true) else { return try isListening(listener) }
+            let deadline = Deadline(after: timeout)
+            var presence = RemovalCheck()
+            while true {
+                let (file, offset) = store.mark
+                if try isListening(listener) { return true }
+                if deadline.isOver { return false }
+                try presence.check(container.opened, "await listener")
+                store.memberTable.awaitWake(on: store.wakeWord, atMost: deadline.remaining) {
+                    file.map.load64(offset) != 0
+                }
+                _ = try store.checkedRead { _ in }
+            }
         }
     }
 
@@ -278,35 +307,22 @@ extension GroupChannel {
     public func awaitAcknowledgement(
         of number: UInt64, by listener: String, timeout: Duration? = nil
     ) throws(CoordinationError) -> Bool {
-        guard let store = try store(creating: false) else { return false }
-        let deadline = Deadline(after: timeout)
-        var presence = PresenceCheck()
-        while true {
-            // Read before the state, so that a change during the read ends the wait.
-            let (file, offset) = store.mark
-            let acknowledged = try store.checkedRead { $0.listeners[listener]?.acknowledged }
-            guard let acknowledged else { return false }
-            if acknowledged >= number { return true }
-            if deadline.isOver { return false }
-            try presence.check(container.member, "await acknowledgement")
-            store.memberTable.awaitWake(on: store.wakeWord, atMost: deadline.remaining) { file.map.load64(offset) != 0 }
+        try container.opened.locating { () throws(CoordinationError) -> Bool in
+            guard let store = try store(creating: false) else { return false }
+            let deadline = Deadline(after: timeout)
+            var presence = RemovalCheck()
+            while true {
+                // Read before the state, so that a change during the read ends the wait.
+                let (file, offset) = store.mark
+                let acknowledged = try store.checkedRead { $0.listeners[listener]?.acknowledged }
+                guard let acknowledged else { return false }
+                if acknowledged >= number { return true }
+                if deadline.isOver { return false }
+                try presence.check(container.opened, "await acknowledgement")
+                store.memberTable.awaitWake(on: store.wakeWord, atMost: deadline.remaining) {
+                    file.map.load64(offset) != 0
+                }
+            }
         }
-    }
-}
-
-extension CoordinationError {
-    /// Returns the error for a channel that has neither messages nor listeners.
-    package static func noSuchChannel(_ name: String, operation: String) -> CoordinationError {
-        CoordinationError(
-            .notFound, item: printable(Array(name.utf8)), operation: operation,
-            cause: "there is no channel of that name",
-            advice: "groupctl channels list shows those that there are")
-    }
-
-    /// Returns the error for a listener that never existed or was removed.
-    package static func noSuchListener(_ name: String, of channel: String, operation: String) -> CoordinationError {
-        CoordinationError(
-            .notFound, item: printable(Array("\(channel)/\(name)".utf8)), operation: operation,
-            cause: "there is no listener of that name", advice: "groupctl channels status shows those that there are")
     }
 }

@@ -1,3 +1,4 @@
+import GroupLog
 import GroupSystemCalls
 
 /// A listener of a channel: see `GroupChannel.listener(named:from:)`. Each message is delivered once. A message that is
@@ -7,116 +8,126 @@ public final class GroupListener: Sendable {
     /// The name of the listener, which outlives the process.
     public let name: String
     private let channel: GroupChannel
-    private let reader: Guarded<MessageFeed>
-    private let store: ChannelStore
-    private let right: ListenerLock
-    /// Shared by all tasks and threads that take messages.
-    private let presence = Guarded(PresenceCheck())
+    private let feed: ListenerFeed
 
-    init(_ name: String, of channel: GroupChannel, _ reader: MessageFeed, _ right: ListenerLock) {
-        (self.name, self.channel, self.right, store) = (name, channel, right, reader.store)
-        self.reader = Guarded(reader)
+    init(_ name: String, of channel: GroupChannel, _ messages: MessageFeed, _ right: ListenerLock) {
+        (self.name, self.channel) = (name, channel)
+        feed = ListenerFeed(messages, of: channel.container, right)
     }
 
     /// Returns the next message, after a wait of at most `timeout` (nil: no limit); nil when the time is over. Errors:
     /// `damaged`, once, where messages are gone, and the next call goes on; `notFound` where the listener, or the
     /// container, was removed. System calls: futex(FUTEX_WAIT), only where there is nothing to read.
     public func next(timeout: Duration? = nil) throws(CoordinationError) -> GroupMessage? {
-        let deadline = Deadline(after: timeout)
-        while true {
-            if let message = try take() { return message }
-            if deadline.isOver { return nil }
-            try checkPresence()
-            store.memberTable.awaitWake(on: store.wakeWord, atMost: deadline.remaining) { hasMore }
-        }
+        var follower = Follower(feed)
+        return try follower.next(timeout: timeout)
     }
 
-    /// The messages from the listener's place on, without end. After a `break`, another loop goes on there.
-    public var messages: Messages { Messages(listener: self) }
-
-    /// A listener's messages.
-    public struct Messages: AsyncSequence, Sendable {
-        /// A message.
-        public typealias Element = GroupMessage
-
-        fileprivate let listener: GroupListener
-
-        /// Returns an iterator that goes on at the listener's place.
-        public func makeAsyncIterator() -> Iterator { Iterator(listener: listener) }
-
-        /// An iterator that takes messages from its listener.
-        public struct Iterator: AsyncIteratorProtocol {
-            fileprivate let listener: GroupListener
-
-            /// Returns the next message, or nil when the task is cancelled. Errors: those of
-            /// `GroupListener.next(timeout:)`.
-            public mutating func next() async throws(CoordinationError) -> GroupMessage? {
-                while true {
-                    if Task.isCancelled { return nil }
-                    if let message = try listener.take() { return message }
-                    try listener.checkPresence()
-                    await listener.store.sleeper.wait { [listener] in listener.hasMore }
-                }
-            }
-        }
-    }
+    /// The messages from the listener's place on, without end. After a `break`, another loop goes on there. A task that
+    /// is cancelled takes no message. Errors: those of `next(timeout:)`.
+    public var messages: FollowerSequence<GroupMessage> { FollowerSequence(.success(feed)) }
 
     /// Acknowledges all messages up to a number, including those that were not delivered yet: they are not delivered
     /// again, and need not be kept for this listener. Errors: `invalidArgument` where no such message was posted;
     /// `notFound` where the listener was removed; `noSpace`, `damaged`; `notDurable` where the messages are
     /// acknowledged, but the disk did not confirm it.
-    public func acknowledge(upTo number: UInt64, _ durability: Durability = .relaxed) throws(CoordinationError) {
+    public func acknowledge(upTo number: UInt64, durability: Durability = .relaxed) throws(CoordinationError) {
+        try channel.container.opened.locating { () throws(CoordinationError) in
+            try write(acknowledgementUpTo: number, durability)
+        }
+    }
+
+    private func write(
+        acknowledgementUpTo number: UInt64, _ durability: Durability
+    ) throws(CoordinationError) {
+        let (channel, name, store) = (channel, name, feed.store)
         try store.checkMayWrite("acknowledge")
-        let (channel, name) = (channel, name)
         let record = channel.record(.acknowledge(name, upTo: number))
         let place = try store.append(record) { (state) throws(CoordinationError) in
             guard let listener = state.listeners[name] else {
                 throw CoordinationError(
-                    .notFound, item: "\(channel.name)/\(name)", operation: "acknowledge",
-                    cause: "the listener was removed", advice: "listen anew, and it begins anew")
+                    .notFound, operation: "acknowledge", item: "\(channel.name)/\(name)",
+                    reason: "the listener was removed", remedy: .listenAgain)
             }
             if number > state.last {
                 throw CoordinationError(
-                    .invalidArgument, item: "\(channel.name)/\(name)", operation: "acknowledge",
-                    cause: "the last message is \(state.last), so there is no message \(number) yet")
+                    .invalidArgument, operation: "acknowledge", item: "\(channel.name)/\(name)",
+                    reason: "there is no message \(number) yet: the last one is \(state.last)")
             }
             return number > listener.acknowledged
         }
-        reader.withLock { $0.pass(number) }
+        feed.pass(number)
         // Wakes the processes that wait for the acknowledgement.
         if place != nil { store.wake() }
         guard durability == .durable else { return }
         if let place { return try store.synchronize(through: place) }
-        try store.synchronize(through: try store.log.end())
+        try store.synchronize(through: try translating(store.log.end()))
+    }
+}
+
+/// A listener's messages, for several tasks and threads: each message goes to one of them.
+private final class ListenerFeed: Feed {
+    typealias Element = GroupMessage
+
+    private struct State: Sendable {
+        var messages: MessageFeed
+        var presence = RemovalCheck()
     }
 
-    private func checkPresence() throws(CoordinationError) {
-        try presence.withLock { (presence) throws(CoordinationError) in
-            try presence.check(channel.container.member, "listen")
-        }
+    let store: ChannelStore
+    private let state: Guarded<State>
+    /// Held so that the process stays a member as long as messages are awaited.
+    private let container: Container
+    private let right: ListenerLock
+
+    init(_ messages: MessageFeed, of container: Container, _ right: ListenerLock) {
+        (store, self.container, self.right) = (messages.store, container, right)
+        state = Guarded(State(messages: messages))
     }
 
-    private var hasMore: Bool { reader.withLock { $0.hasMore } }
-
-    private func take() throws(CoordinationError) -> GroupMessage? {
+    func next() throws(CoordinationError) -> GroupMessage? {
         try store.checkNotForked("listen")
-        return try reader.withLock { (reader) throws(CoordinationError) in try reader.next() }
+        return try state.withLock { (state) throws(CoordinationError) in try state.messages.next() }
     }
+
+    func pass(_ number: UInt64) { state.withLock { $0.messages.pass(number) } }
+
+    func check() throws(CoordinationError) {
+        try state.withLock { (state) throws(CoordinationError) in try state.presence.check(container.opened, "listen") }
+    }
+
+    var hasMore: Bool { state.withLock { $0.messages.hasMore } }
+    var waiter: any FeedWaiter { store.waiter }
+    var isShared: Bool { true }
+}
+
+extension GroupMessage: StreamElement {
+    /// The error with which listening fails.
+    public typealias Failure = CoordinationError
+    /// A listener's place is what it has acknowledged: there is no other one.
+    public typealias Place = Void
 }
 
 /// The right to listen to a channel under a name. The kernel ends it with its process, however the process ends.
 final class ListenerLock: Sendable {
     private let byte: HeldByte
+    /// Keeps this process a member.
+    private let opened: OpenContainer
 
     /// Takes the right. Error: `conflict` where another object has it.
-    init(to channel: String, as name: String, _ member: Member) throws(CoordinationError) {
-        let offset = LockRange.listening(to: channel, as: name, key: member.hashKey)
-        guard let byte = try HeldByte(offset, .exclusive, member, operation: "listen") else {
-            throw CoordinationError(
-                .conflict, item: "\(channel)/\(name)", operation: "listen",
-                cause: "somebody listens under that name already",
-                advice: "wait for its end, or listen under another name, which gets all messages, too")
+    init(to channel: String, as name: String, _ opened: OpenContainer) throws(CoordinationError) {
+        let offset = LockRange.listening(to: channel, as: name, key: opened.hashKey)
+        let byte = try locking("listen") { () throws(LockFileFailure) in
+            try HeldByte(offset, .exclusive, opened.lockManager)
         }
-        self.byte = byte
+        guard let byte else {
+            throw CoordinationError(
+                .conflict, operation: "listen", item: "\(channel)/\(name)",
+                reason: "another process listens under that name",
+                remedy: .init(
+                    .chooseListener,
+                    "wait until that process ends, or listen under another name: each name gets all messages"))
+        }
+        (self.byte, self.opened) = (byte, opened)
     }
 }

@@ -1,13 +1,16 @@
-import FoundationEssentials
+public import FoundationEssentials
 
 /// A message of a channel.
 public struct GroupMessage: Hashable, Sendable {
-    /// The number of the message in the channel: the first one has 1, each later one the next number.
+    /// The number of the message in the channel: the first one has 1, each later one the next number. (It is no
+    /// `SequenceNumber`: that is a place in the container's journal, in which messages are not.)
     public var number: UInt64
     /// The content of the message; nil for a signal.
     public var bytes: [UInt8]?
-    /// The time of the post by its poster's clock, in nanoseconds since 1970.
-    public var time: Int64
+    /// The time of the post by its poster's clock.
+    public var time: Date { Date(nanoseconds: timeNanoseconds) }
+    /// That time in nanoseconds since 1970, which a `Date` has only to about 120 ns.
+    package var timeNanoseconds: Int64
     /// The process that posted the message.
     public var by: Change.Author
 
@@ -17,8 +20,8 @@ public struct GroupMessage: Hashable, Sendable {
             return try JSONDecoder().decode(type, from: Data(bytes ?? []))
         } catch {
             throw CoordinationError(
-                .invalidContent, item: "message \(number)", operation: "decode", cause: "\(error)",
-                advice: "acknowledge it, and it does not come again")
+                .invalidContent, operation: "decode", item: "message \(number)", reason: "\(error)",
+                remedy: .init(.acknowledge, "acknowledge the message to go on behind it"), cause: error)
         }
     }
 }
@@ -31,7 +34,8 @@ extension GroupChannel {
         do {
             return Array(try encoder.encode(value))
         } catch {
-            throw CoordinationError(.invalidContent, item: channel, operation: "encode", cause: "\(error)")
+            throw CoordinationError(
+                .invalidContent, operation: "encode", item: channel, reason: "\(error)", cause: error)
         }
     }
 }

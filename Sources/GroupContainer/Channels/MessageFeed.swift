@@ -1,3 +1,5 @@
+import GroupLog
+
 /// The place of a listener, which reads the channel's log by itself. Messages that the listener has not read yet are
 /// carried from segment to segment, so that it loses none: it then begins with the last segment again, and skips the
 /// messages that it has delivered. For use by one thread.
@@ -15,7 +17,7 @@ struct MessageFeed: Sendable {
         (self.store, self.listener) = (store, listener)
         // In this order: a message that was not acknowledged at the first read is in every segment from then on.
         given = try store.checkedRead { $0.listeners[listener]?.acknowledged ?? $0.last }
-        position = .start(of: try store.log.last().header)
+        position = .start(of: try translating(store.log.last()).header)
     }
 
     /// Whether there may be more messages.
@@ -40,21 +42,21 @@ struct MessageFeed: Sendable {
             do {
                 step = try store.log.knownStep(behind: position)
             } catch {
-                position = try store.placeBehindDamage(position, error)
+                position = try translating(store.placeBehindDamage(position, error))
                 continue
             }
             switch step {
             case .entry(let entry) where entry.isControl && entry.position.file != position.file:
                 // The records that this segment begins with were read in the segments before.
-                guard let file = try store.log.file(entry.position.file) else { continue }
-                position = file.placeBehindCarried
+                guard let file = try translating(store.log.file(entry.position.file)) else { continue }
+                position = file.positionAfterPreamble
             case .entry(let entry):
                 position = entry.position
                 try take(entry)
             case .gap(let place): position = place
             case .end: return nil
             case .lost:
-                position = .start(of: try store.log.last().header)
+                position = .start(of: try translating(store.log.last()).header)
                 try checkIsThere()
             }
         }
@@ -80,7 +82,7 @@ struct MessageFeed: Sendable {
 
     private func message(_ number: UInt64, _ content: [UInt8]?, _ record: ChannelRecord) -> GroupMessage {
         GroupMessage(
-            number: number, bytes: content, time: record.time,
+            number: number, bytes: content, timeNanoseconds: record.time,
             by: Change.Author(processIdentifier: record.processIdentifier, purpose: record.purpose))
     }
 
@@ -92,15 +94,17 @@ struct MessageFeed: Sendable {
         given = message == nil ? number : number - 1
         if number == first { return }
         throw CoordinationError(
-            .damaged, item: store.log.name, operation: "listen",
-            cause: "the messages from \(first) up to \(number - 1) are gone, as far as there were any",
-            advice: "go on: what was posted behind them is whole; groupctl doctor looks at the rest")
+            .damaged, operation: "listen", item: store.log.name,
+            reason: "messages from \(first) up to \(number - 1) may be lost",
+            remedy: .init(
+                .checkContainer,
+                "go on with the messages that follow, which are whole, and check the container for damage"))
     }
 
     private func checkIsThere() throws(CoordinationError) {
         if try store.checkedRead({ $0.listeners[listener] != nil }) { return }
         throw CoordinationError(
-            .notFound, item: "\(store.name)/\(listener)", operation: "listen", cause: "the listener was removed",
-            advice: "listen anew, and it begins anew")
+            .notFound, operation: "listen", item: "\(store.name)/\(listener)", reason: "the listener was removed",
+            remedy: .listenAgain)
     }
 }

@@ -1,3 +1,4 @@
+import GroupLog
 import GroupSystemCalls
 
 /// A container as the doctor examines it, opened only for reading and not joined, because a process that joins repairs
@@ -23,20 +24,21 @@ struct CheckedContainer {
         }
         lock = Self.part(&found.lock) { () throws(CoordinationError) in
             if try !Self.exists("lock", directory) { return nil }
-            return try LockFile(in: directory, creating: false, isOnlyForReading: true)
+            return try directory.lockFile(creating: false, isOnlyForReading: true)
         }
         memberTable = Self.part(&found.memberTable) { () throws(CoordinationError) in
             if try !Self.exists("members", directory) { return nil }
-            return try MemberTable(onlyForReadingIn: directory.group)
+            return try directory.memberTableForReading()
         }
         parts = found
         parts.isInUse = Self.isLocked("lock", directory) || Self.isLocked("members", directory)
         parts.misplaced = directory.misplacedParts().map { ($0.label, $0.isDirectory) }
         if let format, let lock { parts.isOtherLockFile = format.lockInode != lock.inode }
         parts.isOtherMemberTable = memberTable != nil && Self.hasMembersElsewhere(directory)
-        parts.readOnlyCause = ReadOnlyReason(of: directory.group)?.cause
+        parts.readOnlyCause = ReadOnlyReason(of: directory.group)?.reason
         if let memberTable, let status = try? directory.group.status() {
-            awaitsRecovery = (try? memberTable.awaitsRecovery(in: directory, status).awaitsRecovery) ?? false
+            let recovery = try? memberTable.awaitsRecovery { () throws(Errno) in try directory.presentLife(status) }
+            awaitsRecovery = recovery?.awaitsRecovery ?? false
         }
         if let lock { lookForOpener(lock) }
     }
@@ -49,17 +51,17 @@ struct CheckedContainer {
             state = .missing
         } catch {
             switch error.code {
-            case .damaged: state = .damaged(error.cause)
-            case .newerFormat: state = .newer(error.cause)
-            case .olderFormat: state = .older(error.cause)
-            default: state = .failed(error.cause)
+            case .damaged: state = .damaged(error.reason)
+            case .newerFormat: state = .newer(error.reason)
+            case .olderFormat: state = .older(error.reason)
+            default: state = .failed(error.reason)
             }
         }
         return nil
     }
 
     private static func exists(_ name: String, _ directory: ContainerDirectories) throws(CoordinationError) -> Bool {
-        try translating(".group/\(name)", "read") { () throws(Errno) in
+        try translating("read", item: ".group/\(name)") { () throws(Errno) in
             try directory.group.statusIfPresent(of: Array(name.utf8)) != nil
         }
     }
@@ -118,11 +120,11 @@ struct CheckedContainer {
         guard let format, let origin = format.originBytes, let container = format.containerBytes else {
             return nil
         }
-        let surroundings = SegmentedLog.Surroundings(
-            container: origin, incarnation: memberTable?.map.bytes(MemberTableLayout.incarnation, count: 16) ?? [],
-            slot: nil,
-            fileMode: directory.fileMode, awaitsRecovery: awaitsRecovery || memberTable == nil)
-        let log = try SegmentedLog(name: "journal", directory: try directory.journalDirectory(), surroundings)
+        var configuration = LogConfiguration(
+            identity: origin, incarnation: memberTable?.map.bytes(MemberTableLayout.incarnation, count: 16) ?? [],
+            writer: nil, fileMode: directory.fileMode)
+        configuration.awaitsRecovery = awaitsRecovery || memberTable == nil
+        let log = try SegmentedLog.open("journal", in: directory.journalDirectory(), configuration)
         return Journal(log, container: container, in: directory)
     }
 }

@@ -1,3 +1,5 @@
+import GroupBytes
+import GroupLog
 import GroupSystemCalls
 
 /// The facts about the log of a suite or of a channel.
@@ -187,9 +189,9 @@ struct CheckedLog {
         (self.kind, self.name) = (kind, name)
         facts = LogFacts(kind: kind, name: name, isAlone: isAlone)
         guard let own = try directory.existingDirectory("\(kind.directory)/\(name)") else {
-            throw CoordinationError(Errno.noSuchEntry, item: facts.label, operation: "open")
+            throw CoordinationError(Errno.noSuchEntry, operation: "open", item: facts.label)
         }
-        names = try translating(facts.label, "list") { () throws(Errno) in try own.entryNames() }
+        names = try translating("list", item: facts.label) { () throws(Errno) in try own.entryNames() }
         numbers = names.compactMap(SegmentedLog.fileNumber).sorted()
         // Begins with the newest file: each file records where the one before it ends.
         var end: Int?
@@ -218,24 +220,25 @@ struct CheckedLog {
         let salvage: SegmentSalvage
         do {
             salvage = try SegmentSalvage(
-                number, of: facts.label, in: directory, container: container, incarnation: incarnation, endingAt: end,
+                number, of: facts.label, in: directory, identity: container, incarnation: incarnation, endingAt: end,
                 isControl: kind.isControl)
         } catch {
+            let error = CoordinationError(error)
             switch error.code {
-            case .newerFormat: (file.newer, newest) = (error.cause, newest ?? number)
-            case .damaged: (file.causes, file.lost, newest) = ([error.cause], 1, newest ?? number)
+            case .newerFormat: (file.newer, newest) = (error.reason, newest ?? number)
+            case .damaged: (file.causes, file.lost, newest) = ([error.reason], 1, newest ?? number)
             // The file was dropped meanwhile by a process that went on.
             case .notFound: break
-            default: (file.failed, newest) = (error.cause, newest ?? number)
+            default: (file.failed, newest) = (error.reason, newest ?? number)
             }
             return nil
         }
-        if let fault = salvage.fault { file.causes.append(fault.cause) }
+        if let fault = salvage.fault { file.causes.append(fault.kind.cause) }
         // The file belongs to another log, so the file before it is the newest one.
         if salvage.isForeign { return nil }
         newest = newest ?? number
         let reading = salvage.read { _, _, _ in }
-        file.causes += reading.faults.map(\.cause)
+        file.causes += reading.faults.map(\.kind.cause)
         // The number of records that are missing at the end of the file is unknown.
         file.lost = reading.lost + (salvage.fault != nil && !reading.isComplete ? 1 : 0)
         (file.isTorn, file.isPoisoned) = (reading.isTorn, salvage.isPoisoned)
@@ -258,7 +261,7 @@ extension LogsFacts {
             do {
                 try look(at: kind, container)
             } catch {
-                failed.append((error.item ?? ".group/\(kind.directory)", error.cause))
+                failed.append((error.item ?? ".group/\(kind.directory)", error.reason))
             }
         }
     }
@@ -267,7 +270,7 @@ extension LogsFacts {
         guard let directory = try container.directory.existingDirectory(kind.directory) else { return }
         let label = ".group/\(kind.directory)"
         try checkPermissions(of: directory, label, container.directory)
-        let entries = try translating(label, "list") { () throws(Errno) in try directory.entryNames() }
+        let entries = try translating("list", item: label) { () throws(Errno) in try directory.entryNames() }
         for entry in entries.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             let item = "\(label)/\(printable(entry))"
             guard let name = String(validating: entry, as: UTF8.self),
@@ -283,7 +286,7 @@ extension LogsFacts {
                     try look(at: store, container.directory)
                 }
             } catch {
-                failed.append((item, error.cause))
+                failed.append((item, error.reason))
             }
         }
     }
@@ -306,7 +309,7 @@ extension LogsFacts {
     private mutating func checkPermissions(
         of file: borrowing FileDescriptor, _ item: String, _ directory: ContainerDirectories
     ) throws(CoordinationError) {
-        let (status, group) = try translating(item, "read") { () throws(Errno) in
+        let (status, group) = try translating("read", item: item) { () throws(Errno) in
             (try file.status(), try directory.group.status())
         }
         if let wrong = directory.wrongPermissions(status, group) {

@@ -1,13 +1,14 @@
+import GroupLog
 import GroupSystemCalls
 
 /// Repairs the logs of suites and channels. A new segment begins with everything that can be read, as where a full
 /// segment is followed by the next (decision 0021); files that cannot be used are put aside or dropped. Works only
 /// while no other member lives: then no process appends to what is read, and none has a state in memory that would not
 /// match what was read.
-extension Member {
+extension OpenContainer {
     /// Repairs all logs, unless other members live; no process can join meanwhile. Errors: those of writing.
     func repairStores() throws(CoordinationError) {
-        let opening = try lockFile.borrow()
+        let opening = try locking("open") { () throws(LockFileFailure) in try lockFile.borrow() }
         defer { lockFile.giveBack(opening) }
         let byte = ByteRange(start: LockRange.opening, length: 1)
         let deadline = Deadline(after: .seconds(10))
@@ -17,8 +18,8 @@ extension Member {
         for (kind, name) in directory.storeNames() {
             let label = "\(kind.directory)/\(name)"
             let store = try CheckedLog(
-                kind, name, in: directory, container: journal.log.surroundings.container,
-                incarnation: journal.log.surroundings.incarnation, isAlone: true)
+                kind, name, in: directory, container: journal.log.configuration.identity,
+                incarnation: journal.log.configuration.incarnation, isAlone: true)
             try repairPermissions(of: store, label)
             if store.isBeyondReach { continue }
             if store.numbers.isEmpty {
@@ -42,7 +43,7 @@ extension Member {
         let broken = files.last { $0.0 < newest && !$0.1.causes.isEmpty }?.0
         let dropped = [broken, store.separated.last, isReplaced ? newest : nil].compactMap(\.self).max() ?? 0
         for (number, file) in files where number <= dropped && number < newest {
-            try translating(file.name, "remove") { () throws(Errno) in
+            try translating("remove", item: file.name) { () throws(Errno) in
                 try directory.unlink(Array("\(number).log".utf8))
             }
         }
@@ -52,19 +53,18 @@ extension Member {
     private func mendNewest(
         _ newest: UInt64, of store: CheckedLog, _ label: String
     ) throws(CoordinationError) -> Bool {
-        var surroundings = journal.log.surroundings
-        surroundings.capacity = SegmentPreamble.smallest
-        surroundings.diagnostics = diagnostics
-        surroundings.carrying = { file, _, _ throws(CoordinationError) in
+        var configuration = journal.log.configuration
+        configuration.capacity = SegmentPreamble.smallest
+        configuration.makePreamble = { file, _, _ throws(LogFailure) in
             store.preamble(after: Array(store.files.suffix(1)), file.capacity)
         }
         guard let file = zip(store.numbers, store.facts.files).first(where: { $0.0 == newest })?.1,
             !file.causes.isEmpty || file.isPoisoned || file.isTorn
         else { return false }
-        let log = try SegmentedLog(name: label, directory: directory.ownDirectory(label), surroundings)
+        let log = try SegmentedLog.open(label, in: directory.ownDirectory(label), configuration)
         if file.causes.isEmpty && !file.isPoisoned {
-            try log.recover()
-            _ = try log.end()
+            try translating(log.recover())
+            _ = try translating(log.end())
             return false
         }
         let last = store.files.last { $0.salvage.number == newest }
@@ -87,7 +87,7 @@ extension Member {
         let isExact = last.map { $0.reading.faults.isEmpty && $0.salvage.fault == nil } ?? false
         var leap = isExact ? 0 : last?.salvage.mostRecords ?? SegmentSalvage.mostRecords
         if let last { leap = max(leap, last.reading.last - last.reading.good.sequence) }
-        _ = try log.makeFile(after: end, leap: leap, preamble: store.preamble(after: Array(sources), 0))
+        _ = try translating(log.makeSegment(after: end, leap: leap, preamble: store.preamble(after: Array(sources), 0)))
     }
 
     private func removeEmpty(_ store: CheckedLog) throws(CoordinationError) {
@@ -98,7 +98,7 @@ extension Member {
 
     /// Corrects owners and permissions, as far as this process may.
     private func repairPermissions(of store: CheckedLog, _ label: String) throws(CoordinationError) {
-        let group = try translating(".group", "read") { () throws(Errno) in try directory.group.status() }
+        let group = try translating("read", item: ".group") { () throws(Errno) in try directory.group.status() }
         for path in [store.kind.directory, label] + store.numbers.map({ "\(label)/\($0).log" }) {
             guard let file = try? FileDescriptor.open(Array(path.utf8), in: directory.group, .reading),
                 let status = try? file.status(), directory.wrongPermissions(status, group) != nil
@@ -144,7 +144,7 @@ extension CheckedLog {
 extension FileDescriptor {
     /// Renames a file to `damaged-NUMBER`, for a user who may still recover something from it.
     fileprivate func setAside(_ number: UInt64, _ label: String) throws(CoordinationError) {
-        try translating(label, "repair") { () throws(Errno) in
+        try translating("repair", item: label) { () throws(Errno) in
             try rename(Array("\(number).log".utf8), to: Array("damaged-\(number)".utf8), in: self, replacing: true)
             try synchronize()
         }

@@ -6,13 +6,13 @@ import GroupSystemCalls
 /// A check changes nothing, except that it probes the leader, as followers do once a second. The container is
 /// not joined: a process that joins it alone repairs it, and a damaged container could not be joined.
 package struct ContainerCheck: Sendable {
-    let name: [UInt8]
+    let name: ContainerName
     let path: [UInt8]
 
-    /// Creates a check of the container that a GROUP argument names. Error: `invalidArgument`
-    package init(named name: [UInt8]) throws(CoordinationError) {
+    /// Creates a check of a container. Error: `invalidArgument`
+    package init(_ name: ContainerName) throws(CoordinationError) {
         self.name = name
-        path = try Container.location(named: name)
+        path = try name.location()
     }
 
     /// Returns the findings, the worst first. Linear in the logs and in the directories. Calls `note` with the name of
@@ -20,7 +20,7 @@ package struct ContainerCheck: Sendable {
     package func examine(_ note: (String) -> Void = { _ in }) -> [Finding] {
         let facts: LocationFacts
         let directory: ContainerDirectories?
-        do { (facts, directory) = try LocationFacts.look(named: name) } catch { return [] }
+        do { (facts, directory) = try LocationFacts.look(at: name) } catch { return [] }
         guard let directory else { return facts.findings }
         let container = CheckedContainer(directory)
         let journal = try? container.journal()
@@ -47,10 +47,15 @@ package struct ContainerCheck: Sendable {
         let before = examine(note)
         note("what is to be mended")
         if before.contains(where: \.isInTheWay) { return ([], before) }
-        try restoreParts(before)
         // Held until the second check: a last member that leaves also leaves the first member's work to the next
         // process.
-        let member = try mend(before)
+        let member: OpenContainer
+        do {
+            try restoreParts(before)
+            member = try mend(before)
+        } catch {
+            throw error.located(in: path)
+        }
         defer { withExtendedLifetime(member) {} }
         let after = examine(note)
         let mended = before.filter { finding in
@@ -59,9 +64,9 @@ package struct ContainerCheck: Sendable {
         return (mended, after)
     }
 
-    private func mend(_ findings: [Finding]) throws(CoordinationError) -> Member {
+    private func mend(_ findings: [Finding]) throws(CoordinationError) -> OpenContainer {
         let codes = Set(findings.map(\.code))
-        let member = try Member.join(
+        let member = try Membership.join(
             path: path, creating: nil, until: Deadline(after: .seconds(10)), repairing: codes.contains(.journalDamaged))
         for slot in 0..<MemberTableLayout.slotCount where member.memberTable.member(at: slot) != nil {
             if member.memberTable.isAlive(slot) { continue }
@@ -99,7 +104,7 @@ extension Finding {
     }
 }
 
-extension Member {
+extension OpenContainer {
     /// Removes what members that are in no slot any more left in staging and among the files of logs.
     fileprivate func sweepLeftovers() {
         let container = CheckedContainer(directory)
@@ -110,8 +115,8 @@ extension Member {
         let committed = Set(
             names.filter { $0.name.suffix(suffix.count).elementsEqual(suffix) }.map { $0.name.prefix(32) })
         for staged in names {
-            if let unfinished = staged.unfinished {
-                guard memberTable.isAbandoned(unfinished), let log = staged.directory else { continue }
+            if staged.isUnfinished {
+                guard memberTable.isAbandoned(staged.name), let log = staged.directory else { continue }
                 if let directory = try? directory.existingDirectory(log) { try? directory.unlink(staged.name) }
             } else if staged.nonce.map({ !living.contains($0) }) ?? true, !committed.contains(staged.name.prefix(32)) {
                 sweepStaging { $0 == staged.name }

@@ -1,3 +1,5 @@
+import GroupBytes
+import GroupLog
 import GroupSystemCalls
 
 /// The facts about the journal, the checkpoint, and the disk that holds them.
@@ -156,7 +158,7 @@ extension JournalFacts {
     }
 
     private mutating func note(_ error: CoordinationError) {
-        let fault = Damage(file: error.item ?? ".group/journal", cause: error.cause)
+        let fault = Damage(file: error.item ?? ".group/journal", cause: error.reason)
         switch error.code {
         case .damaged: damage.append(fault)
         case .newerFormat: newer.append(fault)
@@ -165,14 +167,14 @@ extension JournalFacts {
     }
 
     private mutating func look(through log: SegmentedLog) throws(CoordinationError) {
-        let numbers = try log.fileNumbers()
-        for found in try log.findDamage() where !log.isTorn(found) {
-            damage.append(Damage(file: found.file, cause: found.cause))
+        let numbers = try translating(log.fileNumbers())
+        for found in try translating(log.findDamage()) where !log.isTorn(found) {
+            damage.append(Damage(file: found.file, cause: found.kind.cause))
         }
         for number in numbers {
             guard let file = try? log.file(number) else { continue }
             if file.cut != nil { cut.append(file.name) }
-            if file.map.load64(SegmentHeader.poisoned) != 0 { poisoned.append((file.name, number == numbers.last)) }
+            if file.isPoisoned { poisoned.append((file.name, number == numbers.last)) }
         }
     }
 
@@ -181,14 +183,14 @@ extension JournalFacts {
         do {
             _ = try journal.checkpoint.read()
         } catch {
-            if error.code == .newerFormat { return .newer(error.cause) }
-            checkpoint = .damaged(error.cause)
+            if error.code == .newerFormat { return .newer(error.reason) }
+            checkpoint = .damaged(error.reason)
         }
         do {
             _ = try JournalView(journal)
         } catch {
             // Faults of the journal itself are reported with the journal.
-            if error.item == CheckpointFile.label { return .lost(error.cause) }
+            if error.item == CheckpointFile.label { return .lost(error.reason) }
         }
         return checkpoint
     }
@@ -208,19 +210,11 @@ extension JournalFacts {
 }
 
 extension SegmentedLog {
-    /// Returns whether damage is only the end of a log that no process has recovered since a boot, and needs no repair.
-    fileprivate func isTorn(_ damage: SegmentDamage) -> Bool {
-        guard let unrecovered, damage.file == "\(name)/\(unrecovered).log", let offset = damage.offset,
-            let file = try? file(unrecovered)
-        else { return false }
-        return isTorn(file, at: offset)
-    }
-
     /// Returns the latest time in the records of the last file.
     fileprivate func latestTime() throws(CoordinationError) -> Int64? {
-        var place = LogPosition.start(of: try last().header)
+        var place = LogPosition.start(of: try translating(last()).header)
         var latest: Int64?
-        while case .entry(let entry) = try knownStep(behind: place) {
+        while case .entry(let entry) = try translating(knownStep(behind: place)) {
             place = entry.position
             var reader = ByteReader(entry.body)
             if (try? reader.raw(8)) != nil, let time = try? reader.number(Int64.self) {

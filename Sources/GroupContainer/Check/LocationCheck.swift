@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// The facts about the place where a container should be.
@@ -118,19 +119,19 @@ struct LocationFacts: Equatable, Sendable {
 extension LocationFacts {
     /// Examines whether a container is at the place that its name means, and if not, why. Error: `invalidArgument` for
     /// a name that cannot be the name of a container.
-    static func look(named name: [UInt8]) throws(CoordinationError) -> (
+    static func look(at name: ContainerName) throws(CoordinationError) -> (
         facts: LocationFacts, directory: ContainerDirectories?
     ) {
-        let path = try Container.location(named: name)
-        var facts = LocationFacts(name: printable(name), path: printable(path), standing: .container)
-        let isIdentifier = !name.contains(UInt8(ascii: "/"))
+        let path = try name.location()
+        var facts = LocationFacts(name: printable(name.bytes), path: printable(path), standing: .container)
+        let isIdentifier = name.identifier != nil
         if isIdentifier { facts.variable = ContainerLocation.homes().first?.variable }
         do {
             return (facts, try ContainerDirectories(path: path, unixGroup: nil, creating: false))
         } catch {
-            facts.standing = standing(of: path, code: error.code, cause: error.cause)
+            facts.standing = standing(of: path, code: error.code, cause: error.reason)
         }
-        if isIdentifier { facts.lookAround(for: name) }
+        if isIdentifier { facts.lookAround(for: name.bytes) }
         return (facts, nil)
     }
 

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// The facts about the members, living and dead, and about what they left behind.
@@ -5,10 +6,10 @@ struct MembersFacts: Sendable {
     struct Living: Equatable, Sendable {
         var process: MemberProcess
         var purpose: String
-        var accesses: [Access]
+        var locks: [Lock]
     }
 
-    struct Access: Equatable, Sendable {
+    struct Lock: Equatable, Sendable {
         var path: String
         var isWriting: Bool
         var isWaiting: Bool
@@ -35,7 +36,7 @@ struct MembersFacts: Sendable {
     /// The time in nanoseconds after which a held lock is probably a mistake.
     static let longLock: Int64 = 300_000_000_000
 
-    var findings: [Finding] { crowd + living.flatMap(locks) + dead.map(pending) + swept }
+    var findings: [Finding] { crowd + living.flatMap(locks) + dead.map(inFlight) + swept }
 
     private var crowd: [Finding] {
         let limit = MemberTableLayout.slotCount
@@ -51,10 +52,10 @@ struct MembersFacts: Sendable {
     }
 
     private func locks(of member: Living) -> [Finding] {
-        let held = member.accesses.filter { !$0.isWaiting }
+        let held = member.locks.filter { !$0.isWaiting }
         guard let oldest = held.max(by: { $0.lasting < $1.lasting }) else { return [] }
         let who = Self.name(member.process, member.purpose)
-        let waiting = living.flatMap(\.accesses).count { $0.isWaiting }
+        let waiting = living.flatMap(\.locks).count { $0.isWaiting }
         let queue =
             waiting == 0
             ? "" : "; \(waiting == 1 ? "one request waits" : "\(waiting) requests wait") in this container now"
@@ -80,7 +81,7 @@ struct MembersFacts: Sendable {
         ]
     }
 
-    private func pending(of member: Dead) -> Finding {
+    private func inFlight(of member: Dead) -> Finding {
         let items = member.items.isEmpty ? "an item" : member.items.map { "'\($0)'" }.joined(separator: ", ")
         return Finding(
             .deadMember, .warning, item: member.items.first, process: member.process.signalled,
@@ -125,26 +126,26 @@ extension MembersFacts {
         living = memberTable.liveMembers().map { member in
             Living(
                 process: processes.process(of: member), purpose: member.purpose,
-                accesses: memberTable.accesses(of: member).map { access in
-                    Access(
-                        path: access.path, isWriting: access.claim.part.mode != .reading,
+                locks: memberTable.publishedLocks(of: member).map { access in
+                    Lock(
+                        path: access.path, isWriting: access.claim.part.mode != .shared,
                         isWaiting: access.claim.stage != .held, lasting: now - access.since)
                 })
         }
         // After another boot the slots contain what was true before it.
         var concerned = Set(memberTable.liveMembers().map(\.nonce))
         if !container.awaitsRecovery {
-            for slot in memberTable.slotsWithPending() where !memberTable.isAlive(slot) {
+            for slot in memberTable.slotsWithInFlight() where !memberTable.isAlive(slot) {
                 guard let member = memberTable.member(at: slot) else { continue }
                 concerned.insert(member.nonce)
                 dead.append(
                     Dead(
                         process: processes.process(of: member), purpose: member.purpose,
-                        items: memberTable.pending(of: slot).flatMap { container.items(of: $0, by: member) }))
+                        items: memberTable.inFlight(of: slot).flatMap { container.items(of: $0, by: member) }))
             }
         }
         for name in staged where name.nonce.map({ !concerned.contains($0) }) ?? true {
-            if let unfinished = name.unfinished, !memberTable.isAbandoned(unfinished) { continue }
+            if name.isUnfinished, !memberTable.isAbandoned(name.name) { continue }
             leftovers.count += 1
             leftovers.bytes += name.size
         }
@@ -158,8 +159,8 @@ struct StagedName {
     var directory: String?
     /// The nonce of the member that made the file; nil where the file's name does not contain it.
     var nonce: UInt64?
-    /// The parts of the name of a log's unfinished file.
-    var unfinished: UnfinishedName?
+    /// Whether it is an unfinished file of a log.
+    var isUnfinished = false
     var size: UInt64
 
     init(staged name: [UInt8], size: UInt64) {
@@ -173,8 +174,8 @@ struct StagedName {
 
     /// Creates an unfinished file from its name; nil for another name.
     init?(unfinished name: [UInt8], of directory: String?, size: UInt64) {
-        guard let unfinished = UnfinishedName(name) else { return nil }
-        (self.name, self.directory, self.unfinished, self.size) = (name, directory, unfinished, size)
+        if UnfinishedName(name) == nil { return nil }
+        (self.name, self.directory, self.isUnfinished, self.size) = (name, directory, true, size)
     }
 }
 
@@ -199,7 +200,7 @@ extension CheckedContainer {
     }
 
     /// Returns the items of an operation, by the intent record or the manifest that its member wrote before it.
-    fileprivate func items(of change: MemberTable.PendingChange, by member: MemberTable.Member) -> [String] {
+    fileprivate func items(of change: MemberTable.InFlightOperation, by member: MemberTable.Member) -> [String] {
         let note = IntentFiles.name(nonce: member.nonce, entry: change.entry)
         let manifest = TransactionChanges.manifestName(of: change.operation)
         let staging: FileDescriptor.OpenMode = [.reading, .nonBlocking]

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// The facts about the container's own files through which its members find each other.

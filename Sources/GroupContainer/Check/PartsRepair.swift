@@ -1,3 +1,5 @@
+import GroupBytes
+import GroupLog
 import GroupSystemCalls
 
 /// Makes anew those of the container's own files without which no process can open it. Works only where no process has
@@ -13,20 +15,21 @@ extension ContainerCheck {
         let directory = try ContainerDirectories(path: path, unixGroup: nil, creating: false)
         if codes.contains(.lockFileMissing) { try makeLock(in: directory) }
         // This process is alone from here on: no other can join.
-        let lock = try LockFile(in: directory, creating: false, isOnlyForReading: false)
-        let opening = try lock.borrow()
+        let lock = try directory.lockFile(creating: false, isOnlyForReading: false)
+        let opening = try locking("open") { () throws(LockFileFailure) in try lock.borrow() }
         defer { lock.giveBack(opening) }
-        let isFree = try translating(".group/lock", "lock") { () throws(Errno) in
+        let isFree = try translating("lock", item: ".group/lock") { () throws(Errno) in
             try opening.descriptor.tryLock(.exclusive, .all)
         }
         let isInUse = CheckedContainer.isLocked("members", directory)
         if !isFree || isInUse {
             throw CoordinationError(
-                .lockTimedOut, item: ".group/lock", operation: "repair", cause: "somebody has the container open",
-                advice: "end its members, and try again")
+                .lockTimedOut, operation: "repair", item: ".group/lock",
+                reason: "another process has the container open",
+                remedy: .init(.endMembers, "end its members, and try again"))
         }
         if codes.contains(.memberTableDamaged) {
-            try translating(".group/members", "repair") { () throws(Errno) in
+            try translating("repair", item: ".group/members") { () throws(Errno) in
                 let name = Array("members".utf8)
                 if try directory.group.statusIfPresent(of: name) != nil { try directory.group.removeTree(name) }
             }
@@ -39,12 +42,12 @@ extension ContainerCheck {
     private func putAsideMisplaced(in directory: ContainerDirectories) throws(CoordinationError) {
         for part in directory.misplacedParts() {
             guard let parent = try directory.existingDirectory(part.directory) else { continue }
-            try translating(part.label, "put aside") { () throws(Errno) in try parent.putAside(part.name) }
+            try translating("put aside", item: part.label) { () throws(Errno) in try parent.putAside(part.name) }
         }
     }
 
     private func makeStaging() throws(CoordinationError) {
-        try translating(".group/staging", "repair") { () throws(Errno) in
+        try translating("repair", item: ".group/staging") { () throws(Errno) in
             let root = try FileDescriptor.open(path: path, [.reading, .directory])
             let group = try FileDescriptor.open(Array(".group".utf8), in: root, [.reading, .directory])
             let name = Array("staging".utf8)
@@ -59,7 +62,7 @@ extension ContainerCheck {
     }
 
     private func makeLock(in directory: ContainerDirectories) throws(CoordinationError) {
-        try translating(".group/lock", "repair") { () throws(Errno) in
+        try translating("repair", item: ".group/lock") { () throws(Errno) in
             if try directory.group.statusIfPresent(of: LockFile.name) != nil {
                 try directory.group.removeTree(LockFile.name)
             }
@@ -72,10 +75,9 @@ extension ContainerCheck {
     /// Writes a new format file, with a new identity. The files of the journal name the container that they belong to;
     /// the key of the hashes is lost.
     private func makeFormat(in directory: ContainerDirectories, _ lock: LockFile) throws(CoordinationError) {
-        let isIdentifier = !name.contains(UInt8(ascii: "/"))
-        var format = ContainerFormat(identifier: isIdentifier ? printable(name) : nil, lockInode: lock.inode)
+        var format = ContainerFormat(identifier: name.identifier, lockInode: lock.inode)
         if let origin = try Self.origin(in: directory) { format.origin = Hexadecimal.encode(origin) }
-        try translating(".group/format", "repair") { () throws(Errno) in
+        try translating("repair", item: ".group/format") { () throws(Errno) in
             if try directory.group.statusIfPresent(of: ContainerFormat.name) == nil { return }
             try directory.group.putAside(ContainerFormat.name)
         }
@@ -88,7 +90,7 @@ extension ContainerCheck {
         for name in ((try? journal.entryNames()) ?? []).sorted(by: { $0.lexicographicallyPrecedes($1) })
         where name.suffix(4).elementsEqual(".log".utf8) {
             let page = try? FileDescriptor.content(of: name, in: journal, limit: SegmentHeader.size)
-            if let header = page.flatMap({ try? SegmentHeader(decoding: $0) }) { return header.container }
+            if let header = page.flatMap({ try? SegmentHeader(decoding: $0) }) { return header.identity }
         }
         return nil
     }

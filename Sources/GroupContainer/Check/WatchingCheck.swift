@@ -1,3 +1,5 @@
+import GroupBytes
+import GroupLog
 import GroupSystemCalls
 
 /// The facts about how external changes are noticed.
@@ -178,11 +180,11 @@ extension CheckedContainer {
         guard let file = try? FileDescriptor.open(Array("members".utf8), in: directory.group, .readingAndWriting),
             let map = try? WritableMap(file, size: MemberTableLayout.size)
         else { return nil }
-        map.store64(MemberTableLayout.askedAt, UInt64(bitPattern: monotonicNanoseconds()))
-        let question = map.add32(MemberTableLayout.asked, 1) &+ 1
+        map.store64(MemberTableLayout.probedAt, UInt64(bitPattern: monotonicNanoseconds()))
+        let question = map.add32(MemberTableLayout.probed, 1) &+ 1
         guard (try? file.touch()) != nil else { return nil }
         let deadline = Deadline(after: .milliseconds(1_500))
-        while Int32(bitPattern: map.load32(MemberTableLayout.answered) &- question) < 0 {
+        while Int32(bitPattern: map.load32(MemberTableLayout.replied) &- question) < 0 {
             // The leader has given up its term meanwhile, or died.
             if !isHeld(LockRange.leadership(term: term)) { return nil }
             if deadline.isOver { return false }

@@ -1,3 +1,5 @@
+import GroupBytes
+import GroupLog
 import GroupSystemCalls
 
 /// A compacted log as this member has it: the state that its records make, kept up to date. All objects of a process
@@ -31,25 +33,25 @@ final class CompactedLog<State: LogState>: Sendable {
     /// Opens a log; returns nil if it does not exist and is not to be created. `label` is its directory; its wake word
     /// is derived from `wakeLabel`.
     static func open(
-        _ member: Member, _ name: String, label: String, wakeLabel: String, creating: Bool
+        _ container: OpenContainer, _ name: String, label: String, wakeLabel: String, creating: Bool
     ) throws(CoordinationError) -> CompactedLog? {
-        if creating { return try make(member, name, label, wakeLabel) }
-        guard let directory = try member.directory.existingDirectory(label) else { return nil }
-        return try CompactedLog(member, name, label, wakeLabel, directory)
+        if creating { return try make(container, name, label, wakeLabel) }
+        guard let directory = try container.directory.existingDirectory(label) else { return nil }
+        return try CompactedLog(container, name, label, wakeLabel, directory)
     }
 
     /// Opens or creates a log. If the first segment cannot be created, the directory is removed; so it may vanish under
     /// a process that is just creating a segment in it, which then tries again.
     private static func make(
-        _ member: Member, _ name: String, _ label: String, _ wakeLabel: String
+        _ container: OpenContainer, _ name: String, _ label: String, _ wakeLabel: String
     ) throws(CoordinationError) -> CompactedLog {
         var attempts = 100
         while true {
             do {
-                return try CompactedLog(member, name, label, wakeLabel, member.directory.ownDirectory(label))
+                return try CompactedLog(container, name, label, wakeLabel, container.directory.ownDirectory(label))
             } catch {
                 // Fails if the directory is not empty.
-                try? member.directory.group.unlink(Array(label.utf8), directory: true)
+                try? container.directory.group.unlink(Array(label.utf8), directory: true)
                 attempts -= 1
                 if error.code != .notFound || attempts == 0 { throw error }
             }
@@ -57,26 +59,26 @@ final class CompactedLog<State: LogState>: Sendable {
     }
 
     private init(
-        _ member: Member, _ name: String, _ label: String, _ wakeLabel: String, _ directory: consuming FileDescriptor
+        _ container: OpenContainer, _ name: String, _ label: String, _ wakeLabel: String,
+        _ directory: consuming FileDescriptor
     ) throws(CoordinationError) {
         (self.name, memberTable, diagnostics, lockManager) = (
-            name, member.memberTable, member.diagnostics, member.lockManager
+            name, container.memberTable, container.diagnostics, container.lockManager
         )
-        readOnly = member.readOnly
+        readOnly = container.readOnly
         // The first words are for other purposes.
         let first = 8
-        wakeWord = first + Int(member.hashKey.hash(wakeLabel.utf8) % UInt64(MemberTableLayout.wakeCount - first))
+        wakeWord = first + Int(container.hashKey.hash(wakeLabel.utf8) % UInt64(MemberTableLayout.wakeCount - first))
         sleeper = WakeWaiter(memberTable, word: wakeWord)
-        var surroundings = member.journal.log.surroundings
-        surroundings.capacity = SegmentPreamble.smallest
-        surroundings.diagnostics = member.diagnostics
-        surroundings.carrying = { [diagnostics] file, end, needed throws(CoordinationError) in
+        var configuration = container.journal.log.configuration
+        configuration.capacity = SegmentPreamble.smallest
+        configuration.makePreamble = { [diagnostics] file, end, needed throws(LogFailure) in
             try Self.preamble(of: file, before: end, needed: needed, diagnostics)
         }
-        log = try SegmentedLog(name: label, directory: directory, surroundings)
-        if !member.isReadOnly { try log.recover() }
-        fold = Guarded(Self.beginning(of: try log.last()))
-        try fold.withLock { (fold) throws(CoordinationError) in try catchUp(&fold) }
+        log = try SegmentedLog.open(label, in: directory, configuration)
+        if !container.isReadOnly { try translating(log.recover()) }
+        fold = Guarded(Self.beginning(of: try translating(log.last())))
+        try fold.withLock { (fold) throws(CoordinationError) in try translating(catchUp(&fold)) }
     }
 
     /// Returns the state before the records of a segment. The last segment is enough: its preamble has the state of all
@@ -88,9 +90,8 @@ final class CompactedLog<State: LogState>: Sendable {
     func checkNotForked(_ operation: String) throws(CoordinationError) {
         if lockManager.forkGeneration == GroupSystemCalls.forkGeneration { return }
         throw CoordinationError(
-            .forked, item: log.name, operation: operation,
-            cause: "this process is a forked child of the one that opened the container",
-            advice: "open it anew in the child")
+            .forked, operation: operation, item: log.name,
+            reason: "this process is a forked child of the one that opened the container", remedy: .openInChild)
     }
 
     func checkMayWrite(_ operation: String) throws(CoordinationError) {
@@ -103,23 +104,8 @@ final class CompactedLog<State: LogState>: Sendable {
 
     /// Returns when everything before a position is on the disk. System calls: fdatasync(2), once for all waiters
     func synchronize(through place: LogPosition) throws(CoordinationError) {
-        try renew(place)
-        try log.synchronize(through: place, togetherBy: wakeWord, memberTable)
-    }
-}
-
-extension Member {
-    /// Returns a log that this member keeps as long as it lives; nil if it does not exist and is not to be created.
-    func keep<State>(
-        _ name: String, in logs: Guarded<[String: CompactedLog<State>]>,
-        _ open: () throws(CoordinationError) -> CompactedLog<State>?
-    ) throws(CoordinationError) -> CompactedLog<State>? {
-        try logs.withLock { (logs) throws(CoordinationError) in
-            if let log = logs[name] { return log }
-            let log = try open()
-            logs[name] = log
-            return log
-        }
+        try translating(renew(place))
+        try translating(log.synchronizeTogether(through: place))
     }
 }
 
@@ -128,7 +114,7 @@ extension CompactedLog {
     func checkedRead<Answer>(_ look: (State) -> Answer) throws(CoordinationError) -> Answer {
         try checkNotForked("read")
         return try fold.withLock { (fold) throws(CoordinationError) -> Answer in
-            try catchUp(&fold)
+            try translating(catchUp(&fold))
             return look(fold.state)
         }
     }
@@ -141,14 +127,14 @@ extension CompactedLog {
         try checkNotForked("read")
         let slot = memberTable.slot ?? 0
         return try fold.withLock { (fold) throws(CoordinationError) -> Answer in
-            try catchUp(&fold) { attempt.noteLag(slot: slot, in: $0) }
+            try translating(catchUp(&fold) { attempt.noteLag(by: slot, in: $0) })
             return look(fold.state)
         }
     }
 
     /// Returns the state, and the position after all records that made it.
-    func present() throws(CoordinationError) -> (State, LogPosition) {
-        try fold.withLock { (fold) throws(CoordinationError) in
+    func present() throws(LogFailure) -> (State, LogPosition) {
+        try fold.withLock { (fold) throws(LogFailure) in
             try catchUp(&fold)
             return (fold.state, fold.position)
         }
@@ -162,7 +148,7 @@ extension CompactedLog {
 
     /// Reads the log to its end, or to a reservation there. Linear in the new records. Calls `isBehind` after every
     /// `lag` records.
-    func catchUp(_ fold: inout Fold, isBehind: (Segment) -> Void = { _ in }) throws(CoordinationError) {
+    func catchUp(_ fold: inout Fold, isBehind: (Segment) -> Void = { _ in }) throws(LogFailure) {
         if log.isOnlyForReading {
             try lookAnew(&fold)
         } else if fold.file.isEnd(fold.position) {
@@ -184,7 +170,7 @@ extension CompactedLog {
                     let file = try log.file(entry.position.file)
                 {
                     // This state is read up to the end of the previous segment, so it contains the preamble.
-                    (fold.position, fold.file) = (file.placeBehindCarried, file)
+                    (fold.position, fold.file) = (file.positionAfterPreamble, file)
                     continue
                 }
                 fold.position = entry.position
@@ -205,7 +191,7 @@ extension CompactedLog {
     /// so that a reader that was away need not repeat what others counted. Returns true at the end of the log.
     private func readOn(
         _ fold: inout Fold, _ count: inout Int, _ isBehind: (Segment) -> Void
-    ) throws(CoordinationError) -> Bool {
+    ) throws(LogFailure) -> Bool {
         let file = fold.file
         var held = HeldRecord()
         defer { held.take(of: file, &fold.state) }
@@ -219,14 +205,14 @@ extension CompactedLog {
     }
 
     /// Takes the segment that the position is in.
-    private func follow(_ fold: inout Fold) throws(CoordinationError) {
+    private func follow(_ fold: inout Fold) throws(LogFailure) {
         if fold.position.file == fold.file.header.number { return }
         if let file = try log.file(fold.position.file) { fold.file = file }
     }
 
     /// Opens the segments again, because a reader that may not write sees new records only then: see
     /// `SegmentedLog.lookAnew`.
-    private func lookAnew(_ fold: inout Fold) throws(CoordinationError) {
+    private func lookAnew(_ fold: inout Fold) throws(LogFailure) {
         try log.lookAnew()
         if let file = try log.file(fold.position.file) {
             fold.file = file
@@ -238,11 +224,11 @@ extension CompactedLog {
     /// Returns the position after a damaged record, which is left out of the state. If the start of the next record is
     /// unknown, the segment is cut, and the next append creates another.
     func placeBehindDamage(
-        _ position: LogPosition, _ error: CoordinationError
-    ) throws(CoordinationError) -> LogPosition {
-        if error.code != .damaged { throw error }
+        _ position: LogPosition, _ error: LogFailure
+    ) throws(LogFailure) -> LogPosition {
+        guard let damage = error.damage else { throw error }
         if let place = try? log.placeBehindBroken(position) {
-            diagnostics.tell(State.damage.code, item: error.item, "a record was passed over: \(error.cause)")
+            diagnostics.tell(State.damage.code, item: error.file, "a record was passed over: \(damage.cause)")
             return place
         }
         if isReadOnly { throw error }
@@ -263,7 +249,7 @@ extension CompactedLog {
         /// Another member has reserved a record, and not committed it yet.
         case pending(Segment, RecordHeader, offset: Int)
         case full(Segment, end: Int)
-        case isOthersTurn(Segment)
+        case isOthersPriority(Segment)
     }
 
     /// Appends a record exactly at the end of what was read, if `holds` accepts the state; else returns nil. Returns
@@ -276,14 +262,18 @@ extension CompactedLog {
         let slot = memberTable.slot ?? 0
         while true {
             let outcome = try fold.withLock { (fold) throws(CoordinationError) -> Outcome in
-                try catchUp(&fold) { attempt.noteLag(slot: slot, in: $0) }
+                try translating(catchUp(&fold) { attempt.noteLag(by: slot, in: $0) })
                 // After reading on, because a priority in a segment that is full does not matter any more.
-                if attempt.isOthersTurn(in: fold.file) { return .isOthersTurn(fold.file) }
+                if attempt.isOthersPriority(in: fold.file) { return .isOthersPriority(fold.file) }
                 if try !holds(fold.state) { return .refused }
-                switch try log.tryAppending(body, isControl: isControl, exactlyAt: fold.position, in: fold.file) {
+                let result = try translating(
+                    log.tryAppending(body, isControl: isControl, exactlyAt: fold.position, in: fold.file))
+                switch result {
                 case .appended(let place):
                     apply(&fold.state, place.sequence)
-                    if place.file != fold.position.file, let file = try log.file(place.file) { fold.file = file }
+                    if place.file != fold.position.file, let file = try translating(log.file(place.file)) {
+                        fold.file = file
+                    }
                     fold.position = place
                     return .appended(place)
                 case .taken: return .lost(fold.file)
@@ -294,24 +284,24 @@ extension CompactedLog {
             switch outcome {
             case .appended(let place): return place
             case .refused: return nil
-            case .lost(let file): attempt.noteLoss(slot: slot, in: file)
+            case .lost(let file): attempt.noteLoss(by: slot, in: file)
             case .pending(let file, let record, let offset):
                 _ = file.awaitOrAbort(record, at: offset)
-                attempt.noteLoss(slot: slot, in: file)
+                attempt.noteLoss(by: slot, in: file)
             case .full(let file, let end):
                 // The priority ends with the segment; otherwise this member would wait for itself.
                 attempt.end()
-                try compact(file, sealedAt: end, needed: body.count)
-            case .isOthersTurn(let file): attempt.letOthersPass(in: file)
+                try translating(compact(file, sealedAt: end, needed: body.count))
+            case .isOthersPriority(let file): attempt.letOthersPass(in: file)
             }
         }
     }
 
     /// Creates the next segment, whose preamble is what was read of this one. The state is copied for it, so that other
     /// threads of this process can go on reading.
-    private func compact(_ file: Segment, sealedAt end: Int, needed: Int) throws(CoordinationError) {
+    private func compact(_ file: Segment, sealedAt end: Int, needed: Int) throws(LogFailure) {
         _ = try log.successor(of: file, sealedAt: end, needed: needed) {
-            (file, end, needed) throws(CoordinationError) in
+            (file, end, needed) throws(LogFailure) in
             let (state, position) = try present()
             // Otherwise the segment is read for it.
             if position.file != file.header.number || position.offset != end { return nil }
@@ -321,7 +311,7 @@ extension CompactedLog {
 
     /// Creates the next segment where the disk has refused to keep this one, whose content is written again: then both
     /// are kept.
-    func renew(_ place: LogPosition) throws(CoordinationError) {
+    private func renew(_ place: LogPosition) throws(LogFailure) {
         guard let file = try log.file(place.file), file.isPoisoned, !file.isDurable(through: place.offset) else {
             return
         }
@@ -337,7 +327,7 @@ extension CompactedLog {
     /// Returns the next segment's preamble, from the records of this one. Linear in the segment.
     static func preamble(
         of file: Segment, before end: Int, needed: Int, _ diagnostics: DiagnosticFeed
-    ) throws(CoordinationError) -> SegmentPreamble {
+    ) throws(LogFailure) -> SegmentPreamble {
         var state = State(last: file.header.base)
         let broken = try file.forEachCommitted(before: end) { body, sequence, isControl in
             state.apply(body, at: sequence, isControl: isControl)
@@ -354,7 +344,7 @@ extension CompactedLog {
     /// records of it are carried.
     static func preamble(
         of state: State, in file: Segment, before end: Int, needed: Int
-    ) throws(CoordinationError) -> SegmentPreamble {
+    ) throws(LogFailure) -> SegmentPreamble {
         var bodies = state.carriedBodies()
         if state.carriesRecords {
             _ = try file.forEachCommitted(before: end) { body, sequence, isControl in

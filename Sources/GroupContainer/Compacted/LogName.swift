@@ -12,7 +12,7 @@ enum LogName {
             && bytes.first != UInt8(ascii: ".")
         if isName { return }
         throw CoordinationError(
-            .invalidArgument, item: name, operation: operation,
-            cause: "a \(what)'s name has 1 to \(longest) bytes, no '/', no NUL, and no '.' at its beginning")
+            .invalidArgument, operation: operation, item: name,
+            reason: "a \(what)'s name has 1 to \(longest) bytes, no '/', no NUL, and no '.' at its beginning")
     }
 }

@@ -1,3 +1,4 @@
+import GroupLog
 import GroupSystemCalls
 
 /// The state that the records of a log make, applied one after the other: what a `CompactedLog` keeps in memory.

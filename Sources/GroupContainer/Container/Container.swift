@@ -1,3 +1,4 @@
+import GroupBytes
 package import GroupSystemCalls
 
 /// A directory that an app process and its widgets, helpers or plug-ins share. However often a process opens the
@@ -12,13 +13,13 @@ package import GroupSystemCalls
 /// `invalidArgument` (a malformed identifier), `notPermitted`, `damaged`, `newerFormat`, `olderFormat`,
 /// `unsupportedFileSystem`, `noSpace`.
 public final class Container: Sendable {
-    let member: Member
+    let opened: OpenContainer
 
     /// The default time that opening waits: 30 s.
     public static let openingTimeout = Duration.seconds(30)
 
     /// Creates another object for a member.
-    init(_ member: Member) { self.member = member }
+    init(_ opened: OpenContainer) { self.opened = opened }
 
     /// Opens the container of a group identifier, such as `group.com.example.todo`. With `creating` the container is
     /// created if it does not exist: for the user alone (mode 0700), or, with `unixGroup`, for that Unix group (2770,
@@ -47,65 +48,53 @@ public final class Container: Sendable {
         try self.init(Array(path.utf8), nil, creating, unixGroup, retention, timeout)
     }
 
-    /// Opens the container that a command's GROUP argument names: a path if it contains a `/`, else an identifier.
-    public convenience init(
-        named name: [UInt8], creating: Bool = false, unixGroup: String? = nil, retention: JournalRetention = .standard,
-        timeout: Duration? = Container.openingTimeout
+    /// Opens the container of a name.
+    package convenience init(
+        _ name: ContainerName, creating: Bool = false, unixGroup: String? = nil,
+        retention: JournalRetention = .standard, timeout: Duration? = Container.openingTimeout
     ) throws(CoordinationError) {
-        try self.init(
-            try Self.location(named: name), name.contains(UInt8(ascii: "/")) ? nil : printable(name), creating,
-            unixGroup, retention, timeout)
+        try self.init(try name.location(), name.identifier, creating, unixGroup, retention, timeout)
     }
 
     private init(
         _ path: [UInt8], _ identifier: String?, _ creating: Bool, _ unixGroup: String?, _ retention: JournalRetention,
         _ timeout: Duration?
     ) throws(CoordinationError) {
-        var creation = creating ? Member.Creation(identifier: identifier, retention: retention) : nil
+        var creation = creating ? Membership.Creation(identifier: identifier, retention: retention) : nil
         if let unixGroup {
             if identifier != nil { try ContainerLocation.checkIsFoundByOthers(unixGroup) }
             guard let number = groupNumber(named: unixGroup) else {
                 throw CoordinationError(
-                    .invalidArgument, item: printable(path), operation: "create",
-                    cause: "there is no Unix group of that name: '\(printable(Array(unixGroup.utf8)))'",
-                    advice: "getent group shows those that there are")
+                    .invalidArgument, operation: "create", item: printable(path),
+                    reason: "there is no Unix group of that name: '\(printable(Array(unixGroup.utf8)))'",
+                    remedy: .init(.checkUnixGroup, "check the name of the Unix group"))
             }
             creation?.unixGroup = number
         }
         if path.contains(0) || path.isEmpty {
             throw CoordinationError(
-                .invalidArgument, item: printable(path), operation: "open",
-                cause: "a path is not empty and has no NUL byte")
+                .invalidArgument, operation: "open", item: printable(path),
+                reason: "a path is not empty, and has no NUL byte")
         }
         do throws(CoordinationError) {
-            member = try Member.join(path: path, creating: creation, until: Deadline(after: timeout))
+            opened = try Membership.join(path: path, creating: creation, until: Deadline(after: timeout))
         } catch {
-            throw OpeningErrors.withoutProc(error) ?? ContainerLocation.hinting(error, identifier)
+            throw OpeningErrors.withoutProc(error)
+                ?? ContainerLocation.hinting(error, identifier).located(in: path)
         }
-    }
-
-    /// Returns the path where the container that a GROUP argument names is, or would be. No I/O.
-    public static func location(named name: [UInt8]) throws(CoordinationError) -> [UInt8] {
-        name.contains(UInt8(ascii: "/")) ? name : try ContainerLocation.path(ofGroup: printable(name))
-    }
-
-    /// Returns `./NAME` where a GROUP argument is a group identifier and the working directory has a container of that
-    /// name, too.
-    package static func namesake(of name: [UInt8]) -> String? {
-        name.contains(UInt8(ascii: "/")) ? nil : ContainerLocation.here(printable(name))
     }
 
     /// The root directory, as it was named. Members keep their own files in it, in any layout, outside `.group`.
-    public var path: ItemPath { ItemPath(bytes: member.directory.path) }
+    public var path: ItemPath { ItemPath(bytes: opened.directory.path) }
 
     /// The group identifier with which the container was created, if any.
-    public var identifier: String? { member.format.identifier }
+    public var identifier: String? { opened.format.identifier }
 
     /// Returns a coordinator that requests access on behalf of `purpose`: the description of this process in the
     /// journal and in other processes' errors.
     public func coordinator(purpose: String) -> Coordinator {
-        member.memberTable.setPurpose(purpose)
-        return Coordinator(member: member, purpose: purpose)
+        opened.memberTable.setPurpose(purpose)
+        return Coordinator(opened, purpose: purpose)
     }
 }
 

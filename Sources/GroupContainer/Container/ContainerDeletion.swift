@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// The deletion of a container with everything in it. A container is deleted only while no other process has it open: a
@@ -26,13 +27,13 @@ package final class ContainerDeletion {
 
     /// Opens the container to delete. Errors: `notFound` where there is neither a container nor what is left of one;
     /// `notPermitted`.
-    package init(named name: [UInt8]) throws(CoordinationError) {
-        let place = try Container.location(named: name)
+    package init(_ name: ContainerName) throws(CoordinationError) {
+        let place = try name.location()
         path = place
         do throws(CoordinationError) {
             root = try Self.openRoot(place)
         } catch {
-            throw ContainerLocation.hinting(error, name.contains(UInt8(ascii: "/")) ? nil : printable(name))
+            throw ContainerLocation.hinting(error, name.identifier)
         }
     }
 
@@ -42,17 +43,16 @@ package final class ContainerDeletion {
             if try root.statusIfPresent(of: group) != nil { return root }
             if try root.statusIfPresent(of: deleted) != nil { return root }
         } catch {
-            if error != .noSuchEntry { throw CoordinationError(error, item: printable(path), operation: "delete") }
+            if error != .noSuchEntry { throw CoordinationError(error, operation: "delete", item: printable(path)) }
         }
-        throw CoordinationError(
-            .notFound, item: printable(path), operation: "delete", cause: "there is no container")
+        throw CoordinationError(.notFound, operation: "delete", item: printable(path), reason: "there is no container")
     }
 
     /// Counts the items and their bytes. `note` is called now and then with the number so far. Linear in the number of
     /// items. Errors: `conflict` where another file system is mounted in the container.
     package func survey(_ note: (Int) -> Void = { _ in }) throws(CoordinationError) -> Contents {
         var contents = Contents()
-        let mount = try translating(label, operation) { () throws(Errno) in try root.status().mountID }
+        let mount = try translating(operation, item: label) { () throws(Errno) in try root.status().mountID }
         var rest: [[UInt8]] = [[]]
         while let directory = rest.popLast() {
             note(contents.items)
@@ -66,8 +66,9 @@ package final class ContainerDeletion {
                 let item = directory.isEmpty ? name : directory + [UInt8(ascii: "/")] + name
                 if status.mountID != mount {
                     throw CoordinationError(
-                        .conflict, item: printable(item), operation: operation,
-                        cause: "another file system is mounted there", advice: "unmount it; nothing was deleted")
+                        .conflict, operation: operation, item: printable(item), container: label,
+                        reason: "another file system is mounted there",
+                        remedy: .init(.unmount, "nothing was deleted; unmount it first"))
                 }
                 if directory.isEmpty && (name == Self.group || name == Self.deleted) { continue }
                 contents.items += 1
@@ -95,7 +96,7 @@ package final class ContainerDeletion {
             extendLifetime(hold)
             extendLifetime(inside)
         }
-        let names = try translating(label, operation) { () throws(Errno) in
+        let names = try translating(operation, item: label) { () throws(Errno) in
             if try root.statusIfPresent(of: Self.group) != nil {
                 try root.removeTree(Self.deleted)
                 try root.rename(Self.group, to: Self.deleted, in: root, replacing: false)
@@ -110,7 +111,9 @@ package final class ContainerDeletion {
     }
 
     private func removeTree(_ name: [UInt8], _ removed: () -> Void = {}) throws(CoordinationError) {
-        try translating(printable(name), operation) { () throws(Errno) in try root.removeTree(name, removed: removed) }
+        try translating(operation, item: printable(name)) { () throws(Errno) in
+            try root.removeTree(name, removed: removed)
+        }
     }
 
     private func removeDirectory() -> Bool {
@@ -129,20 +132,20 @@ package final class ContainerDeletion {
             guard try root.statusIfPresent(of: Self.group) != nil else { return nil }
             return try ContainerHold(FileDescriptor.open(Self.group, in: root, [.reading, .directory]))
         } catch {
-            if error != .busy { throw CoordinationError(error, item: label, operation: operation) }
+            if error != .busy { throw CoordinationError(error, operation: operation, item: label) }
         }
         var members: [CoordinationError.Holder] = []
         if let group = try? FileDescriptor.open(Self.group, in: root, [.reading, .directory]) {
             members = ContainerHold.members(group, item: label)
         }
         throw CoordinationError(
-            .lockTimedOut, item: label, operation: operation, cause: "somebody has it open", holders: members,
-            advice: "end its members first (groupctl status); nothing was deleted")
+            .lockTimedOut, operation: operation, item: label, reason: "another process has the container open",
+            holders: members, remedy: .init(.endMembers, "nothing was deleted; end the members of the container first"))
     }
 
     /// Keeps other processes from opening the containers inside, which are deleted, too.
     private func holdInside() throws(CoordinationError) -> [ContainersInside] {
-        let names = try translating(label, operation) { () throws(Errno) in
+        let names = try translating(operation, item: label) { () throws(Errno) in
             try root.entries().filter { $0.kind != .other && !ContainerMark.isOne($0.name) }.map(\.name)
         }
         var held: [ContainersInside] = []
@@ -151,7 +154,7 @@ package final class ContainerDeletion {
             do throws(ContainersInside.Obstacle) {
                 held.append(try ContainersInside(name, in: root))
             } catch {
-                throw CoordinationError(error, at: location, operation)
+                throw CoordinationError(error, at: location, operation).located(in: path)
             }
         }
         return held

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// The open directories of a container. Everything below the root is reached through them, one checked component or one
@@ -69,21 +70,21 @@ final class ContainerDirectories: Sendable {
         self.path = path
         openedAt = try? rootDirectory.descriptor.absolutePath()
         if isThere, creating, let unixGroup { try checkIsShared(with: unixGroup, label) }
-        let type = try translating(label, operation) { () throws(Errno) in try rootDirectory.descriptor.fileSystemType()
+        let type = try translating(operation, item: label) { () throws(Errno) in
+            try rootDirectory.descriptor.fileSystemType()
         }
         if let name = Self.refusal(ofType: type) {
             throw CoordinationError(
-                .unsupportedFileSystem, item: label, operation: operation,
-                cause: "it lies on \(name), where byte locks and shared maps do not reach every process",
-                advice: "put it on a local file system: ext4, xfs, btrfs, tmpfs")
+                .unsupportedFileSystem, operation: operation, item: label,
+                reason: "the directory is on \(name), where byte locks and shared maps do not reach every process",
+                remedy: .useLocalFileSystem)
         }
     }
 
     private static func isHalfDeleted(_ label: String) -> CoordinationError {
         CoordinationError(
-            .notFound, item: label, operation: "open",
-            cause: "there is no container: a deletion of it was interrupted",
-            advice: "'\(deletion(of: label))' finishes it")
+            .notFound, operation: "open", item: label, reason: "there is no container: its deletion was interrupted",
+            remedy: .init(.finishDeletion, "delete the container again, which finishes the deletion"))
     }
 
     private static func makeDirectories(_ named: [UInt8]) throws(Errno) {
@@ -149,9 +150,9 @@ final class ContainerDirectories: Sendable {
             (try? group.status(of: ContainerFormat.name)) != nil
         else { return nil }
         let item = ".group/staging"
-        if errno == .noSuchEntry { return .damaged(item, operation: "open", "the directory is missing") }
+        if errno == .noSuchEntry { return .damaged(operation: "open", item: item, reason: "the directory is missing") }
         return [.notADirectory, .tooManyLinks].contains(errno)
-            ? CoordinationError(errno, item: item, operation: "open") : nil
+            ? CoordinationError(errno, operation: "open", item: item) : nil
     }
 
     /// Opens the directory of the journal, which exists in every complete container.
@@ -159,8 +160,10 @@ final class ContainerDirectories: Sendable {
         do throws(Errno) {
             return try FileDescriptor.open(Array("journal".utf8), in: group, [.reading, .directory])
         } catch {
-            if error == .noSuchEntry { throw .damaged(".group/journal", operation: "open", "it is missing") }
-            throw CoordinationError(error, item: ".group/journal", operation: "open")
+            if error == .noSuchEntry {
+                throw .damaged(operation: "open", item: ".group/journal", reason: "the directory is missing")
+            }
+            throw CoordinationError(error, operation: "open", item: ".group/journal")
         }
     }
 
@@ -170,13 +173,13 @@ final class ContainerDirectories: Sendable {
             return try FileDescriptor.open(Array(name.utf8), in: group, [.reading, .directory])
         } catch {
             if error == .noSuchEntry { return nil }
-            throw CoordinationError(error, item: ".group/\(name)", operation: "open")
+            throw CoordinationError(error, operation: "open", item: ".group/\(name)")
         }
     }
 
     /// Opens a directory below `.group`, and creates it if it is missing.
     func ownDirectory(_ name: String) throws(CoordinationError) -> FileDescriptor {
-        try translating(".group/\(name)", "open") { () throws(Errno) in
+        try translating("open", item: ".group/\(name)") { () throws(Errno) in
             var end = name.startIndex
             while let slash = name[end...].firstIndex(of: "/") {
                 try Self.createDirectory(String(name[..<slash]), in: group, mode: directoryMode)
@@ -209,15 +212,15 @@ final class ContainerDirectories: Sendable {
     /// open.
     func checkStands() throws(CoordinationError) {
         let label = printable(path)
-        guard try translating(label, "open", { () throws(Errno) in try stands() }) else {
-            throw CoordinationError(.notFound, item: label, operation: "open", cause: "the container was removed")
+        guard try translating("open", item: label, { () throws(Errno) in try stands() }) else {
+            throw CoordinationError(.notFound, operation: "open", item: label, reason: "the container was removed")
         }
         guard let place = movedTo else { return }
         let isRemoved = Self.isStaging(place)
         throw CoordinationError(
-            .notFound, item: label, operation: "open",
-            cause: isRemoved ? "the container was removed" : "the container was moved: it is '\(printable(place))' now",
-            advice: isRemoved ? nil : "open it there")
+            .notFound, operation: "open", item: label,
+            reason: isRemoved ? "the container was removed" : "the container was moved to '\(printable(place))'",
+            remedy: isRemoved ? nil : .init(.openElsewhere, "open the container there"))
     }
 
     private func stands() throws(Errno) -> Bool {
@@ -238,8 +241,9 @@ extension ContainerDirectories {
     static func checkIsOutsideOfGroup(_ path: [UInt8]) throws(CoordinationError) {
         if !isReserved(path) && !isReserved(realPlace(of: path)) { return }
         throw CoordinationError(
-            .outsideContainer, item: printable(path), operation: "create",
-            cause: "'.group' is a container's own directory", advice: "choose a place outside of it")
+            .outsideContainer, operation: "create", item: printable(path),
+            reason: "'.group' is a container's own directory", remedy: .init(.choosePath, "choose a path outside of it")
+        )
     }
 
     private static func isReserved(_ path: [UInt8]) -> Bool {
@@ -265,8 +269,8 @@ extension ContainerDirectories {
     static func checkIsNoRest(_ root: borrowing FileDescriptor, _ label: String) throws(CoordinationError) {
         guard hasRest(root) else { return }
         throw CoordinationError(
-            .conflict, item: label, operation: "create", cause: "a deletion of it was interrupted",
-            advice: "'\(deletion(of: label))' finishes it")
+            .conflict, operation: "create", item: label, reason: "its deletion was interrupted",
+            remedy: .init(.finishDeletion, "delete the container again, which finishes the deletion"))
     }
 
     /// Returns whether the directory was a container whose deletion has not been finished.
@@ -279,17 +283,18 @@ extension ContainerDirectories {
         }
     }
 
-    static func deletion(of label: String) -> String { "groupctl delete-group --yes \(label)" }
-
     /// Checks an existing container. Errors: `conflict` where it is not shared with that Unix group.
     func checkIsShared(with group: UInt32, _ label: String) throws(CoordinationError) {
-        let status = try translating(label, "create") { () throws(Errno) in try self.group.status() }
+        let status = try translating("create", item: label) { () throws(Errno) in try self.group.status() }
         if isShared && status.group == group { return }
         let present = groupName(ofNumber: status.group) ?? "\(status.group)"
         throw CoordinationError(
-            .conflict, item: label, operation: "create",
-            cause: "it exists already, " + (isShared ? "shared with the Unix group \(present)" : "for its user alone"),
-            advice: "open it without a Unix group, or make another one and move what is in it there")
+            .conflict, operation: "create", item: label,
+            reason: "the container exists already, "
+                + (isShared ? "shared with the Unix group \(present)" : "for its user alone"),
+            remedy: .init(
+                .choosePath, "open the container without a Unix group, or create another one and move the items into it"
+            ))
     }
 
     /// Restricts the directory to its user, or to a Unix group: the one that is named, or the one with which an
@@ -306,13 +311,13 @@ extension ContainerDirectories {
             let mode = try root.status().permissions
             if mode & 0o2020 != 0o2020 && mode & 0o077 != 0 { try root.setMode(0o700) }
         } catch {
-            if error != .notPermitted { throw CoordinationError(error, item: label, operation: "create") }
+            if error != .notPermitted { throw CoordinationError(error, operation: "create", item: label) }
             throw CoordinationError(
-                .notPermitted, item: label, operation: "create",
-                cause: unixGroup == nil
+                .notPermitted, operation: "create", item: label,
+                reason: unixGroup == nil
                     ? "the directory belongs to another user, and others may enter it"
-                    : "the directory belongs to another user, or this one is not in the Unix group",
-                advice: "make the container in a directory of your own")
+                    : "the directory belongs to another user, or this user is not in the Unix group",
+                remedy: .init(.choosePath, "create the container in a directory of your own"))
         }
     }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GroupBytes
 import GroupSystemCalls
 
 /// The content of `.group/format`: what the container is, as JSON. The file is written once, and again when a copy or a
@@ -50,7 +51,7 @@ struct ContainerFormat: Codable, Equatable, Sendable {
             content = try FileDescriptor.content(of: name, in: group, limit: 65_536)
         } catch {
             if error == .noSuchEntry { return nil }
-            throw CoordinationError(error, item: label, operation: "read")
+            throw CoordinationError(error, operation: "read", item: label)
         }
         return try ContainerFormat(decoding: content)
     }
@@ -61,25 +62,27 @@ struct ContainerFormat: Codable, Equatable, Sendable {
         struct VersionOnly: Codable { var format: Int }
         guard let version = try? JSONDecoder().decode(VersionOnly.self, from: Data(content)) else {
             throw .damaged(
-                Self.label, operation: "open",
-                content.isEmpty ? "it is empty, or not a file" : "it is not a container's format file")
+                operation: "open", item: Self.label,
+                reason: content.isEmpty
+                    ? "the file is empty, or not a regular file" : "the file is not a container's format file")
         }
         if version.format > GroupContainerVersion.format {
             throw CoordinationError(
-                .newerFormat, item: Self.label, operation: "open",
-                cause: "the container has format \(version.format), this version knows \(GroupContainerVersion.format)",
-                advice: "use a newer version of this program; nothing was changed")
+                .newerFormat, operation: "open", item: Self.label,
+                reason:
+                    "the container has format \(version.format), and this version knows \(GroupContainerVersion.format)",
+                remedy: .update)
         }
         if (1..<GroupContainerVersion.format).contains(version.format) {
             throw CoordinationError(
-                .olderFormat, item: Self.label, operation: "open",
-                cause:
-                    "the container has format \(version.format), this version reads only \(GroupContainerVersion.format)",
-                advice: "make a new container, and copy the items into it; nothing was changed")
+                .olderFormat, operation: "open", item: Self.label,
+                reason:
+                    "the container has format \(version.format), and this version reads only \(GroupContainerVersion.format)",
+                remedy: .init(.migrate, "nothing was changed; create another container, and copy the items into it"))
         }
         guard let format = try? JSONDecoder().decode(ContainerFormat.self, from: Data(content)), format.format >= 1,
             format.containerBytes != nil, format.originBytes != nil, format.key != nil
-        else { throw .damaged(Self.label, operation: "open", "a field of it is missing or malformed") }
+        else { throw .damaged(operation: "open", item: Self.label, reason: "a field is missing or malformed") }
         self = format
     }
 
@@ -87,10 +90,10 @@ struct ContainerFormat: Codable, Equatable, Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         guard let content = try? encoder.encode(self) else {
-            throw .damaged(Self.label, operation: "write", "it does not encode")
+            throw .damaged(operation: "write", item: Self.label, reason: "the format does not encode")
         }
         let temporary = Array("format.new".utf8)
-        try translating(Self.label, "write") { () throws(Errno) in
+        try translating("write", item: Self.label) { () throws(Errno) in
             let file = try FileDescriptor.open(temporary, in: group, [.writing, .creating, .truncating], mode: 0o600)
             do throws(Errno) {
                 try file.setMode(mode)

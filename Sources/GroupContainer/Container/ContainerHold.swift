@@ -41,9 +41,9 @@ final class ContainerHold: Sendable {
     static func members(_ group: borrowing FileDescriptor, item: String) -> [CoordinationError.Holder] {
         guard let memberTable = try? MemberTable(onlyForReadingIn: group) else { return [] }
         var processes = ProcessTable()
-        return memberTable.liveMembers().map { member in
+        return memberTable.liveMembers().map { opened in
             CoordinationError.Holder(
-                processes.process(of: member), purpose: member.purpose, since: member.started, item: item,
+                processes.process(of: opened), purpose: opened.purpose, since: opened.started, item: item,
                 isWriting: true)
         }
     }

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// The location of a container, by the name that its user gives it.
@@ -22,10 +23,9 @@ enum ContainerLocation {
             })
         else {
             throw CoordinationError(
-                .invalidArgument, item: printable(bytes), operation: "open",
-                cause: "a group identifier has letters, digits, '.', '-' and '_', and begins with a letter or digit",
-                advice: identifier.contains("/")
-                    ? "Container(path:) opens the one at a path" : "write a path with a '/' in it to name a directory")
+                .invalidArgument, operation: "open", item: printable(bytes),
+                reason: "a group identifier has letters, digits, '.', '-' and '_', and begins with a letter or digit",
+                remedy: .init(.nameByPath, "open a container at a path with `Container(path:)`"))
         }
         let directory = if let home { home } else { try Self.home() }
         return Array((directory + "/" + identifier).utf8)
@@ -36,9 +36,11 @@ enum ContainerLocation {
     static func checkIsFoundByOthers(_ unixGroup: String) throws(CoordinationError) {
         if homes().first?.variable == "GROUP_CONTAINERS_HOME" { return }
         throw CoordinationError(
-            .invalidArgument, item: unixGroup, operation: "create",
-            cause: "other users do not find it by its identifier: each has a home for identifiers",
-            advice: "name a path, or set GROUP_CONTAINERS_HOME to one directory for all")
+            .invalidArgument, operation: "create", item: unixGroup,
+            reason: "other users do not find the container by its identifier: each user has a home for identifiers",
+            remedy: .init(
+                .setEnvironment,
+                "name the container by its path, or set GROUP_CONTAINERS_HOME to one directory for all users"))
     }
 
     /// Returns the directory that holds the containers of group identifiers.
@@ -48,13 +50,15 @@ enum ContainerLocation {
         if let relative, let value = environmentValue(relative) {
             throw CoordinationError(
                 .invalidArgument, operation: "open",
-                cause: "\(relative) is '\(printable(Array(value.utf8)))', which is no absolute path",
-                advice: "set it to one, or GROUP_CONTAINERS_HOME, or name the container by its path")
+                reason: "\(relative) is '\(printable(Array(value.utf8)))', which is no absolute path",
+                remedy: .init(
+                    .setEnvironment,
+                    "set \(relative) or GROUP_CONTAINERS_HOME to an absolute path, or name the container by its path"))
         }
         throw CoordinationError(
             .invalidArgument, operation: "open",
-            cause: "neither GROUP_CONTAINERS_HOME nor XDG_DATA_HOME nor HOME is set",
-            advice: "set one of them, or name the container by its path")
+            reason: "neither GROUP_CONTAINERS_HOME nor XDG_DATA_HOME nor HOME is set",
+            remedy: .init(.setEnvironment, "set one of them, or name the container by its path"))
     }
 
     /// Returns `./NAME` where a directory of that name, in the working directory, is a container: probably the one that
@@ -65,12 +69,13 @@ enum ContainerLocation {
         return group == nil ? nil : printable(place)
     }
 
-    /// Returns an error about the container of an identifier, with advice if the working directory has a container of
+    /// Returns an error about the container of an identifier, with a remedy if the working directory has a container of
     /// that name.
     static func hinting(_ error: CoordinationError, _ identifier: String?) -> CoordinationError {
         guard error.code == .notFound, let identifier, let here = here(identifier) else { return error }
         var error = error
-        error.advice = "there is one at \(here): name it so, since without a '/' a name is a group identifier"
+        error.remedy = .init(
+            .nameByPath, "open the container at \(here) by that path: a name without a '/' is a group identifier")
         return error
     }
 

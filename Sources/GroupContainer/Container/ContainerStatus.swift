@@ -1,3 +1,5 @@
+public import FoundationEssentials
+import GroupLog
 import GroupSystemCalls
 
 /// The state of a container at one moment.
@@ -13,8 +15,10 @@ public struct ContainerStatus: Sendable {
         public var user: UInt32
         /// The purpose that the member gave.
         public var purpose: String
-        /// The time when the member joined, in nanoseconds since 1970.
-        public var since: Int64
+        /// The time when the member joined.
+        public var since: Date { Date(nanoseconds: sinceNanoseconds) }
+        /// That time in nanoseconds since 1970, which a `Date` has only to about 120 ns.
+        package var sinceNanoseconds: Int64
         /// Whether the member is the leader, which watches for changes made without coordination.
         public var isLeader: Bool
         /// The command that started the process, cut after 4,096 bytes; nil where the system does not show it.
@@ -22,14 +26,14 @@ public struct ContainerStatus: Sendable {
         /// The condition of the process; nil where the system does not show it.
         public var condition: CoordinationError.Holder.Condition?
         /// The locks that the member holds and waits for; at most nineteen are shown.
-        public var accesses: [Access]
+        public var locks: [Lock]
 
         /// `process 7`, or `process 7 of PID namespace 4026532001`
         package var processText: String { MemberProcess.text(processIdentifier, pidNamespace) }
     }
 
     /// A lock, or the wait for one.
-    public struct Access: Sendable {
+    public struct Lock: Sendable {
         /// The item's path, cut after 87 bytes.
         public var path: String
         /// Whether the lock is exclusive, rather than shared.
@@ -38,8 +42,10 @@ public struct ContainerStatus: Sendable {
         public var isWholeDirectory: Bool
         /// Whether the member still waits for the lock.
         public var isWaiting: Bool
-        /// The time since when the member holds or waits for the lock, in nanoseconds since 1970.
-        public var since: Int64
+        /// The time since when the member holds or waits for the lock.
+        public var since: Date { Date(nanoseconds: sinceNanoseconds) }
+        /// That time in nanoseconds since 1970, which a `Date` has only to about 120 ns.
+        package var sinceNanoseconds: Int64
         /// The purpose of the coordinator that requested the lock.
         public var purpose: String
     }
@@ -64,8 +70,8 @@ public struct ContainerStatus: Sendable {
     public var container: String
     /// The members that are alive now, with this process if it is one.
     public var members: [Member]
-    /// The number of changes that the journal has counted.
-    public var sequence: UInt64
+    /// The sequence number of the last change; 0 where there was none.
+    public var sequence: SequenceNumber
     /// The place behind the last change.
     public var cursor: Cursor
     /// The number of the journal's files.
@@ -80,42 +86,47 @@ extension Container {
     /// Returns the members, what they hold and wait for, the journal's end, and the state of suites and channels, which
     /// are read for it. Errors: `damaged` (the journal). System calls: fcntl(F_OFD_GETLK) for each slot in use
     public func status() throws(CoordinationError) -> ContainerStatus {
-        let memberTable = member.memberTable
-        let hasLeader = member.hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term))
+        try opened.locating { () throws(CoordinationError) in try presentStatus() }
+    }
+
+    private func presentStatus() throws(CoordinationError) -> ContainerStatus {
+        let memberTable = opened.memberTable
+        let hasLeader = opened.hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term))
         let leader = hasLeader ? Int(clamping: memberTable.map.load64(MemberTableLayout.leader)) : 0
         var processes = ProcessTable()
         let members = memberTable.liveMembers().map { live in
             let process = processes.process(of: live)
             return ContainerStatus.Member(
                 processIdentifier: process.identifier, pidNamespace: process.pidNamespace, user: live.user,
-                purpose: live.purpose, since: live.started, isLeader: live.slot + 1 == leader,
-                command: process.command, condition: process.condition,
+                purpose: live.purpose, sinceNanoseconds: live.started, isLeader: live.slot + 1 == leader,
+                command: process.command, condition: process.condition.map(CoordinationError.Holder.Condition.init),
                 // Before a ticket is drawn the order of the waiters is not known: such an access does not count as
                 // waiting yet.
-                accesses: memberTable.accesses(of: live).filter { $0.claim.stage == .held || $0.claim.ticket > 0 }.map {
-                    access in
-                    ContainerStatus.Access(
-                        path: access.path, isWriting: access.claim.part.mode != .reading,
-                        isWholeDirectory: access.claim.part.mode == .structural, isWaiting: access.claim.stage != .held,
-                        since: access.since, purpose: access.purpose)
-                })
+                locks: memberTable.publishedLocks(of: live).filter { $0.claim.stage == .held || $0.claim.ticket > 0 }
+                    .map {
+                        access in
+                        ContainerStatus.Lock(
+                            path: access.path, isWriting: access.claim.part.mode != .shared,
+                            isWholeDirectory: access.claim.part.mode == .tree, isWaiting: access.claim.stage != .held,
+                            sinceNanoseconds: access.since, purpose: access.purpose)
+                    })
         }
-        let end = try member.journal.log.end()
+        let end = try translating(opened.journal.log.end())
         return ContainerStatus(
-            container: member.format.container, members: members, sequence: end.sequence,
-            cursor: member.journal.cursor(at: end),
-            journalFiles: try member.journal.log.fileNumbers().count,
-            suites: member.directory.storeNames(of: .suite).map { name in
+            container: opened.format.container, members: members, sequence: SequenceNumber(rawValue: end.sequence),
+            cursor: opened.journal.cursor(at: end),
+            journalFiles: try translating(opened.journal.log.fileNumbers()).count,
+            suites: opened.directory.storeNames(of: .suite).map { name in
                 log(name, of: .suite) { (status) throws(CoordinationError) in
-                    guard let suite = try SuiteStore.open(member, suite: name, creating: false) else { return }
-                    let (state, place) = try suite.present()
+                    guard let suite = try SuiteStore.open(opened, suite: name, creating: false) else { return }
+                    let (state, place) = try translating(suite.present())
                     (status.sequence, status.count) = (place.sequence, state.entries.count)
                 }
             },
-            channels: member.directory.storeNames(of: .channel).map { name in
+            channels: opened.directory.storeNames(of: .channel).map { name in
                 log(name, of: .channel) { (status) throws(CoordinationError) in
-                    guard let channel = try ChannelStore.open(member, channel: name, creating: false) else { return }
-                    let (state, place) = try channel.present()
+                    guard let channel = try ChannelStore.open(opened, channel: name, creating: false) else { return }
+                    let (state, place) = try translating(channel.present())
                     (status.sequence, status.count) = (place.sequence, state.messages.count)
                     status.listeners = GroupChannel.listeners(in: state)
                 }
@@ -126,10 +137,10 @@ extension Container {
     /// `status`.
     package func accessedItems(by isMeant: (Int32) -> Bool) -> [String] {
         var processes = ProcessTable()
-        return member.memberTable.liveMembers().filter {
+        return opened.memberTable.liveMembers().filter {
             let process = processes.process(of: $0)
             return process.pidNamespace == nil && isMeant(process.identifier)
-        }.flatMap(member.memberTable.accesses(of:))
+        }.flatMap(opened.memberTable.publishedLocks(of:))
             .filter { $0.claim.stage == .held || $0.claim.ticket > 0 }.map(\.path)
     }
 
@@ -140,7 +151,7 @@ extension Container {
         _ look: (inout ContainerStatus.Log) throws(CoordinationError) -> Void
     ) -> ContainerStatus.Log {
         var status = ContainerStatus.Log(name: name, bytes: 0, sequence: 0, count: 0)
-        if let directory = try? member.directory.existingDirectory("\(kind.directory)/\(name)"),
+        if let directory = try? opened.directory.existingDirectory("\(kind.directory)/\(name)"),
             let names = try? directory.entryNames()
         {
             status.bytes = names.reduce(0) { $0 + ((try? directory.status(of: $1))?.size ?? 0) }

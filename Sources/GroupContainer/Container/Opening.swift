@@ -1,4 +1,5 @@
-package import GroupSystemCalls
+import GroupBytes
+import GroupSystemCalls
 
 /// The process that is opening a container, where the system shows which it is.
 struct OpeningProcess: CustomStringConvertible {
@@ -21,9 +22,10 @@ struct OpeningProcess: CustomStringConvertible {
         return "process \(process) (" + (view.condition == .stopped ? "stopped, " : "") + "'\(text)')"
     }
 
-    var advice: String {
+    var remedy: CoordinationError.Remedy {
         view.condition == .stopped
-            ? "continue it: kill -CONT \(process); or end it" : "end process \(process), and try again"
+            ? .init(.continueProcess, "continue or end process \(process)", process: process)
+            : .init(.endProcess, "end process \(process), and try again", process: process)
     }
 }
 
@@ -35,25 +37,26 @@ enum OpeningErrors {
         switch errno {
         case .noSuchEntry where path.first != UInt8(ascii: "/") && workingDirectoryIsGone:
             return CoordinationError(
-                .notFound, item: label, operation: operation, cause: "the working directory was deleted",
-                advice: "go to one that is there, or name the container by its whole path")
+                .notFound, operation: operation, item: label, reason: "the working directory was deleted",
+                remedy: .init(
+                    .choosePath, "change to an existing directory, or name the container by its absolute path"))
         case .noSuchEntry where creating:
             return CoordinationError(
-                .notFound, item: label, operation: operation, cause: "no directory can be made there",
-                advice: "choose a place on a local file system: ext4, xfs, btrfs, tmpfs")
+                .notFound, operation: operation, item: label, reason: "no directory can be made there",
+                remedy: .init(.changeFileSystem, "choose a path on a local file system: ext4, xfs, btrfs, tmpfs"))
         case .noSuchEntry:
             return CoordinationError(
-                .notFound, item: label, operation: operation, cause: "there is no container",
-                advice: "make it with groupctl create, or creating: true")
+                .notFound, operation: operation, item: label, reason: "there is no container", remedy: .createContainer)
         case .notADirectory:
             return CoordinationError(
-                .wrongType, item: label, operation: operation, cause: errno.description,
-                advice: "something else stands there, or on the way: choose another place")
+                .wrongType, operation: operation, item: label,
+                reason: "\(errno): the path, or a part of it, is not a directory",
+                remedy: .init(.choosePath, "choose another path"), cause: errno)
         case .accessDenied, .notPermitted:
-            var error = CoordinationError(errno, item: label, operation: operation)
-            error.advice = permissionAdvice(path, creating) ?? error.advice
+            var error = CoordinationError(errno, operation: operation, item: label)
+            error.remedy = permissionRemedy(path, creating) ?? error.remedy
             return error
-        default: return CoordinationError(errno, item: label, operation: operation)
+        default: return CoordinationError(errno, operation: operation, item: label)
         }
     }
 
@@ -63,17 +66,17 @@ enum OpeningErrors {
         if (try? FileDescriptor.open(path: Array("/proc/self".utf8), .placeOnly)) != nil { return nil }
         if error.item?.hasPrefix(".group") != true { return nil }
         return CoordinationError(
-            .unsupportedFileSystem, item: "/proc", operation: error.operation, cause: "/proc is not mounted",
-            advice: "mount it: mount -t proc proc /proc")
+            .unsupportedFileSystem, operation: error.operation, item: "/proc", reason: "/proc is not mounted",
+            remedy: .init(.mountProc, "mount /proc"))
     }
 
     /// Returns the error for the case that another process holds the byte that a process needs to open the container.
     static func blocked(_ lockFile: LockFile, _ path: [UInt8]) -> CoordinationError {
         let opener = OpeningProcess(ofLockFile: lockFile.inode)
         return CoordinationError(
-            .lockTimedOut, item: printable(path), operation: "open",
-            cause: "\(opener?.description ?? "another process") is opening it and does not come to an end",
-            advice: opener?.advice ?? "groupctl doctor says which, to its user; end it, and try again")
+            .lockTimedOut, operation: "open", item: printable(path),
+            reason: "\(opener?.description ?? "another process") has been opening the container for too long",
+            remedy: opener?.remedy ?? .init(.endProcess, "end that process, and try again"))
     }
 
     private static var workingDirectoryIsGone: Bool {
@@ -81,10 +84,13 @@ enum OpeningErrors {
         return (try? here?.status().links) == 0
     }
 
-    private static func permissionAdvice(_ path: [UInt8], _ creating: Bool) -> String? {
+    private static func permissionRemedy(_ path: [UInt8], _ creating: Bool) -> CoordinationError.Remedy? {
         if creating, let (parent, status) = lastThatStands(on: path), parent != path {
-            return
-                "user \(effectiveUser()) may make nothing in \(printable(parent)) (mode \(LocationFacts.octal(status.permissions)), of user \(status.owner)); name a directory of your own by its path, or set GROUP_CONTAINERS_HOME to one"
+            let mode = LocationFacts.octal(status.permissions)
+            return .init(
+                .setEnvironment,
+                "user \(effectiveUser()) may make nothing in \(printable(parent)) (mode \(mode), of user \(status.owner)); "
+                    + "name a directory of your own by its path, or set GROUP_CONTAINERS_HOME to one")
         }
         guard case .forbidden(let barrier) = LocationFacts.standing(of: path, code: .notPermitted, cause: "") else {
             return nil
@@ -92,11 +98,14 @@ enum OpeningErrors {
         // A user can be added to a Unix group that may enter; otherwise only the owner can do something.
         if barrier.isForGroup {
             let name = groupName(ofNumber: barrier.group).map { "'\($0)'" } ?? "\(barrier.group)"
-            return
-                "'\(barrier.path)' is shared with the Unix group \(name): have user \(barrier.user) put into it, and log in anew"
+            return .init(
+                .askOwner,
+                "'\(barrier.path)' is shared with the Unix group \(name): have user \(barrier.user) added to it, and log in "
+                    + "again")
         }
-        return
-            "'\(barrier.path)' is for user \(barrier.owner) alone, who can share what they make with 'groupctl create --unix-group'"
+        return .init(
+            .askOwnerToShare,
+            "'\(barrier.path)' is for user \(barrier.owner) alone; have that user share a container with a Unix group")
     }
 
     /// Returns the deepest existing directory of a path, and its status.
@@ -112,45 +121,5 @@ enum OpeningErrors {
             if slash == 0 && place.count == 1 { return nil }
             place = slash == 0 ? [UInt8(ascii: "/")] : Array(place[..<slash])
         }
-    }
-}
-
-extension CoordinationError {
-    /// Creates an error about a file of the user's own, outside of every container, with advice.
-    fileprivate init(_ errno: Errno, ofOwnFile path: [UInt8], operation: String, writing: Bool) {
-        self.init(errno, item: printable(path), operation: operation)
-        switch errno {
-        case .noSuchEntry: advice = writing ? "make the directory that it is to stand in, first" : "check the path"
-        case .accessDenied, .notPermitted:
-            advice = writing ? "name a file that you may write" : "name a file that you may read"
-        default: break
-        }
-    }
-
-    /// Returns the error for a directory around a test's container that could not be made.
-    package static func temporaryDirectory(_ path: String, _ errno: Errno) -> CoordinationError {
-        CoordinationError(errno, ofOwnFile: Array(path.utf8), operation: "make the temporary directory", writing: true)
-    }
-
-    /// Returns the error for a file outside of the container that keeps a cursor and could not be read or written.
-    package static func cursorFile(_ path: [UInt8], _ errno: Errno) -> CoordinationError {
-        CoordinationError(errno, ofOwnFile: path, operation: "keep the cursor in", writing: true)
-    }
-
-    /// Returns the error for a file outside of the container that keeps a generation and could not be written.
-    package static func generationFile(_ path: [UInt8], _ errno: Errno) -> CoordinationError {
-        CoordinationError(errno, ofOwnFile: path, operation: "keep the generation in", writing: true)
-    }
-
-    /// Returns the error for a file that is to be imported and could not be read.
-    package static func importFile(_ path: [UInt8], _ errno: Errno) -> CoordinationError {
-        CoordinationError(errno, ofOwnFile: path, operation: "import", writing: false)
-    }
-
-    /// Returns the error for a file that should hold a cursor and holds something else.
-    package static func damagedCursorFile(_ path: [UInt8]) -> CoordinationError {
-        CoordinationError(
-            .damaged, item: printable(path), operation: "read the cursor from", cause: "it does not hold one",
-            advice: "remove the file to begin as --since says")
     }
 }

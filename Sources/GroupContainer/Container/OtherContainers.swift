@@ -1,6 +1,7 @@
+import GroupBytes
 import GroupSystemCalls
 
-extension Member {
+extension OpenContainer {
     /// Checks that an item belongs to this container. A container inside this one is separate: its contents are neither
     /// read nor changed by way of this one. Errors: `outsideContainer` where a directory around the item is a
     /// container. Nothing is checked where the item is at the top. System calls: statx, two for each directory around
@@ -25,9 +26,10 @@ extension Member {
 
     private func liesIn(_ container: [UInt8], _ location: ItemLocation, _ operation: String) -> CoordinationError {
         CoordinationError(
-            .outsideContainer, item: printable(location.bytes), operation: operation,
-            cause: "it lies in the container '\(printable(container))', which is another one",
-            advice: "open that one: \(printable(directory.path + [UInt8(ascii: "/")] + container))")
+            .outsideContainer, operation: operation, item: printable(location.bytes),
+            reason: "the item is in another container, '\(printable(container))'",
+            remedy: .init(
+                .openElsewhere, "open that container: \(printable(directory.path + [UInt8(ascii: "/")] + container))"))
     }
 }
 
@@ -35,10 +37,13 @@ extension CoordinationError {
     /// Returns the error for a directory that is, or contains, a container; `inside` is the path of that container.
     static func hasContainer(_ inside: [UInt8], _ location: ItemLocation, _ operation: String) -> CoordinationError {
         CoordinationError(
-            .outsideContainer, item: printable(location.bytes), operation: operation,
-            cause: (inside == location.bytes ? "it is" : "in it is")
-                + " the container '\(printable(inside))', which is another one",
-            advice: "go through the rest item by item; a container that nobody has open is copied with cp -a")
+            .outsideContainer, operation: operation, item: printable(location.bytes),
+            reason: inside == location.bytes
+                ? "the directory is another container"
+                : "the directory contains another container, '\(printable(inside))'",
+            remedy: .init(
+                .handleSeparately,
+                "name the other items one by one; a container without members can be copied as a directory"))
     }
 }
 
@@ -68,9 +73,10 @@ final class ContainersInside {
     }
 
     /// Holds all containers in an item. Errors: `lockTimedOut`, with the members; `notPermitted`.
-    convenience init(_ location: ItemLocation, of member: Member, _ operation: String) throws(CoordinationError) {
-        let directory = try translating(printable(location.bytes), operation) { () throws(Errno) in
-            try member.directory(at: location.parent)
+    convenience init(_ location: ItemLocation, of opened: OpenContainer, _ operation: String) throws(CoordinationError)
+    {
+        let directory = try translating(operation, item: printable(location.bytes)) { () throws(Errno) in
+            try opened.directory(at: location.parent)
         }
         do throws(Obstacle) {
             try self.init(location.name, in: directory.descriptor)
@@ -164,20 +170,22 @@ extension CoordinationError {
     init(_ obstacle: ContainersInside.Obstacle, at location: ItemLocation, _ operation: String) {
         let item = printable(location.bytes)
         let inside = printable(location.bytes + obstacle.path)
-        let what = obstacle.path.isEmpty ? "it is" : "in it is"
+        let what =
+            obstacle.path.isEmpty
+            ? "the directory is another container" : "the directory contains another container, '\(inside)'"
         switch obstacle.reason {
         case .busy:
             self.init(
-                .lockTimedOut, item: item, operation: operation,
-                cause: "\(what) the container '\(inside)', which somebody has open", holders: obstacle.members,
-                advice: "end its members first (groupctl status); nothing was changed")
+                .lockTimedOut, operation: operation, item: item,
+                reason: "\(what), which another process has open", holders: obstacle.members,
+                remedy: .init(.endMembers, "nothing was changed; end the members of that container first"))
         case .accessDenied, .notPermitted:
             self.init(
-                .notPermitted, item: item, operation: operation,
-                cause: "'\(inside)' may not be looked into, and may be a container that somebody has open",
-                advice: "ask its owner; nothing was changed")
+                .notPermitted, operation: operation, item: item,
+                reason: "'\(inside)' may not be read, and may be a container that another process has open",
+                remedy: .init(.askOwner, "nothing was changed; ask the owner for permission"))
         default:
-            self.init(obstacle.reason, item: inside, operation: operation)
+            self.init(obstacle.reason, operation: operation, item: inside)
         }
     }
 }

@@ -6,25 +6,29 @@ import GroupSystemCalls
 /// System calls: fcntl(F_OFD_SETLK); for `isThere`: fcntl(F_OFD_GETLK)
 package final class Presence: Sendable {
     private let byte: HeldByte
+    /// Keeps this process a member.
+    private let opened: OpenContainer
 
     /// Creates the sign. It is refused only where names collide with another lock, which does not happen in practice,
     /// because no process takes this lock exclusively. Error: `conflict`
     package init(_ name: String, in container: Container) throws(CoordinationError) {
-        let member = container.member
-        guard
-            let byte = try HeldByte(
-                LockRange.presence(of: name, key: member.hashKey), .shared, member, operation: "be present")
-        else {
-            throw CoordinationError(
-                .conflict, item: name, operation: "be present", cause: "another process has locked its byte")
+        let opened = container.opened
+        let byte = try locking("be present") { () throws(LockFileFailure) in
+            try HeldByte(LockRange.presence(of: name, key: opened.hashKey), .shared, opened.lockManager)
         }
-        self.byte = byte
+        guard let byte else {
+            throw CoordinationError(
+                .conflict, operation: "be present", item: name,
+                reason: "another process has locked the byte of this name")
+        }
+        (self.byte, self.opened) = (byte, opened)
     }
 
     /// Returns whether this process or another is present under the name.
     package static func isThere(_ name: String, in container: Container) throws(CoordinationError) -> Bool {
-        let member = container.member
-        return try HeldByte.isHeld(
-            LockRange.presence(of: name, key: member.hashKey), member, operation: "ask who is present")
+        let opened = container.opened
+        return try locking("ask who is present") { () throws(LockFileFailure) in
+            try HeldByte.isHeld(LockRange.presence(of: name, key: opened.hashKey), opened.lockManager)
+        }
     }
 }

@@ -1,8 +1,9 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// A small file below `.group` in which this package's own modules keep data, with a lock of its own.
 package struct PrivateFile: Sendable {
-    private let member: Member
+    private let opened: OpenContainer
     private let directoryName: String
     private let name: [UInt8]
     private let location: ItemLocation
@@ -10,74 +11,91 @@ package struct PrivateFile: Sendable {
     /// The lock on the file; it ends with the last reference.
     package final class Holding: Sendable {
         private let lock: HeldLock
-        init(_ lock: HeldLock) { self.lock = lock }
+        /// Keeps this process a member.
+        private let opened: OpenContainer
+        init(_ lock: HeldLock, in opened: OpenContainer) { (self.lock, self.opened) = (lock, opened) }
 
         /// Gives the lock back.
         package func end() { lock.end() }
     }
 
     package init(_ directoryName: String, _ name: String, in container: Container) {
-        member = container.member
+        opened = container.opened
         self.directoryName = directoryName
         self.name = Array(name.utf8)
         location = .inside("\(directoryName)/\(name)")
     }
 
-    private func request(_ operation: String) -> LockRequest {
-        LockRequest([(location, .writing)], by: member, for: Array(programName().utf8), operation: operation)
+    private func locks(_ operation: String) -> ItemLocks {
+        ItemLocks([(location, .exclusive)], of: opened, for: Array(programName().utf8), operation: operation)
     }
 
     /// Waits for the lock, blocking the thread.
     package func holdBlocking(_ operation: String, timeout: Duration?) throws(CoordinationError) -> Holding {
-        Holding(try request(operation).acquireBlocking(until: Deadline(after: timeout)))
+        try opened.locating { () throws(CoordinationError) -> Holding in
+            Holding(try locks(operation).acquireBlocking(until: Deadline(after: timeout)), in: opened)
+        }
     }
 
     /// Waits for the lock, suspending the task.
     package func hold(_ operation: String, timeout: Duration?) async throws(CoordinationError) -> Holding {
-        Holding(try await request(operation).acquire(until: Deadline(after: timeout)))
+        do {
+            return Holding(try await locks(operation).acquire(until: Deadline(after: timeout)), in: opened)
+        } catch {
+            throw error.located(in: opened)
+        }
     }
+
+    /// The container's path, for errors.
+    package var container: String { printable(opened.directory.path) }
 
     /// The file's path, for errors.
     package var label: String { printable(location.bytes) }
 
     /// Returns the file's content, or nil where there is no file.
     package func read() throws(CoordinationError) -> [UInt8]? {
-        let directory = try member.directory.ownDirectory(directoryName)
-        do throws(Errno) {
-            return try FileDescriptor.content(of: name, in: directory)
-        } catch {
-            if error == .noSuchEntry { return nil }
-            throw CoordinationError(error, item: label, operation: "read")
+        try opened.locating { () throws(CoordinationError) -> [UInt8]? in
+            let directory = try opened.directory.ownDirectory(directoryName)
+            do throws(Errno) {
+                return try FileDescriptor.content(of: name, in: directory)
+            } catch {
+                if error == .noSuchEntry { return nil }
+                throw CoordinationError(error, operation: "read", item: label)
+            }
         }
     }
 
     /// Renames a file that cannot be used, in place of an earlier such file, and returns its new name. Call it only
     /// with the lock.
     package func putAside() throws(CoordinationError) -> String {
-        let directory = try member.directory.ownDirectory(directoryName)
-        let aside = name + Array(".damaged".utf8)
-        try translating(label, "put aside") { () throws(Errno) in
-            try directory.rename(name, to: aside, in: directory, replacing: true)
+        try opened.locating { () throws(CoordinationError) -> String in
+            let directory = try opened.directory.ownDirectory(directoryName)
+            let aside = name + Array(".damaged".utf8)
+            try translating("put aside", item: label) { () throws(Errno) in
+                try directory.rename(name, to: aside, in: directory, replacing: true)
+            }
+            return "\(label).damaged"
         }
-        return "\(label).damaged"
     }
 
     /// Replaces the file atomically: after a kill the new content is there as a whole or not at all. Call it only with
     /// the lock.
     package func replace(by content: [UInt8]) throws(CoordinationError) {
-        let directory = try member.directory.ownDirectory(directoryName)
-        let temporary = name + Array(".new".utf8)
-        try translating(label, "write") { () throws(Errno) in
-            let file = try FileDescriptor.open(
-                temporary, in: directory, [.writing, .creating, .truncating], mode: 0o600)
-            do throws(Errno) {
-                try file.setMode(member.directory.fileMode)
-                try file.writeAll(content)
-                try file.synchronizeData()
-                try directory.rename(temporary, to: name, in: directory, replacing: true)
-            } catch {
-                try? directory.unlink(temporary)
-                throw error
+        try opened.locating { () throws(CoordinationError) in
+            let directory = try opened.directory.ownDirectory(directoryName)
+            let temporary = name + Array(".new".utf8)
+            try translating("write", item: label) { () throws(Errno) in
+                let file = try FileDescriptor.open(
+                    temporary, in: directory, [.writing, .creating, .truncating], mode: 0o600)
+                do throws(Errno) {
+                    try file.setMode(opened.directory.fileMode)
+                    try file.writeAll(content)
+                    try file.synchronizeData()
+                    try directory.rename(temporary, to: name, in: directory, replacing: true)
+                } catch {
+                    try? directory.unlink(temporary)
+                    throw error
+                }
             }
         }
     }
@@ -93,9 +111,9 @@ extension Container {
         if slash.map({ $0 + 1 == file.count }) ?? file.isEmpty { throw .notKept(file, operation, isLink: false) }
         if holds(directory) {
             throw CoordinationError(
-                .invalidArgument, item: printable(file), operation: operation,
-                cause: "it lies inside the container, and would be one of its items",
-                advice: "choose a place outside of it")
+                .invalidArgument, operation: operation, item: printable(file),
+                reason: "the file is inside the container, and would be one of its items",
+                remedy: .init(.choosePath, "choose a path outside of the container"))
         }
         let status = try? FileDescriptor.open(path: directory, [.placeOnly, .directory])
             .statusIfPresent(of: Array(file[(slash.map { $0 + 1 } ?? 0)...]))
@@ -125,8 +143,10 @@ extension Container {
 extension CoordinationError {
     fileprivate static func notKept(_ file: [UInt8], _ operation: String, isLink: Bool) -> CoordinationError {
         CoordinationError(
-            .invalidArgument, item: printable(file), operation: operation,
-            cause: isLink ? "it is a symbolic link, no regular file" : "it is no regular file",
-            advice: isLink ? "name the file that the link leads to" : "name a file, one that is there or a new one")
+            .invalidArgument, operation: operation, item: printable(file),
+            reason: isLink ? "the file is a symbolic link, and not a regular file" : "the file is not a regular file",
+            remedy: .init(
+                .choosePath,
+                isLink ? "name the file that the symbolic link leads to" : "name a regular file, or a new one"))
     }
 }

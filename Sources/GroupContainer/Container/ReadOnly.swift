@@ -4,19 +4,19 @@ import GroupSystemCalls
 /// slots are taken. This process is a reader then: it has no slot in the member table, takes locks for reading only,
 /// and writes nothing at all.
 struct ReadOnlyReason: Equatable, Sendable {
-    let cause: String
+    let reason: String
     /// The error code with which a change is refused.
     var code = CoordinationError.Code.notPermitted
-    var advice = "the container can only be read"
+    var remedy: CoordinationError.Remedy?
 
     /// All slots of the member table are taken.
     static let full = ReadOnlyReason(
-        cause:
-            "it has \(MemberTableLayout.slotCount) members, which is the limit; without being one it can only be read",
-        code: .limitReached, advice: "end some; groupctl status shows them")
+        reason:
+            "the container has \(MemberTableLayout.slotCount) members, which is the limit; other processes can only read",
+        code: .limitReached, remedy: .init(.endMembers, "end some of the members"))
 
-    private init(cause: String, code: CoordinationError.Code, advice: String) {
-        (self.cause, self.code, self.advice) = (cause, code, advice)
+    private init(reason: String, code: CoordinationError.Code, remedy: CoordinationError.Remedy) {
+        (self.reason, self.code, self.remedy) = (reason, code, remedy)
     }
 
     /// Finds the reason, or returns nil where both files can be written or where opening them will find another
@@ -27,8 +27,8 @@ struct ReadOnlyReason: Equatable, Sendable {
                 _ = try FileDescriptor.open(Array(file.utf8), in: group, [.readingAndWriting, .nonBlocking])
             } catch {
                 switch error {
-                case .readOnly: cause = "the file system is mounted read-only"
-                case .accessDenied, .notPermitted: cause = "no permission to write .group/\(file)"
+                case .readOnly: reason = "the file system is mounted read-only"
+                case .accessDenied, .notPermitted: reason = "this user may not write .group/\(file)"
                 default: continue
                 }
                 return
@@ -38,39 +38,29 @@ struct ReadOnlyReason: Equatable, Sendable {
     }
 
     func error(_ item: String?, _ operation: String) -> CoordinationError {
-        CoordinationError(
-            code, item: item, operation: operation, cause: cause, advice: advice)
+        CoordinationError(code, operation: operation, item: item, reason: reason, remedy: remedy)
     }
 }
 
-extension Member {
+extension OpenContainer {
     /// Whether this process may only read the container.
     var isReadOnly: Bool { readOnly != nil }
 
     /// Returns the error for an operation that a process that may only read cannot do.
     func refusal(_ item: String, _ operation: String) -> CoordinationError {
         readOnly?.error(item, operation)
-            ?? CoordinationError(.notFound, item: item, operation: operation, cause: "it cannot be made")
+            ?? CoordinationError(.notFound, operation: operation, item: item, reason: "the item cannot be made")
     }
 
     /// Throws if this process may only read and an access would change something. Called before anything is waited for.
     func checkMayTake(_ intents: [AccessIntent], _ operation: String) throws(CoordinationError) {
         guard let readOnly else { return }
-        for intent in intents where intent.mode(concernsDirectory: false) ?? .reading > .reading {
+        for intent in intents where intent.mode(concernsDirectory: false) ?? .shared > .shared {
             throw readOnly.error(intent.path.description, operation)
         }
         // A snapshot is made in staging.
         for intent in intents where intent.wantsSnapshot {
             throw readOnly.error(intent.path.description, "make a snapshot of")
-        }
-    }
-
-    /// Throws if this process may only read and a lock request is not for reading only. The request may be for one of
-    /// the library's own files.
-    func checkMayTake(_ request: LockRequest) throws(CoordinationError) {
-        guard let readOnly else { return }
-        if request.items.contains(where: { $0.mode > .reading }) {
-            throw readOnly.error(request.label, request.operation)
         }
     }
 }
@@ -90,13 +80,13 @@ extension Container {
     /// - What a member that died has left half done is read as it is: of a transaction perhaps one item, and not the
     ///   other.
     /// - A journal that was not recovered after a crash is read up to where it is whole.
-    public var isReadOnly: Bool { member.isReadOnly }
+    public var isReadOnly: Bool { opened.isReadOnly }
 
     /// The cause, or nil where the container can be written.
-    package var readOnlyCause: String? { member.readOnly?.cause }
+    package var readOnlyCause: String? { opened.readOnly?.reason }
 
     /// Throws the error that changing an item would throw if the container can only be read.
     package func checkNotReadOnly(_ item: ItemPath, _ operation: String) throws(CoordinationError) {
-        if let readOnly = member.readOnly { throw readOnly.error(item.description, operation) }
+        if let readOnly = opened.readOnly { throw readOnly.error(item.description, operation).located(in: opened) }
     }
 }

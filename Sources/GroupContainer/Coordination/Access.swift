@@ -1,3 +1,5 @@
+import GroupBytes
+import GroupLog
 import GroupSystemCalls
 
 /// Granted access to the items of a request, valid during its closure. Every call blocks while the disk works.
@@ -8,7 +10,9 @@ public final class Access {
     /// The lock; nil once it was released: at the closure's end, or before it where the request needs only snapshots.
     private(set) var granted: HeldLock?
     private var isOver = false
-    let member: Member
+    /// The changes of a transaction; nil outside one.
+    private var transaction: TransactionAccess?
+    let container: OpenContainer
     let durability: Durability
     /// The request's deadline, which also limits waits under its lock.
     let deadline: Deadline
@@ -24,26 +28,24 @@ public final class Access {
     private var leftovers: [[UInt8]] = []
 
     init(
-        _ lock: HeldLock, _ resolution: AccessRequest.Resolution, _ intents: [AccessIntent], purpose: String,
+        _ lock: HeldLock, _ resolution: AccessRequest.Resolution, _ request: AccessRequest, purpose: String,
         _ durability: Durability, until deadline: Deadline
     ) {
-        (granted, member, self.intents) = (lock, lock.member, intents)
+        (granted, container, intents) = (lock, request.container, request.intents)
         (self.purpose, self.durability, self.deadline) = (purpose, durability, deadline)
         locations = resolution.locations
     }
 
-    /// Makes the requested snapshots, then runs the closure. If the request needs only snapshots, the lock is released
-    /// in between.
-    func run<Answer>(_ body: (Access) throws -> Answer) throws -> Answer {
+    /// Makes the requested snapshots. If the request needs only snapshots, the lock is released then.
+    func makeSnapshots() throws(CoordinationError) {
         for intent in intents where intent.wantsSnapshot && !snapshots.contains(where: { $0.path == intent.path }) {
             guard let location = locations[intent.path] else { continue }
-            snapshots.append(try PrivateCopy(of: intent.path, at: location, by: member))
+            snapshots.append(try PrivateCopy(of: intent.path, at: location, by: container))
         }
         if !snapshots.isEmpty && intents.allSatisfy({ $0.wantsSnapshot || !$0.needsLock }) {
             granted?.end()
             granted = nil
         }
-        return try body(self)
     }
 
     /// Releases the lock and ends this access, also for a caller that kept the object.
@@ -55,8 +57,8 @@ public final class Access {
 
     /// Deletes this access's files in staging. Not called under the lock: a large tree takes a while.
     func sweep() {
-        for name in leftovers { try? member.directory.staging.removeTree(name) }
-        for snapshot in snapshots { snapshot.remove(by: member) }
+        for name in leftovers { try? container.directory.staging.removeTree(name) }
+        for snapshot in snapshots { snapshot.remove(by: container) }
         (leftovers, snapshots) = ([], [])
     }
 
@@ -66,11 +68,14 @@ public final class Access {
         granted?.covers(location, for: mode) ?? false
     }
 
-    func notGranted(_ path: ItemPath, _ operation: String, advice: String? = nil) -> CoordinationError {
+    func notGranted(_ path: ItemPath, _ operation: String, remedy: CoordinationError.Remedy? = nil)
+        -> CoordinationError
+    {
         CoordinationError(
-            .invalidArgument, item: path.description, operation: operation,
-            cause: isOver ? "its access has ended" : "the request did not ask for it in this mode",
-            advice: advice ?? "name it in coordinate(_:), and use the access within its closure")
+            .invalidArgument, operation: operation, item: path.description,
+            reason: isOver ? "the access has ended" : "the request did not name the item in this mode",
+            remedy: remedy
+                ?? (isOver ? .useAccess : .init(.nameInRequest, "name the item with that intent in `coordinate`")))
     }
 
     /// Returns the location of an item's content: symbolic links were followed when the request was made.
@@ -80,7 +85,7 @@ public final class Access {
         if isOver || !covers(location, for: mode) { throw notGranted(path, operation) }
         // A read of a path of the request was checked when it was resolved. In all other cases, a directory may have
         // become a container since.
-        if mode != .reading || locations[path] == nil { try member.checkIsOurs(location, operation) }
+        if mode != .shared || locations[path] == nil { try container.checkIsOurs(location, operation) }
         return location
     }
 
@@ -88,8 +93,8 @@ public final class Access {
     func namedLocation(_ path: ItemPath, _ operation: String) throws(CoordinationError) -> ItemLocation {
         let asked = try path.location(for: operation)
         let location = locations[path] ?? asked
-        if isOver || (locations[path] == nil && !covers(location, for: .reading)) { throw notGranted(path, operation) }
-        if locations[path] == nil { try member.checkIsOurs(location, operation) }
+        if isOver || (locations[path] == nil && !covers(location, for: .shared)) { throw notGranted(path, operation) }
+        if locations[path] == nil { try container.checkIsOurs(location, operation) }
         return location
     }
 
@@ -100,25 +105,26 @@ public final class Access {
         // An item that was moved while its lock was awaited is at its new location.
         let isNamed = intents.contains { $0.path == path && $0.isStructural }
         let location = isNamed ? locations[path] ?? asked : asked
-        if isOver || !covers(location, for: .writing) { throw notGranted(path, operation) }
-        try member.checkIsOurs(location, operation)
+        if isOver || !covers(location, for: .exclusive) { throw notGranted(path, operation) }
+        try container.checkIsOurs(location, operation)
         guard let status = try status(of: location, operation) else {
-            throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: operation)
+            throw CoordinationError(Errno.noSuchEntry, operation: operation, item: path.description)
         }
-        if status.isDirectory && !covers(location, for: .structural) {
+        if status.isDirectory && !covers(location, for: .tree) {
             if isNamed {
                 throw CoordinationError(
-                    .conflict, item: path.description, operation: operation,
-                    cause: "a directory has come to its place while its lock was awaited", advice: "try again")
+                    .conflict, operation: operation, item: path.description,
+                    reason: "a directory took the item's place while the lock was awaited", remedy: .tryAgain)
             }
             throw notGranted(
-                path, operation, advice: "ask for the directory with everything in it: .forDeleting or .forMoving")
+                path, operation,
+                remedy: .init(.nameInRequest, "name the directory with its contents: `.forDeleting` or `.forMoving`"))
         }
         return (location, status)
     }
 
     func status(of location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
-        try member.status(of: location, for: operation)
+        try container.status(of: location, for: operation)
     }
 
     /// Returns where a path can be read in a snapshot; nil where it is in none.
@@ -130,38 +136,65 @@ public final class Access {
 
     // MARK: What is changed
 
+    var backend: any ItemBackend { transaction ?? DirectChanges(access: self) }
+
+    /// Runs a transaction's closure and commits its changes. If the closure throws, nothing is changed. See
+    /// `TransactionChanges.commit`.
+    func transact<Answer>(
+        _ body: (Access) throws -> Answer
+    ) throws -> (answer: Answer, outcome: TransactionChanges.Outcome) {
+        let transaction = TransactionAccess(self)
+        self.transaction = transaction
+        // The changes refer to this access.
+        defer { self.transaction = nil }
+        let answer: Answer
+        do {
+            answer = try body(self)
+        } catch {
+            isOver = true
+            transaction.transaction.discard()
+            throw error
+        }
+        (isOver, hasChanged) = (true, true)
+        let outcome = try container.locating { () throws(CoordinationError) in
+            try transaction.transaction.commit { granted?.handOver() }
+        }
+        if durability == .durable, let position = outcome.position { durableThrough = position }
+        return (answer, outcome)
+    }
+
     /// Returns the lock for a change that cannot be finished now; this access has no lock afterwards.
     private func handOver() -> HeldLock? {
         defer { (granted, isOver) = (nil, true) }
         return granted?.handOver()
     }
 
-    var ground: Preconditions { Preconditions(member: member, lock: granted, deadline: deadline) }
+    var ground: Preconditions { Preconditions(container: container, lock: granted, deadline: deadline) }
 
     /// Makes one change. With `.durable`, its record is synchronized to the disk after the lock was released.
     func change(
         _ make: (StagedChange) throws(CoordinationError) -> LogPosition
-    ) throws(CoordinationError) -> UInt64 {
+    ) throws(CoordinationError) -> Generation {
         hasChanged = true
         let position = try make(
             StagedChange(
-                by: member, purpose: purpose, durability, on: ground, leaving: { self.leftovers.append($0) },
+                by: container, purpose: purpose, durability, on: ground, leaving: { self.leftovers.append($0) },
                 keepingLock: handOver))
         if durability == .durable { durableThrough = position }
-        return position.sequence
+        return Generation(rawValue: position.sequence)
     }
 
     /// Synchronizes an item that needs no change: it may stem from a relaxed change, or from a change whose writer
     /// died. A call acknowledged as durable leaves the item on the disk.
     func confirm(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
         if durability != .durable { return }
-        try translating(printable(location.bytes), operation) { () throws(Errno) in
-            try SeparateTable.within(member.directory.root) { root throws(Errno) in
+        try translating(operation, item: printable(location.bytes)) { () throws(Errno) in
+            try SeparateTable.within(container.directory.root) { root throws(Errno) in
                 try FileDescriptor.open(location.bytes, in: root, [.reading, .notFollowing, .nonBlocking]).synchronize()
             }
-            try member.openDirectory(location.parent).synchronize()
+            try container.openDirectory(location.parent).synchronize()
         }
-        durableThrough = try member.journal.log.end()
+        durableThrough = try translating(container.journal.log.end())
     }
 }
 
@@ -170,10 +203,17 @@ extension Access {
     /// whole process on the item itself (`fcntl(F_SETLK)`: SQLite's). Errors: `notFound`, `wrongType`, `inputOutput`.
     /// System calls: openat2, read
     public func readBytes(_ path: ItemPath) throws(CoordinationError) -> [UInt8] {
+        try container.locating { () throws(CoordinationError) in try content(of: path) }
+    }
+
+    private func content(of path: ItemPath) throws(CoordinationError) -> [UInt8] {
         if let place = snapshotPlace(of: path) {
-            return try member.readFile(place, in: member.directory.staging, label: path.description).content
+            return try container.readFile(place, in: container.directory.staging, label: path.description).content
         }
-        return try member.readFile(location(path, for: .reading, "read")).content
+        let location = try location(path, for: .shared, "read")
+        if transaction == nil { return try container.readFile(location).content }
+        var reader = try backend.reader(of: location)
+        return try reader.hold()
     }
 
     /// Returns an item's content, or nil where there is no item. See `readBytes`.
@@ -185,13 +225,17 @@ extension Access {
     /// `.immediatelyAvailableMetadataOnly`, this is all there is, as it is at this moment: the item's holder may be
     /// changing it. System calls: openat2, statx
     public func item(_ path: ItemPath) throws(CoordinationError) -> Item? {
+        try container.locating { () throws(CoordinationError) in try present(path) }
+    }
+
+    private func present(_ path: ItemPath) throws(CoordinationError) -> Item? {
         let found: FileStatus?
         if let place = snapshotPlace(of: path) {
-            found = try translating(path.description, "look at") { () throws(Errno) in
-                try member.status(of: place, in: member.directory.staging)
+            found = try translating("look at", item: path.description) { () throws(Errno) in
+                try container.status(of: place, in: container.directory.staging)
             }
         } else {
-            found = try status(of: namedLocation(path, "look at"), "look at")
+            found = try backend.status(of: namedLocation(path, "look at"), "look at")
         }
         return found.map { Item(path: path, ItemState($0, contentHash: nil)) }
     }
@@ -200,15 +244,20 @@ extension Access {
     /// `.forUploading`, which is deleted after the closure. The path is in bytes, as the kernel has it. Errors:
     /// `notFound` where there was no item to make a snapshot of. System calls: readlink
     public func place(of path: ItemPath) throws(CoordinationError) -> [UInt8] {
+        try container.locating { () throws(CoordinationError) in try absolutePath(of: path) }
+    }
+
+    private func absolutePath(of path: ItemPath) throws(CoordinationError) -> [UInt8] {
         let slash = [UInt8(ascii: "/")]
         if let place = snapshotPlace(of: path) {
             if try item(path) == nil {
-                throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "find")
+                throw CoordinationError(Errno.noSuchEntry, operation: "find", item: path.description)
             }
-            return try absolute(member.directory.staging, path) + slash + place
+            return try absolute(container.directory.staging, path) + slash + place
         }
         let location = try namedLocation(path, "find")
-        return try absolute(member.directory.root, path) + slash + location.bytes
+        try backend.checkIsRecorded(location, "find")
+        return try absolute(container.directory.root, path) + slash + location.bytes
     }
 
     private func absolute(
@@ -217,7 +266,7 @@ extension Access {
         do throws(Errno) {
             return try directory.absolutePath()
         } catch {
-            throw CoordinationError(error, item: path.description, operation: "find")
+            throw CoordinationError(error, operation: "find", item: path.description)
         }
     }
 }

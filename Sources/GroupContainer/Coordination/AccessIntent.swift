@@ -104,16 +104,8 @@ public struct AccessIntent: Hashable, Sendable {
         case .reading(let options):
             // A copy of a directory has everything in it as it is at one moment, and no lock shares a whole directory.
             readsContents && concernsDirectory
-                ? .structural : options.contains(.immediatelyAvailableMetadataOnly) ? nil : .reading
-        case .writing: isStructural && concernsDirectory ? .structural : .writing
+                ? .tree : options.contains(.immediatelyAvailableMetadataOnly) ? nil : .shared
+        case .writing: isStructural && concernsDirectory ? .tree : .exclusive
         }
     }
-}
-
-/// The result of a write.
-public enum WriteOutcome: Hashable, Sendable {
-    /// The item has new content; the generation is the sequence number of its record in the journal.
-    case written(UInt64)
-    /// The item had this content already: nothing was written or recorded.
-    case unchanged
 }

@@ -1,9 +1,10 @@
+import GroupLog
 import GroupSystemCalls
 
 /// A request for items by the paths that the caller gave. Resolving it gives the locks to request: symbolic links are
 /// followed, and the directories that a write would have to make are included.
 struct AccessRequest: Sendable {
-    let member: Member
+    let container: OpenContainer
     let intents: [AccessIntent]
     let operation: String
     let purpose: [UInt8]
@@ -12,10 +13,10 @@ struct AccessRequest: Sendable {
     /// The items that were moved while their lock was awaited, and their new locations.
     private var moved: [ItemPath: ItemLocation] = [:]
 
-    init(_ intents: [AccessIntent], by coordinator: Coordinator, operation: String) {
-        (member, purpose) = (coordinator.member, coordinator.label)
-        (self.intents, self.operation) = (intents, operation)
-        let tail = member.journal.log.tail()
+    init(_ call: ItemCall, by coordinator: Coordinator) {
+        (container, purpose) = (coordinator.container, coordinator.label)
+        (intents, operation) = (call.intents, call.operation)
+        let tail = container.journal.log.tail()
         start = LogPosition(file: tail.file, offset: tail.offset, sequence: 0, checksum: 0)
     }
 
@@ -28,30 +29,32 @@ struct AccessRequest: Sendable {
     static let largestRequest = 1_024
 
     func resolve() throws(CoordinationError) -> Resolution {
-        try member.checkMayTake(intents, operation)
-        if intents.count > Self.largestRequest {
-            throw CoordinationError(
-                .limitReached, operation: operation, cause: "a request may name \(Self.largestRequest) items",
-                advice: "make several requests")
-        }
-        var resolution = Resolution()
-        var concernsDirectory = false
-        for intent in intents where intent.isStructural || intent.readsContents {
-            let location = try place(of: intent)
-            if try status(of: location)?.isDirectory == true { concernsDirectory = true }
-        }
-        for intent in intents {
-            let location = try place(of: intent)
-            try member.checkIsOurs(location, operation)
-            resolution.locations[intent.path] = location
-            guard let mode = intent.mode(concernsDirectory: concernsDirectory) else { continue }
-            resolution.modes[location] = max(mode, resolution.modes[location] ?? .reading)
-            if mode == .reading { continue }
-            for directory in location.ancestors where try status(of: directory) == nil {
-                resolution.modes[directory] = max(.writing, resolution.modes[directory] ?? .reading)
+        try container.locating { () throws(CoordinationError) -> Resolution in
+            try container.checkMayTake(intents, operation)
+            if intents.count > Self.largestRequest {
+                throw CoordinationError(
+                    .limitReached, operation: operation, reason: "a request may name \(Self.largestRequest) items",
+                    remedy: .init(.reduceSize, "make several requests"))
             }
+            var resolution = Resolution()
+            var concernsDirectory = false
+            for intent in intents where intent.isStructural || intent.readsContents {
+                let location = try place(of: intent)
+                if try status(of: location)?.isDirectory == true { concernsDirectory = true }
+            }
+            for intent in intents {
+                let location = try place(of: intent)
+                try container.checkIsOurs(location, operation)
+                resolution.locations[intent.path] = location
+                guard let mode = intent.mode(concernsDirectory: concernsDirectory) else { continue }
+                resolution.modes[location] = max(mode, resolution.modes[location] ?? .shared)
+                if mode == .shared { continue }
+                for directory in location.ancestors where try status(of: directory) == nil {
+                    resolution.modes[directory] = max(.exclusive, resolution.modes[directory] ?? .shared)
+                }
+            }
+            return resolution
         }
-        return resolution
     }
 
     private func place(of intent: AccessIntent) throws(CoordinationError) -> ItemLocation {
@@ -61,17 +64,33 @@ struct AccessRequest: Sendable {
         } else {
             named = try intent.path.location(for: operation)
         }
-        return intent.isStructural ? named : try member.resolve(named, operation: operation)
+        return intent.isStructural ? named : try container.resolve(named, operation: operation)
     }
 
     private func status(of location: ItemLocation) throws(CoordinationError) -> FileStatus? {
-        try member.status(of: location, for: operation)
+        try container.status(of: location, for: operation)
     }
 
-    func locks(for resolution: Resolution) -> LockRequest {
-        LockRequest(
+    private func locks(for resolution: Resolution) -> ItemLocks {
+        ItemLocks(
             resolution.modes.map { ($0.key, $0.value) }.sorted { $0.0.bytes.lexicographicallyPrecedes($1.0.bytes) },
-            by: member, for: purpose, operation: operation)
+            of: container, for: purpose, operation: operation)
+    }
+
+    func acquireBlocking(
+        _ resolution: Resolution, until deadline: Deadline
+    ) throws(CoordinationError) -> HeldLock {
+        try container.locating { () throws(CoordinationError) in
+            try locks(for: resolution).acquireBlocking(until: deadline)
+        }
+    }
+
+    func acquire(_ resolution: Resolution, until deadline: Deadline) async throws(CoordinationError) -> HeldLock {
+        do {
+            return try await locks(for: resolution).acquire(until: deadline)
+        } catch {
+            throw error.located(in: container)
+        }
     }
 
     /// The result of checking the paths after their locks were granted.
@@ -83,28 +102,30 @@ struct AccessRequest: Sendable {
 
     /// Checks the resolution after the locks were granted. An item that was moved in between is followed, once.
     func check(_ resolution: Resolution) throws(CoordinationError) -> Verdict {
-        // No member has changed anything. An external change could follow a moment after any check.
-        if !member.isReadOnly && !member.journal.log.hasMore(behind: start) { return .current }
-        var next = self
-        for intent in intents where intent.followsMoves {
-            let location = try place(of: intent)
-            guard try status(of: location) == nil, let place = try trail(of: location) else { continue }
-            if moved[intent.path] != nil { throw movedAway }
-            next.moved[intent.path] = place
+        try container.locating { () throws(CoordinationError) -> Verdict in
+            // No member has changed anything. An external change could follow a moment after any check.
+            if !container.isReadOnly && !container.journal.log.hasMore(behind: start) { return .current }
+            var next = self
+            for intent in intents where intent.followsMoves {
+                let location = try place(of: intent)
+                guard try status(of: location) == nil, let place = try trail(of: location) else { continue }
+                if moved[intent.path] != nil { throw movedAway }
+                next.moved[intent.path] = place
+            }
+            if next.moved != moved { return .again(next) }
+            let now = try resolve()
+            let isCovered = now.modes.allSatisfy {
+                resolution.modes[$0.key] ?? .shared >= $0.value && resolution.modes[$0.key] != nil
+            }
+            return now.locations == resolution.locations && isCovered ? .current : .again(self)
         }
-        if next.moved != moved { return .again(next) }
-        let now = try resolve()
-        let isCovered = now.modes.allSatisfy {
-            resolution.modes[$0.key] ?? .reading >= $0.value && resolution.modes[$0.key] != nil
-        }
-        return now.locations == resolution.locations && isCovered ? .current : .again(self)
     }
 
     /// Returns where an item was moved since the request was made; nil if it was not moved. Linear in the records since
     /// then.
     private func trail(of location: ItemLocation) throws(CoordinationError) -> ItemLocation? {
         var trail = MoveTrail(of: location)
-        try member.journal.read(from: start) { record in
+        try container.journal.read(from: start) { record in
             trail.note(record)
             return false
         }
@@ -113,8 +134,9 @@ struct AccessRequest: Sendable {
 
     var movedAway: CoordinationError {
         CoordinationError(
-            .conflict, item: intents.map(\.path.description).joined(separator: ", "), operation: operation,
-            cause: "what the path leads to kept changing while its lock was awaited", advice: "try again")
+            .conflict, operation: operation, item: intents.map(\.path.description).joined(separator: ", "),
+            reason: "the path was redirected again and again while the lock was awaited", remedy: .tryAgain
+        ).located(in: container)
     }
 }
 

@@ -1,3 +1,4 @@
+import GroupLog
 import GroupSystemCalls
 
 /// The calls by which a member accesses items. Its calls suspend: a task that waits for a lock occupies no thread of
@@ -9,14 +10,14 @@ import GroupSystemCalls
 /// clock that does not jump. Errors: `lockTimedOut` with the holders, `cancelled`, `outsideContainer`,
 /// `invalidArgument`, and those of `Access`.
 public struct Coordinator: Sendable {
-    let member: Member
+    let container: OpenContainer
     /// The member's name for its work: a label in the journal and in errors.
     public let purpose: String
     /// The purpose as bytes, as it is written into files.
     let label: [UInt8]
 
-    init(member: Member, purpose: String) {
-        (self.member, self.purpose, label) = (member, purpose, Array(purpose.utf8))
+    init(_ container: OpenContainer, purpose: String) {
+        (self.container, self.purpose, label) = (container, purpose, Array(purpose.utf8))
     }
 
     /// The blocking form of these calls.
@@ -32,7 +33,7 @@ public struct Coordinator: Sendable {
         _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = .seconds(30),
         _ body: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> Answer {
-        try await coordinate(intents, operation: "coordinate", durability, timeout, body)
+        try await run(ItemCall(operation: "coordinate", intents: intents), durability, timeout, body)
     }
 
     /// Runs `body` with access to an array of items. See the variadic form of `coordinate`.
@@ -40,20 +41,75 @@ public struct Coordinator: Sendable {
         _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = .seconds(30),
         _ body: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> Answer {
-        try await coordinate(intents, operation: "coordinate", durability, timeout, body)
+        try await run(ItemCall(operation: "coordinate", intents: intents), durability, timeout, body)
     }
 
-    func coordinate<Answer: Sendable>(
-        _ intents: [AccessIntent], operation: String, _ durability: Durability, _ timeout: Duration?,
-        _ body: @escaping @Sendable (Access) throws -> Answer
+    /// Runs an async `body` with access to all items. The lock is held until `body` returns, however long it awaits;
+    /// every use of the items goes through `HeldAccess.perform`, on a thread of its own. A request that `body` makes for
+    /// an item that this request holds throws `deadlock` at once, as in the blocking form, unless it only reads what is
+    /// held. See the form with a closure that does not suspend, which costs one thread instead of one for each `perform`.
+    public func coordinate<Answer: Sendable>(
+        _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ body: @Sendable (HeldAccess) async throws -> Answer
     ) async throws -> Answer {
-        var request = AccessRequest(intents, by: self, operation: operation)
+        try await coordinate(intents, durability: durability, timeout: timeout, body)
+    }
+
+    /// Runs an async `body` with access to an array of items. See the variadic form.
+    public func coordinate<Answer: Sendable>(
+        _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ body: @Sendable (HeldAccess) async throws -> Answer
+    ) async throws -> Answer {
+        var request = AccessRequest(ItemCall(operation: "coordinate", intents: intents), by: self)
         let deadline = Deadline(after: timeout)
         for _ in 0..<Self.attempts {
             let present = request
-            let resolution = try await Self.offload { try present.resolve() }
-            let lock = try await present.locks(for: resolution).acquire(until: deadline)
-            switch try await Self.offload({ try run(present, resolution, lock, durability, deadline, body) }) {
+            let resolution = try await OwnThread.run { try present.resolve() }
+            let lock = try await present.acquire(resolution, until: deadline)
+            let frame = LockFrame(lock, outer: .current)
+            let round = try await OwnThread.run { () throws -> Round<HeldAccess> in
+                if case .again(let next) = try present.check(resolution) { return .again(next) }
+                let access = Access(lock, resolution, present, purpose: purpose, durability, until: deadline)
+                do {
+                    try access.makeSnapshots()
+                } catch {
+                    try finish(access, lock)
+                    throw error
+                }
+                return .answer(HeldAccess(access, frame))
+            }
+            switch round {
+            case .again(let next):
+                lock.end()
+                request = next
+            case .answer(let access):
+                // Also where no thread can be started for the end.
+                defer { lock.end() }
+                let answer: Result<Answer, any Error>
+                do {
+                    answer = .success(try await LockFrame.within(frame) { try await body(access) })
+                } catch {
+                    answer = .failure(error)
+                }
+                try await access.end { try finish($0, lock) }
+                return try answer.get()
+            }
+        }
+        throw request.movedAway
+    }
+
+    func run<Answer: Sendable>(
+        _ call: ItemCall, _ durability: Durability, _ timeout: Duration?,
+        _ body: @escaping @Sendable (Access) throws -> Answer
+    ) async throws -> Answer {
+        var request = AccessRequest(call, by: self)
+        let deadline = Deadline(after: timeout)
+        for _ in 0..<Self.attempts {
+            let present = request
+            let resolution = try await OwnThread.run { try present.resolve() }
+            let lock = try await present.acquire(resolution, until: deadline)
+            let frame = LockFrame(lock, outer: .current)
+            switch try await OwnThread.run({ try run(present, resolution, frame, durability, deadline, body) }) {
             case .answer(let answer): return answer
             case .again(let next): request = next
             }
@@ -69,63 +125,64 @@ public struct Coordinator: Sendable {
         case again(AccessRequest)
     }
 
-    /// Runs `body` under the lock, and the work that follows. The lock is released before the disk confirms the record,
-    /// so that no waiter waits for the disk.
+    /// Runs `body` under the frame's lock, and the work that follows.
     func run<Answer>(
-        _ request: AccessRequest, _ resolution: AccessRequest.Resolution, _ lock: HeldLock, _ durability: Durability,
+        _ request: AccessRequest, _ resolution: AccessRequest.Resolution, _ frame: LockFrame, _ durability: Durability,
         _ deadline: Deadline, _ body: (Access) throws -> Answer
     ) throws -> Round<Answer> {
+        let lock = frame.lock
         if case .again(let next) = try request.check(resolution) {
             lock.end()
             return .again(next)
         }
-        let access = Access(lock, resolution, request.intents, purpose: purpose, durability, until: deadline)
-        defer { access.sweep() }
-        let answer = Result { try LockFrame.within(lock) { try access.run(body) } }
-        access.end()
-        lock.end()
-        if access.hasChanged { member.memberTable.wake(MemberTable.journalWord) }
-        if let position = access.durableThrough { try member.journal.log.synchronize(through: position) }
-        member.tendJournal()
+        let access = Access(lock, resolution, request, purpose: purpose, durability, until: deadline)
+        let answer = Result {
+            try access.makeSnapshots()
+            return try LockFrame.within(frame) { try body(access) }
+        }
+        try finish(access, lock)
         return .answer(try answer.get())
     }
 
-    /// Runs blocking work on a thread of its own. Fails at once if no thread can be started; what the work's closure
-    /// holds is released then.
-    static func offload<Answer: Sendable>(_ work: @escaping @Sendable () throws -> Answer) async throws
-        -> Answer
-    {
-        try await withCheckedThrowingContinuation { continuation in
-            do throws(Errno) {
-                try WorkThread.start { continuation.resume(with: Result { try work() }) }
-            } catch {
-                continuation.resume(throwing: CoordinationError.noThread(error))
+    /// Ends an access and its lock. The lock is released before the disk confirms the record, so that no waiter waits
+    /// for the disk.
+    private func finish(_ access: Access, _ lock: HeldLock) throws(CoordinationError) {
+        defer { access.sweep() }
+        access.end()
+        lock.end()
+        if access.hasChanged { container.memberTable.wake(MemberTable.journalWord) }
+        if let position = access.durableThrough {
+            try container.locating { () throws(CoordinationError) in
+                try translating(container.journal.log.synchronize(through: position))
             }
         }
-    }
-
-    static func offload<Answer: Sendable>(
-        _ work: @escaping @Sendable () -> Result<Answer, CoordinationError>
-    ) async -> Result<Answer, CoordinationError> {
-        await withCheckedContinuation { continuation in
-            do throws(Errno) {
-                try WorkThread.start { continuation.resume(returning: work()) }
-            } catch {
-                continuation.resume(returning: .failure(.noThread(error)))
-            }
-        }
-    }
-}
-
-extension CoordinationError {
-    fileprivate static func noThread(_ errno: Errno) -> CoordinationError {
-        CoordinationError(
-            .limitReached, operation: "coordinate", cause: "no thread could be started for it: \(errno)",
-            advice: "have fewer closures run at a time, or raise the limit of threads: ulimit -u")
+        container.tendJournal()
     }
 }
 
 extension Coordinator.Round: Sendable where Answer: Sendable {}
+
+/// Access to items in an async closure, valid until that closure returns.
+public struct HeldAccess: Sendable {
+    /// The mutex is held while `perform` runs its work: an access is for one thread at a time, and each waiter has a
+    /// thread of its own.
+    private let access: Guarded<Access>
+    private let frame: LockFrame
+
+    init(_ access: sending Access, _ frame: LockFrame) { (self.access, self.frame) = (Guarded(access), frame) }
+
+    /// Runs blocking work with the items, on a thread of its own, one call at a time. Errors: those of `work`;
+    /// `limitReached` where no thread can be started
+    public func perform<Answer: Sendable>(
+        _ work: @escaping @Sendable (Access) throws -> Answer
+    ) async throws -> Answer {
+        try await OwnThread.run { try LockFrame.within(frame) { try access.withLock { try work($0) } } }
+    }
+
+    fileprivate func end(_ finish: @escaping @Sendable (Access) throws -> Void) async throws {
+        try await OwnThread.run { try access.withLock { try finish($0) } }
+    }
+}
 
 /// The coordinator's calls for programs without tasks and for threads that the program starts itself. Each call blocks
 /// its thread; do not use them on the cooperative pool.
@@ -139,7 +196,7 @@ public struct BlockingCoordinator: Sendable {
         _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = .seconds(30),
         _ body: (Access) throws -> Answer
     ) throws -> Answer {
-        try coordinate(intents, operation: "coordinate", durability, timeout, body)
+        try run(ItemCall(operation: "coordinate", intents: intents), durability, timeout, body)
     }
 
     /// Runs `body` with access to an array of items. See the variadic form of `coordinate`.
@@ -147,49 +204,24 @@ public struct BlockingCoordinator: Sendable {
         _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = .seconds(30),
         _ body: (Access) throws -> Answer
     ) throws -> Answer {
-        try coordinate(intents, operation: "coordinate", durability, timeout, body)
+        try run(ItemCall(operation: "coordinate", intents: intents), durability, timeout, body)
     }
 
-    func coordinate<Answer>(
-        _ intents: [AccessIntent], operation: String, _ durability: Durability, _ timeout: Duration?,
+    func run<Answer>(
+        _ call: ItemCall, _ durability: Durability, _ timeout: Duration?,
         _ body: (Access) throws -> Answer
     ) throws -> Answer {
-        var request = AccessRequest(intents, by: coordinator, operation: operation)
+        var request = AccessRequest(call, by: coordinator)
         let deadline = Deadline(after: timeout)
         for _ in 0..<Coordinator.attempts {
             let resolution = try request.resolve()
-            let lock = try request.locks(for: resolution).acquireBlocking(until: deadline)
-            switch try coordinator.run(request, resolution, lock, durability, deadline, body) {
+            let lock = try request.acquireBlocking(resolution, until: deadline)
+            let frame = LockFrame(lock, outer: .current)
+            switch try coordinator.run(request, resolution, frame, durability, deadline, body) {
             case .answer(let answer): return answer
             case .again(let next): request = next
             }
         }
         throw request.movedAway
-    }
-
-    /// Returns an item's content, read under a shared lock.
-    public func readBytes(_ path: ItemPath, timeout: Duration? = .seconds(30)) throws -> [UInt8] {
-        try coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.readBytes(path) }
-    }
-
-    /// Replaces an item's content, under an exclusive lock. See `Access.write`.
-    public func write(
-        bytes: [UInt8], to path: ItemPath, _ durability: Durability = .durable, if condition: WriteCondition = .always,
-        mode: UInt32? = nil, timeout: Duration? = .seconds(30)
-    ) throws -> WriteOutcome {
-        try coordinate([.writing(path)], operation: "write", durability, timeout) {
-            try $0.write(bytes: bytes, to: path, if: condition, mode: mode)
-        }
-    }
-
-    /// Replaces an item's content with what `body` returns for its present content (nil: absent), under one exclusive
-    /// lock. If `body` throws, nothing is written.
-    public func updateBytes(
-        _ path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30),
-        _ body: ([UInt8]?) throws -> [UInt8]
-    ) throws -> WriteOutcome {
-        try coordinate([.writing(path)], operation: "update", durability, timeout) { access in
-            try access.write(bytes: body(access.readBytesIfPresent(path)), to: path)
-        }
     }
 }

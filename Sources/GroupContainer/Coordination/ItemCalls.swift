@@ -1,166 +1,393 @@
-/// The intents of each single-change call, shared by both coordinators.
-private enum Intents {
-    static func remove(_ path: ItemPath) -> [AccessIntent] { [.writing(path, .forDeleting)] }
-    static func move(_ path: ItemPath, _ destination: ItemPath) -> [AccessIntent] {
-        [.writing(path, .forMoving), .writing(destination, .forReplacing)]
-    }
-    static func copy(_ path: ItemPath, _ destination: ItemPath, recursively: Bool) -> [AccessIntent] {
-        [.reading(path, recursively ? .recursively : []), .writing(destination, .forReplacing)]
-    }
-    static func setMode(_ path: ItemPath) -> [AccessIntent] { [.writing(path, .contentIndependentMetadataOnly)] }
-}
+/// The calls of both coordinators. Each call is made of one `ItemCall` and one method of `Access`, in the suspending form
+/// of `Coordinator` and the blocking one of `BlockingCoordinator`, side by side; `tools/check` compares the signatures of
+/// the two forms.
+///
+/// In all calls, `timeout` limits the wait for the lock. Errors: those of `Coordinator.coordinate` and of the method of
+/// `Access` that a call names.
 
-extension BlockingCoordinator {
-    /// Removes an item, under an exclusive lock on it and everything in it. See `Access.remove`.
-    @discardableResult
-    public func remove(
-        _ path: ItemPath, recursively: Bool = false, _ durability: Durability = .durable,
-        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
-    ) throws -> UInt64 {
-        try coordinate(Intents.remove(path), operation: "remove", durability, timeout) {
-            try $0.remove(path, recursively: recursively, if: condition)
-        }
-    }
+/// What a call on items needs: its name for errors, and its intents.
+struct ItemCall: Sendable {
+    let operation: String
+    let intents: [AccessIntent]
 
-    /// Moves an item, under exclusive locks on both ends. See `Access.move`.
-    @discardableResult
-    public func move(
-        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, _ durability: Durability = .durable,
-        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
-    ) throws -> UInt64 {
-        try coordinate(Intents.move(path, destination), operation: "move", durability, timeout) {
-            try $0.move(path, to: destination, replacing: replacing, if: condition)
-        }
+    static func read(_ path: ItemPath) -> ItemCall { ItemCall(operation: "read", intents: [.reading(path)]) }
+    static func look(at path: ItemPath) -> ItemCall { ItemCall(operation: "look at", intents: [.reading(path)]) }
+    static func write(_ path: ItemPath) -> ItemCall { ItemCall(operation: "write", intents: [.writing(path)]) }
+    static func update(_ path: ItemPath) -> ItemCall { ItemCall(operation: "update", intents: [.writing(path)]) }
+    static func remove(_ path: ItemPath) -> ItemCall {
+        ItemCall(operation: "remove", intents: [.writing(path, .forDeleting)])
     }
-
-    /// Copies a file, under a shared lock on it and an exclusive lock on the destination; with `recursively` also a
-    /// directory, under exclusive locks on both and everything in them. See `Access.copy`.
-    @discardableResult
-    public func copy(
-        _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,
-        _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
-    ) throws -> WriteOutcome {
-        try coordinate(
-            Intents.copy(path, destination, recursively: recursively), operation: "copy", durability, timeout
-        ) {
-            try $0.copy(path, to: destination, recursively: recursively, replacing: replacing)
-        }
+    static func move(_ path: ItemPath, _ destination: ItemPath) -> ItemCall {
+        ItemCall(operation: "move", intents: [.writing(path, .forMoving), .writing(destination, .forReplacing)])
     }
-
-    /// Makes a directory and its missing parents. See `Access.createDirectory`.
-    @discardableResult
-    public func createDirectory(
-        _ path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
-    ) throws -> WriteOutcome {
-        try coordinate([.writing(path)], operation: "create directory", durability, timeout) {
-            try $0.createDirectory(path)
-        }
+    static func copy(_ path: ItemPath, _ destination: ItemPath, recursively: Bool) -> ItemCall {
+        ItemCall(
+            operation: "copy",
+            intents: [.reading(path, recursively ? .recursively : []), .writing(destination, .forReplacing)])
     }
-
-    /// Sets an item's permissions. See `Access.setMode`.
-    @discardableResult
-    public func setMode(
-        _ mode: UInt32, of path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
-    ) throws -> WriteOutcome {
-        try coordinate(Intents.setMode(path), operation: "set the mode of", durability, timeout) {
-            try $0.setMode(mode, of: path)
-        }
+    static func createDirectory(_ path: ItemPath) -> ItemCall {
+        ItemCall(operation: "create directory", intents: [.writing(path)])
+    }
+    static func setMode(_ path: ItemPath) -> ItemCall {
+        ItemCall(operation: "set the mode of", intents: [.writing(path, .contentIndependentMetadataOnly)])
     }
 }
 
 extension Coordinator {
-    /// Removes an item, under an exclusive lock on it and everything in it. See `Access.remove`.
+    /// Returns an item's content, read under a shared lock.
+    public func readBytes(
+        _ path: ItemPath, timeout: Duration? = .seconds(30)
+    ) async throws -> [UInt8] {
+        try await run(.read(path), .relaxed, timeout) {
+            try $0.readBytes(path)
+        }
+    }
+
+    /// Calls `body` to read an item's content piece by piece, under a shared lock. See `Access.read(_:_:)`.
+    public func read<Answer: Sendable>(
+        _ path: ItemPath, timeout: Duration? = .seconds(30),
+        _ body: @escaping @Sendable (inout ItemReader) throws -> Answer
+    ) async throws -> Answer {
+        try await run(.read(path), .relaxed, timeout) {
+            try $0.read(path, body)
+        }
+    }
+
+    /// Decodes an item's JSON, under a shared lock. See `Access.read(_:as:)`.
+    public func read<Value: Decodable>(
+        _ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)
+    ) async throws -> Value {
+        try ItemCoding.decode(type, await readBytes(path, timeout: timeout), from: path)
+    }
+
+    /// Returns an item's generation, or nil where there is no item, under a shared lock. See `Access.generation(of:)`.
+    public func generation(
+        of path: ItemPath, timeout: Duration? = .seconds(30)
+    ) async throws -> Generation? {
+        try await run(.look(at: path), .relaxed, timeout) {
+            try $0.generation(of: path)
+        }
+    }
+
+    /// Returns an item's content and its generation, read under one shared lock. See `Access.readVersion(_:)`.
+    public func readVersion(
+        _ path: ItemPath, timeout: Duration? = .seconds(30)
+    ) async throws -> Versioned<[UInt8]> {
+        try await run(.read(path), .relaxed, timeout) {
+            try $0.readVersion(path)
+        }
+    }
+
+    /// Calls `body` to read an item's content piece by piece, and returns its generation for a later compare-and-set. See
+    /// `Access.readVersion(_:_:)`.
+    public func readVersion<Answer: Sendable>(
+        _ path: ItemPath, timeout: Duration? = .seconds(30),
+        _ body: @escaping @Sendable (inout ItemReader) throws -> Answer
+    ) async throws -> Versioned<Answer> {
+        try await run(.read(path), .relaxed, timeout) {
+            try $0.readVersion(path, body)
+        }
+    }
+
+    /// Returns an item's decoded JSON and its generation, read under one shared lock. See `Access.readVersion(_:as:)`.
+    public func readVersion<Value: Decodable>(
+        _ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)
+    ) async throws -> Versioned<Value> {
+        let version = try await readVersion(path, timeout: timeout)
+        return try container.locating { () throws(CoordinationError) in
+            try ItemCoding.decode(type, version, from: path)
+        }
+    }
+
+    /// Replaces an item's content, under an exclusive lock. See `Access.write(bytes:to:if:mode:)`.
+    @discardableResult
+    public func write(
+        bytes: [UInt8], to path: ItemPath, durability: Durability = .durable, if condition: WriteCondition = .always,
+        mode: UInt32? = nil, timeout: Duration? = .seconds(30)
+    ) async throws -> WriteResult {
+        try await run(.write(path), durability, timeout) {
+            try $0.write(bytes: bytes, to: path, if: condition, mode: mode)
+        }
+    }
+
+    /// Writes a value as JSON, under an exclusive lock. See `Access.write(_:to:if:)`.
+    @discardableResult
+    public func write(
+        _ value: some Encodable, to path: ItemPath, durability: Durability = .durable,
+        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
+    ) async throws -> WriteResult {
+        let bytes = try ItemCoding.encode(value, for: path)
+        return try await write(bytes: bytes, to: path, durability: durability, if: condition, timeout: timeout)
+    }
+
+    /// Replaces an item's content with what `body` writes piece by piece. The exclusive lock is requested when the content is
+    /// complete, so that no process waits for `body`. If `body` throws, nothing is changed. See
+    /// `Access.write(to:if:mode:_:)`.
+    @discardableResult
+    public func write(
+        to path: ItemPath, durability: Durability = .durable, if condition: WriteCondition = .always,
+        mode: UInt32? = nil, timeout: Duration? = .seconds(30),
+        _ body: @escaping @Sendable (inout ItemWriter) throws -> Void
+    ) async throws -> WriteResult {
+        let container = container
+        let content = try await OwnThread.run { try ItemWriter.content(for: path, by: container, body) }
+        return try await run(.write(path), durability, timeout) {
+            try $0.write(content, to: path, if: condition, mode: mode)
+        }
+    }
+
+    /// Replaces an item's content with what `body` returns for its present content (nil: absent), under one exclusive lock. If
+    /// `body` throws, nothing is written.
+    @discardableResult
+    public func updateBytes(
+        _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ body: @escaping @Sendable ([UInt8]?) throws -> [UInt8]
+    ) async throws -> WriteResult {
+        try await run(.update(path), durability, timeout) {
+            try $0.write(bytes: body($0.readBytesIfPresent(path)), to: path)
+        }
+    }
+
+    /// Reads, changes and writes a value as JSON under one exclusive lock, so that no change of another process is lost.
+    /// `default` is the value of an absent item. Error: `invalidContent` for an item that does not decode, which is left
+    /// unchanged.
+    @discardableResult
+    public func update<Value: Codable & Sendable>(
+        _ path: ItemPath, default missing: Value, durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ body: @escaping @Sendable (inout Value) throws -> Void
+    ) async throws -> WriteResult {
+        try await run(.update(path), durability, timeout) {
+            try $0.update(path, default: missing, body)
+        }
+    }
+
+    /// Removes an item, under an exclusive lock on it and everything in it. See `Access.remove(_:recursively:if:)`.
     @discardableResult
     public func remove(
-        _ path: ItemPath, recursively: Bool = false, _ durability: Durability = .durable,
+        _ path: ItemPath, recursively: Bool = false, durability: Durability = .durable,
         if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
-    ) async throws -> UInt64 {
-        try await coordinate(Intents.remove(path), operation: "remove", durability, timeout) {
+    ) async throws -> WriteResult {
+        try await run(.remove(path), durability, timeout) {
             try $0.remove(path, recursively: recursively, if: condition)
         }
     }
 
-    /// Moves an item, under exclusive locks on both ends. See `Access.move`.
+    /// Moves an item, under exclusive locks on both ends. See `Access.move(_:to:replacing:if:)`.
     @discardableResult
     public func move(
-        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, _ durability: Durability = .durable,
+        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, durability: Durability = .durable,
         if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
-    ) async throws -> UInt64 {
-        try await coordinate(Intents.move(path, destination), operation: "move", durability, timeout) {
+    ) async throws -> WriteResult {
+        try await run(.move(path, destination), durability, timeout) {
             try $0.move(path, to: destination, replacing: replacing, if: condition)
         }
     }
 
-    /// Copies a file, under a shared lock on it and an exclusive lock on the destination; with `recursively` also a
-    /// directory, under exclusive locks on both and everything in them. See `Access.copy`.
+    /// Copies a file, under a shared lock on it and an exclusive lock on the destination; with `recursively` also a directory,
+    /// under exclusive locks on both and everything in them. See `Access.copy(_:to:recursively:replacing:)`.
     @discardableResult
     public func copy(
         _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,
-        _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
-    ) async throws -> WriteOutcome {
-        try await coordinate(
-            Intents.copy(path, destination, recursively: recursively), operation: "copy", durability, timeout
-        ) {
+        durability: Durability = .durable, timeout: Duration? = .seconds(30)
+    ) async throws -> WriteResult {
+        try await run(.copy(path, destination, recursively: recursively), durability, timeout) {
             try $0.copy(path, to: destination, recursively: recursively, replacing: replacing)
         }
     }
 
-    /// Makes a directory and its missing parents. See `Access.createDirectory`.
+    /// Makes a directory and its missing parents. See `Access.createDirectory(_:)`.
     @discardableResult
     public func createDirectory(
-        _ path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
-    ) async throws -> WriteOutcome {
-        try await coordinate([.writing(path)], operation: "create directory", durability, timeout) {
+        _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = .seconds(30)
+    ) async throws -> WriteResult {
+        try await run(.createDirectory(path), durability, timeout) {
             try $0.createDirectory(path)
         }
     }
 
-    /// Sets an item's permissions. See `Access.setMode`.
+    /// Sets an item's permissions. See `Access.setMode(_:of:)`.
     @discardableResult
     public func setMode(
-        _ mode: UInt32, of path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
-    ) async throws -> WriteOutcome {
-        try await coordinate(Intents.setMode(path), operation: "set the mode of", durability, timeout) {
+        _ mode: UInt32, of path: ItemPath, durability: Durability = .durable, timeout: Duration? = .seconds(30)
+    ) async throws -> WriteResult {
+        try await run(.setMode(path), durability, timeout) {
             try $0.setMode(mode, of: path)
         }
     }
 }
 
-/// Reads for a later compare-and-set.
 extension BlockingCoordinator {
-    /// Returns an item's generation, or nil where there is no item, under a shared lock. See `Access.generation`.
-    public func generation(of path: ItemPath, timeout: Duration? = .seconds(30)) throws -> UInt64? {
-        try coordinate([.reading(path)], operation: "look at", .relaxed, timeout) { try $0.generation(of: path) }
+    /// Returns an item's content, read under a shared lock.
+    public func readBytes(
+        _ path: ItemPath, timeout: Duration? = .seconds(30)
+    ) throws -> [UInt8] {
+        try run(.read(path), .relaxed, timeout) {
+            try $0.readBytes(path)
+        }
     }
 
-    /// Returns an item's content and its generation, read under one shared lock. See `Access.readVersion`.
-    public func readVersion(_ path: ItemPath, timeout: Duration? = .seconds(30)) throws -> Versioned<[UInt8]> {
-        try coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.readVersion(path) }
+    /// Calls `body` to read an item's content piece by piece, under a shared lock. See `Access.read(_:_:)`.
+    public func read<Answer>(
+        _ path: ItemPath, timeout: Duration? = .seconds(30), _ body: (inout ItemReader) throws -> Answer
+    ) throws -> Answer {
+        try run(.read(path), .relaxed, timeout) {
+            try $0.read(path, body)
+        }
     }
 
-    /// Returns an item's decoded JSON and its generation, read under one shared lock. See `Access.readVersion`.
+    /// Decodes an item's JSON, under a shared lock. See `Access.read(_:as:)`.
+    public func read<Value: Decodable>(
+        _ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)
+    ) throws -> Value {
+        try ItemCoding.decode(type, readBytes(path, timeout: timeout), from: path)
+    }
+
+    /// Returns an item's generation, or nil where there is no item, under a shared lock. See `Access.generation(of:)`.
+    public func generation(
+        of path: ItemPath, timeout: Duration? = .seconds(30)
+    ) throws -> Generation? {
+        try run(.look(at: path), .relaxed, timeout) {
+            try $0.generation(of: path)
+        }
+    }
+
+    /// Returns an item's content and its generation, read under one shared lock. See `Access.readVersion(_:)`.
+    public func readVersion(
+        _ path: ItemPath, timeout: Duration? = .seconds(30)
+    ) throws -> Versioned<[UInt8]> {
+        try run(.read(path), .relaxed, timeout) {
+            try $0.readVersion(path)
+        }
+    }
+
+    /// Calls `body` to read an item's content piece by piece, and returns its generation for a later compare-and-set. See
+    /// `Access.readVersion(_:_:)`.
+    public func readVersion<Answer>(
+        _ path: ItemPath, timeout: Duration? = .seconds(30), _ body: (inout ItemReader) throws -> Answer
+    ) throws -> Versioned<Answer> {
+        try run(.read(path), .relaxed, timeout) {
+            try $0.readVersion(path, body)
+        }
+    }
+
+    /// Returns an item's decoded JSON and its generation, read under one shared lock. See `Access.readVersion(_:as:)`.
     public func readVersion<Value: Decodable>(
         _ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)
     ) throws -> Versioned<Value> {
         try ItemCoding.decode(type, readVersion(path, timeout: timeout), from: path)
     }
-}
 
-extension Coordinator {
-    /// Returns an item's generation, or nil where there is no item, under a shared lock. See `Access.generation`.
-    public func generation(of path: ItemPath, timeout: Duration? = .seconds(30)) async throws -> UInt64? {
-        try await coordinate([.reading(path)], operation: "look at", .relaxed, timeout) { try $0.generation(of: path) }
+    /// Replaces an item's content, under an exclusive lock. See `Access.write(bytes:to:if:mode:)`.
+    @discardableResult
+    public func write(
+        bytes: [UInt8], to path: ItemPath, durability: Durability = .durable, if condition: WriteCondition = .always,
+        mode: UInt32? = nil, timeout: Duration? = .seconds(30)
+    ) throws -> WriteResult {
+        try run(.write(path), durability, timeout) {
+            try $0.write(bytes: bytes, to: path, if: condition, mode: mode)
+        }
     }
 
-    /// Returns an item's content and its generation, read under one shared lock. See `Access.readVersion`.
-    public func readVersion(_ path: ItemPath, timeout: Duration? = .seconds(30)) async throws -> Versioned<[UInt8]> {
-        try await coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.readVersion(path) }
+    /// Writes a value as JSON, under an exclusive lock. See `Access.write(_:to:if:)`.
+    @discardableResult
+    public func write(
+        _ value: some Encodable, to path: ItemPath, durability: Durability = .durable,
+        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
+    ) throws -> WriteResult {
+        let bytes = try ItemCoding.encode(value, for: path)
+        return try write(bytes: bytes, to: path, durability: durability, if: condition, timeout: timeout)
     }
 
-    /// Returns an item's decoded JSON and its generation, read under one shared lock. See `Access.readVersion`.
-    public func readVersion<Value: Decodable>(
-        _ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)
-    ) async throws -> Versioned<Value> {
-        try ItemCoding.decode(type, await readVersion(path, timeout: timeout), from: path)
+    /// Replaces an item's content with what `body` writes piece by piece. The exclusive lock is requested when the content is
+    /// complete, so that no process waits for `body`. If `body` throws, nothing is changed. See
+    /// `Access.write(to:if:mode:_:)`.
+    @discardableResult
+    public func write(
+        to path: ItemPath, durability: Durability = .durable, if condition: WriteCondition = .always,
+        mode: UInt32? = nil, timeout: Duration? = .seconds(30), _ body: (inout ItemWriter) throws -> Void
+    ) throws -> WriteResult {
+        let content = try ItemWriter.content(for: path, by: coordinator.container, body)
+        return try run(.write(path), durability, timeout) {
+            try $0.write(content, to: path, if: condition, mode: mode)
+        }
+    }
+
+    /// Replaces an item's content with what `body` returns for its present content (nil: absent), under one exclusive lock. If
+    /// `body` throws, nothing is written.
+    @discardableResult
+    public func updateBytes(
+        _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ body: ([UInt8]?) throws -> [UInt8]
+    ) throws -> WriteResult {
+        try run(.update(path), durability, timeout) {
+            try $0.write(bytes: body($0.readBytesIfPresent(path)), to: path)
+        }
+    }
+
+    /// Reads, changes and writes a value as JSON under one exclusive lock, so that no change of another process is lost.
+    /// `default` is the value of an absent item. Error: `invalidContent` for an item that does not decode, which is left
+    /// unchanged.
+    @discardableResult
+    public func update<Value: Codable>(
+        _ path: ItemPath, default missing: Value, durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ body: (inout Value) throws -> Void
+    ) throws -> WriteResult {
+        try run(.update(path), durability, timeout) {
+            try $0.update(path, default: missing, body)
+        }
+    }
+
+    /// Removes an item, under an exclusive lock on it and everything in it. See `Access.remove(_:recursively:if:)`.
+    @discardableResult
+    public func remove(
+        _ path: ItemPath, recursively: Bool = false, durability: Durability = .durable,
+        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
+    ) throws -> WriteResult {
+        try run(.remove(path), durability, timeout) {
+            try $0.remove(path, recursively: recursively, if: condition)
+        }
+    }
+
+    /// Moves an item, under exclusive locks on both ends. See `Access.move(_:to:replacing:if:)`.
+    @discardableResult
+    public func move(
+        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, durability: Durability = .durable,
+        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
+    ) throws -> WriteResult {
+        try run(.move(path, destination), durability, timeout) {
+            try $0.move(path, to: destination, replacing: replacing, if: condition)
+        }
+    }
+
+    /// Copies a file, under a shared lock on it and an exclusive lock on the destination; with `recursively` also a directory,
+    /// under exclusive locks on both and everything in them. See `Access.copy(_:to:recursively:replacing:)`.
+    @discardableResult
+    public func copy(
+        _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,
+        durability: Durability = .durable, timeout: Duration? = .seconds(30)
+    ) throws -> WriteResult {
+        try run(.copy(path, destination, recursively: recursively), durability, timeout) {
+            try $0.copy(path, to: destination, recursively: recursively, replacing: replacing)
+        }
+    }
+
+    /// Makes a directory and its missing parents. See `Access.createDirectory(_:)`.
+    @discardableResult
+    public func createDirectory(
+        _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = .seconds(30)
+    ) throws -> WriteResult {
+        try run(.createDirectory(path), durability, timeout) {
+            try $0.createDirectory(path)
+        }
+    }
+
+    /// Sets an item's permissions. See `Access.setMode(_:of:)`.
+    @discardableResult
+    public func setMode(
+        _ mode: UInt32, of path: ItemPath, durability: Durability = .durable, timeout: Duration? = .seconds(30)
+    ) throws -> WriteResult {
+        try run(.setMode(path), durability, timeout) {
+            try $0.setMode(mode, of: path)
+        }
     }
 }

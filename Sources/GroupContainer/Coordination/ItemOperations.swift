@@ -1,8 +1,13 @@
+import GroupBytes
 import GroupSystemCalls
 
-/// Changes of items. Each is atomic, recorded once, and, if the request is durable, on the disk when `coordinate`
-/// returns. Errors of all calls: `noSpace`, `notPermitted`, `inputOutput`: nothing was changed; `notDurable`: the
-/// change is visible.
+/// Changes of items, in a request and in a transaction. Each is atomic, recorded once, and, if the request is durable,
+/// on the disk when `coordinate` or `transaction` returns. In a transaction the changes become visible together when its
+/// closure has returned; the closure sees them at once, and if it catches an error, the transaction goes on without that
+/// change.
+///
+/// Errors of all calls: `invalidArgument` for an item that the request does not name, and after the closure;
+/// `noSpace`, `notPermitted`, `inputOutput`: nothing was changed; `notDurable`: the change is visible.
 extension Access {
     /// Replaces an item's content atomically; missing directories are made.
     ///
@@ -21,168 +26,103 @@ extension Access {
     /// the same, because they may have another meaning there. An external change after the comparison is replaced,
     /// except with the condition `.absent`. Complexity: see `generation(of:)`.
     ///
+    /// In a transaction, a condition refers to the item as it is without the transaction; it holds until the end, because
+    /// the lock does.
+    ///
     /// Errors: `wrongType`; `conflict` where the condition does not hold, with the present generation; and those of all
     /// calls.
+    @discardableResult
     public func write(
         bytes content: [UInt8], to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil
-    ) throws(CoordinationError) -> WriteOutcome {
+    ) throws(CoordinationError) -> WriteResult {
         try write(.bytes(content), to: path, if: condition, mode: mode)
     }
 
     func write(
         _ content: NewContent, to path: ItemPath, if condition: WriteCondition, mode: UInt32?
-    ) throws(CoordinationError) -> WriteOutcome {
-        let location = try location(path, for: .writing, "write")
-        try check(condition, at: location, "write")
-        var keepsContent = false
-        let old = try status(of: location, "write")
-        if let old {
-            if !old.isRegularFile { throw notAFile(old, path, "write") }
-            if old.size == content.size {
-                keepsContent = try member.isReadable(location, as: content)
-            }
-            if keepsContent && (mode == nil || mode == old.permissions) {
-                try confirm(location, "write")
-                return .unchanged
-            }
+    ) throws(CoordinationError) -> WriteResult {
+        try container.locating { () throws(CoordinationError) -> WriteResult in
+            let location = try location(path, for: .exclusive, "write")
+            try check(condition, at: location, "write")
+            return try backend.write(content, to: location, mode: mode)
         }
-        try createMissingDirectories(of: location, "write")
-        return .written(
-            try change { (change) throws(CoordinationError) in
-                try change.write(
-                    content, to: location, replacing: old, mode: mode,
-                    as: old == nil ? .created : keepsContent ? .touched : .modified)
-            })
     }
 
     /// Removes an item; a symbolic link as such. A directory that is not empty is removed only with `recursively`: then
-    /// with everything in it, at once, as one change. Returns the generation of the removal. The condition, for a
+    /// with everything in it, at once, as one change. The condition, for a
     /// directory, refers to the directory, not to what is in it. Errors: `notFound`; `notEmpty`; `conflict` where the
     /// condition does not hold; and those of all calls. System calls: renameat2; then unlinkat, after the lock was
     /// released
+    ///
+    /// In a transaction, an item that the transaction has moved to its place cannot be removed (`invalidArgument`).
     @discardableResult
     public func remove(
         _ path: ItemPath, recursively: Bool = false, if condition: WriteCondition = .always
-    ) throws(CoordinationError) -> UInt64 {
-        let (location, status) = try entry(path, "remove")
-        try check(condition, at: location, "remove")
-        if status.isDirectory && !recursively {
-            let isEmpty = try translating(path.description, "remove") { () throws(Errno) in
-                try member.openDirectory(location).entryNames().isEmpty
-            }
-            if !isEmpty { throw CoordinationError(Errno.notEmpty, item: path.description, operation: "remove") }
-        }
-        return try change { (change) throws(CoordinationError) in
-            try change.remove(location, status, recursively: recursively)
+    ) throws(CoordinationError) -> WriteResult {
+        try container.locating { () throws(CoordinationError) -> WriteResult in
+            try backend.remove(path, recursively: recursively, if: condition)
         }
     }
 
     /// Moves an item, at once, as one change: a directory with everything in it, a symbolic link as such. Missing
     /// directories are made. With `replacing`, a file or an empty directory at the destination is replaced in the same
-    /// moment. Returns the generation. The condition refers to the item that moves. Errors: `notFound`; `conflict`
+    /// moment. The condition refers to the item that moves. Errors: `notFound`; `conflict`
     /// where the condition does not hold or something is in the way; `notEmpty` where a directory that is not empty is
     /// in the way; `invalidArgument` for a move into itself; `wrongType`; and those of all calls. System calls:
     /// renameat2
+    ///
+    /// In a transaction, the item can be read at its new place, and something else can be written to the old one. The
+    /// moved item cannot be changed or moved again, and an item that the transaction has changed cannot be moved
+    /// (`invalidArgument`); a directory neither replaces an item nor is replaced (`wrongType`).
     @discardableResult
     public func move(
         _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, if condition: WriteCondition = .always
-    ) throws(CoordinationError) -> UInt64 {
-        let (origin, status) = try entry(path, "move")
-        try check(condition, at: origin, "move")
-        let location = try destination.location(for: "move")
-        if location == origin || location.isBelow(origin) {
-            throw CoordinationError(
-                .invalidArgument, item: path.description, operation: "move", cause: "it cannot be moved into itself")
-        }
-        if !covers(location, for: status.isDirectory ? .structural : .writing) {
-            throw notGranted(destination, "move", advice: "ask for its destination, too: .forReplacing")
-        }
-        try member.checkIsOurs(location, "move")
-        let old = try self.status(of: location, "move")
-        if let old, replacing, !old.isDirectory, (old.inode, old.device) == (status.inode, status.device) {
-            // Two hard links of one file. A rename by the kernel would leave both; the move removes this name.
-            return try change { (change) throws(CoordinationError) in
-                try change.remove(origin, status, recursively: false)
+    ) throws(CoordinationError) -> WriteResult {
+        try container.locating { () throws(CoordinationError) -> WriteResult in
+            try backend.checkCanMove(path)
+            let (origin, status) = try entry(path, "move")
+            try check(condition, at: origin, "move")
+            let location = try destination.location(for: "move")
+            if location == origin || location.isBelow(origin) {
+                throw CoordinationError(
+                    .invalidArgument, operation: "move", item: path.description,
+                    reason: "a directory cannot be moved into itself")
             }
-        }
-        try createMissingDirectories(of: location, "move")
-        return try change { (change) throws(CoordinationError) in
-            try change.move(origin, status, to: location, replacing: old, allowed: replacing)
+            if !covers(location, for: status.isDirectory ? .tree : .exclusive) {
+                throw notGranted(
+                    destination, "move", remedy: .init(.nameInRequest, "name the destination, too: `.forReplacing`"))
+            }
+            try container.checkIsOurs(location, "move")
+            return try backend.move(origin, status, to: location, replacing: replacing)
         }
     }
 
     /// Makes a directory and its missing parents; unchanged where the directory exists. Errors: `wrongType`, and those
     /// of all calls. System calls: mkdirat, renameat2
     @discardableResult
-    public func createDirectory(_ path: ItemPath) throws(CoordinationError) -> WriteOutcome {
-        let location = try location(path, for: .writing, "create directory")
-        if let old = try status(of: location, "create directory") {
-            if !old.isDirectory {
-                throw CoordinationError(
-                    .wrongType, item: path.description, operation: "create directory",
-                    cause: "something else stands there")
-            }
-            try confirm(location, "create directory")
-            return .unchanged
+    public func createDirectory(_ path: ItemPath) throws(CoordinationError) -> WriteResult {
+        try container.locating { () throws(CoordinationError) -> WriteResult in
+            try backend.createDirectory(at: location(path, for: .exclusive, "create directory"))
         }
-        try createMissingDirectories(of: location, "create directory")
-        return .written(
-            try change { (change) throws(CoordinationError) in try change.createDirectory(at: location) })
     }
 
     /// Sets an item's permissions, 0 to 07777; unchanged where the item has them. Errors: `notFound`, also for a
     /// symbolic link without a target; `invalidArgument`; `wrongType` where a symbolic link has come to the place
     /// meanwhile; and those of all calls. System calls: fchmodat2
+    ///
+    /// In a transaction, the permissions are set by `write(bytes:to:if:mode:)`; this call is refused (`invalidArgument`).
     @discardableResult
-    public func setMode(_ mode: UInt32, of path: ItemPath) throws(CoordinationError) -> WriteOutcome {
-        let operation = "set the mode of"
-        if mode > 0o7777 {
-            throw CoordinationError(
-                .invalidArgument, item: path.description, operation: operation, cause: "a mode is at most 07777, octal")
-        }
-        let location = try location(path, for: .writing, operation)
-        guard let status = try status(of: location, operation) else {
-            throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: operation)
-        }
-        if status.isLink {
-            throw CoordinationError(
-                .wrongType, item: path.description, operation: operation, cause: "a link has no mode of its own")
-        }
-        if status.isDirectory && member.isContainer(location.bytes[...]) {
-            throw CoordinationError(
-                .outsideContainer, item: path.description, operation: operation,
-                cause: "it is another container, whose mode says who shares it", advice: "set it with chmod")
-        }
-        if status.permissions == mode {
-            if status.isRegularFile || status.isDirectory { try confirm(location, operation) }
-            return .unchanged
-        }
-        return .written(
-            try change { (change) throws(CoordinationError) in try change.setMode(mode, of: location, status) })
-    }
-
-    func notAFile(_ status: FileStatus, _ path: ItemPath, _ operation: String, advice: String? = nil)
-        -> CoordinationError
-    {
-        CoordinationError(
-            .wrongType, item: path.description, operation: operation,
-            cause: status.isDirectory ? "it is a directory" : "it is not a regular file", advice: advice)
-    }
-
-    func createMissingDirectories(of location: ItemLocation, _ operation: String) throws(CoordinationError) {
-        for directory in location.ancestors {
-            if try status(of: directory, "create directory") != nil { continue }
-            guard covers(directory, for: .writing) else {
+    public func setMode(_ mode: UInt32, of path: ItemPath) throws(CoordinationError) -> WriteResult {
+        try container.locating { () throws(CoordinationError) -> WriteResult in
+            if mode > 0o7777 {
                 throw CoordinationError(
-                    .conflict, item: printable(location.bytes), operation: operation,
-                    cause: "its directory '\(printable(directory.bytes))' was removed meanwhile", advice: "try again")
+                    .invalidArgument, operation: "set the mode of", item: path.description,
+                    reason: "a mode is at most 07777, octal")
             }
-            _ = try change { (change) throws(CoordinationError) in try change.createDirectory(at: directory) }
+            return try backend.setMode(mode, at: location(path, for: .exclusive, "set the mode of"))
         }
     }
-}
 
-extension Access {
     /// Copies a file with its attributes, as far as the system permits this user (see `write`). The copy shares the
     /// file's blocks where the file system supports it. Missing directories are made. With `replacing`, a file at the
     /// destination is replaced atomically; a file with the same content and permissions is left alone.
@@ -193,6 +133,8 @@ extension Access {
     /// `.reading(path, .recursively)` and `.writing(destination, .forReplacing)`. With `replacing`, the copy may
     /// replace an empty directory.
     ///
+    /// In a transaction, only files are copied; a directory is refused (`wrongType`).
+    ///
     /// Errors: `notFound`; `conflict` where something is in the way; `notEmpty` where a directory that is not empty is
     /// in the way; `wrongType` for a source that is not a regular file, and for a directory that contains anything but
     /// files, directories and symbolic links; `invalidArgument` for a copy onto or into itself; `limitReached` for more
@@ -201,80 +143,63 @@ extension Access {
     @discardableResult
     public func copy(
         _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false
-    ) throws(CoordinationError) -> WriteOutcome {
-        let source = try location(path, for: .reading, "copy")
-        let location = try location(destination, for: .writing, "copy")
-        guard let status = try status(of: source, "copy") else {
-            throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "copy")
-        }
-        let isTree = status.isDirectory && recursively
-        if !status.isRegularFile && !isTree {
-            throw notAFile(
-                status, path, "copy", advice: status.isDirectory ? "say that it goes recursively (groupctl: -r)" : nil)
-        }
-        if source == location || (isTree && location.isBelow(source)) {
-            throw CoordinationError(
-                .invalidArgument, item: path.description, operation: "copy",
-                cause: "it cannot be copied \(source == location ? "onto" : "into") itself")
-        }
-        let old = try self.status(of: location, "copy")
-        if old != nil && !replacing {
-            throw CoordinationError(Errno.exists, item: destination.description, operation: "copy")
-        }
-        if isTree { return .written(try copyTree((path, source), to: (destination, location), replacing: old)) }
-        if let old {
-            if !old.isRegularFile { throw notAFile(old, destination, "copy") }
-            if try isSame(source, status, location, old) {
-                try confirm(location, "copy")
-                return .unchanged
-            }
-        }
-        try createMissingDirectories(of: location, "copy")
-        return .written(
-            try change { (change) throws(CoordinationError) in
-                try change.copy(source, to: location, replacing: old)
-            })
-    }
-
-    private func isSame(
-        _ source: ItemLocation, _ status: FileStatus, _ location: ItemLocation, _ old: FileStatus
-    ) throws(CoordinationError) -> Bool {
-        if (status.size, status.permissions) != (old.size, old.permissions) { return false }
-        return try translating(printable(location.bytes), "copy") { () throws(Errno) in
-            let access: FileDescriptor.OpenMode = [.reading, .notFollowing, .nonBlocking]
-            return try SeparateTable.within(member.directory.root) { root throws(Errno) in
-                let other = try FileDescriptor.open(location.bytes, in: root, access)
-                return try FileDescriptor.open(source.bytes, in: root, access).hasSameContent(as: other)
-            }
+    ) throws(CoordinationError) -> WriteResult {
+        try container.locating { () throws(CoordinationError) -> WriteResult in
+            let source = try location(path, for: .shared, "copy")
+            let location = try location(destination, for: .exclusive, "copy")
+            return try backend.copy(
+                (path, source), to: (destination, location), recursively: recursively, replacing: replacing)
         }
     }
+}
 
-    private func copyTree(
+/// The part of an operation that differs in a transaction: `DirectChanges` makes each change at once, and
+/// `TransactionAccess` stages it. Paths are resolved, and locks and conditions checked, before.
+protocol ItemBackend {
+    /// Returns a reader of an item's content.
+    func reader(of location: ItemLocation) throws(CoordinationError) -> ItemReader
+    /// Returns the status of an item; nil where there is none.
+    func status(of location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus?
+    /// Throws if the item's last record does not describe the item that this access sees.
+    func checkIsRecorded(_ location: ItemLocation, _ operation: String) throws(CoordinationError)
+    func write(_ content: NewContent, to location: ItemLocation, mode: UInt32?) throws(CoordinationError) -> WriteResult
+    func remove(
+        _ path: ItemPath, recursively: Bool, if condition: WriteCondition
+    ) throws(CoordinationError) -> WriteResult
+    /// Throws if the item that the path names cannot be moved.
+    func checkCanMove(_ path: ItemPath) throws(CoordinationError)
+    func move(
+        _ origin: ItemLocation, _ status: FileStatus, to location: ItemLocation, replacing: Bool
+    ) throws(CoordinationError) -> WriteResult
+    func createDirectory(at location: ItemLocation) throws(CoordinationError) -> WriteResult
+    func setMode(_ mode: UInt32, at location: ItemLocation) throws(CoordinationError) -> WriteResult
+    func copy(
         _ source: (path: ItemPath, location: ItemLocation), to destination: (path: ItemPath, location: ItemLocation),
-        replacing old: FileStatus?
-    ) throws(CoordinationError) -> UInt64 {
-        let location = destination.location
-        if !covers(source.location, for: .structural) {
-            throw notGranted(source.path, "copy", advice: "ask for the directory with everything in it: .recursively")
-        }
-        if !covers(location, for: .structural) {
-            throw notGranted(destination.path, "copy", advice: "ask for its destination as a whole: .forReplacing")
-        }
-        if let old {
-            if !old.isDirectory {
-                throw CoordinationError(Errno.notADirectory, item: destination.path.description, operation: "copy")
-            }
-            let isEmpty = try translating(destination.path.description, "copy") { () throws(Errno) in
-                try member.openDirectory(location).entryNames().isEmpty
-            }
-            if !isEmpty {
-                throw CoordinationError(Errno.notEmpty, item: destination.path.description, operation: "copy")
-            }
-        }
-        let tree = try TreeCopy.survey(source.location, for: location, by: member, purpose: purpose)
-        try createMissingDirectories(of: location, "copy")
-        return try change { (change) throws(CoordinationError) in
-            try change.copy(tree, of: source.location, to: location, replacing: old)
-        }
+        recursively: Bool, replacing: Bool
+    ) throws(CoordinationError) -> WriteResult
+}
+
+extension CoordinationError {
+    /// Returns the error for an item that has to be a regular file.
+    static func notAFile(
+        _ item: String, _ operation: String, isDirectory: Bool, remedy: CoordinationError.Remedy? = nil
+    ) -> CoordinationError {
+        CoordinationError(
+            .wrongType, operation: operation, item: item,
+            reason: isDirectory ? "the item is a directory" : "the item is not a regular file", remedy: remedy)
+    }
+
+    /// Returns the error for an item that has to be a directory.
+    static func notADirectory(_ item: String, _ operation: String) -> CoordinationError {
+        CoordinationError(.wrongType, operation: operation, item: item, reason: "the item is not a directory")
+    }
+
+    /// Returns the error for a directory on the way to an item that was removed after the locks were granted.
+    static func directoryRemoved(
+        _ directory: ItemLocation, above location: ItemLocation, _ operation: String
+    ) -> CoordinationError {
+        CoordinationError(
+            .conflict, operation: operation, item: printable(location.bytes),
+            reason: "the directory '\(printable(directory.bytes))' was removed meanwhile", remedy: .tryAgain)
     }
 }

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// Reads an item's content piece by piece, in a constant amount of memory. Valid during its closure.
@@ -6,25 +7,31 @@ public struct ItemReader: ~Copyable {
     public let size: UInt64
     let status: FileStatus
     private let file: FileDescriptor
+    private let container: OpenContainer
     private let label: String
     /// Content that was read already and is still to be returned.
     private var held: ArraySlice<UInt8>
 
     /// Opens a regular file. Errors: `notFound`, `wrongType`, and those of the system. System calls: openat2, statx
     init(
-        of path: [UInt8], in directory: borrowing FileDescriptor, label: String
+        of path: [UInt8], in directory: borrowing FileDescriptor, label: String, by container: OpenContainer
     ) throws(CoordinationError) {
-        let file = try translating(label, "read") { () throws(Errno) in
-            // Opening a FIFO without `nonBlocking` would wait.
-            try FileDescriptor.open(path, in: directory, [.reading, .notFollowing, .nonBlocking])
+        let file = try container.locating { () throws(CoordinationError) in
+            try translating("read", item: label) { () throws(Errno) in
+                // Opening a FIFO without `nonBlocking` would wait.
+                try FileDescriptor.open(path, in: directory, [.reading, .notFollowing, .nonBlocking])
+            }
         }
-        let status = try translating(label, "read") { () throws(Errno) in try file.status() }
+        let status = try container.locating { () throws(CoordinationError) in
+            try translating("read", item: label) { () throws(Errno) in try file.status() }
+        }
         if !status.isRegularFile {
             throw CoordinationError(
-                .wrongType, item: label, operation: "read",
-                cause: status.isDirectory ? "it is a directory" : "it is not a regular file")
+                .wrongType, operation: "read", item: label,
+                reason: status.isDirectory ? "the item is a directory" : "the item is not a regular file"
+            ).located(in: container)
         }
-        (self.label, self.status, size, held) = (label, status, status.size, [])
+        (self.container, self.label, self.status, size, held) = (container, label, status, status.size, [])
         self.file = file
     }
 
@@ -36,7 +43,12 @@ public struct ItemReader: ~Copyable {
             return Array(held.prefix(max(1, count)))
         }
         var piece = [UInt8](repeating: 0, count: max(1, min(count, 1 << 20)))
-        let found = try translating(label, "read") { () throws(Errno) in try file.read(into: &piece) }
+        let found: Int
+        do throws(Errno) {
+            found = try file.read(into: &piece)
+        } catch {
+            throw CoordinationError(error, operation: "read", item: label).located(in: container)
+        }
         if found == 0 { return nil }
         if found < piece.count { piece.removeLast(piece.count - found) }
         return piece
@@ -44,9 +56,13 @@ public struct ItemReader: ~Copyable {
 
     /// Reads all content and keeps it for later calls of `read`.
     mutating func hold() throws(CoordinationError) -> [UInt8] {
-        let content = try translating(label, "read") { () throws(Errno) in try file.readAll() }
-        held = content[...]
-        return content
+        do throws(Errno) {
+            let content = try file.readAll()
+            held = content[...]
+            return content
+        } catch {
+            throw CoordinationError(error, operation: "read", item: label).located(in: container)
+        }
     }
 }
 
@@ -57,19 +73,19 @@ public struct ItemWriter: ~Copyable {
     /// The largest content that stays in memory until it is written.
     private static let held = Int(ItemState.largestHashed)
 
-    private let member: Member
+    private let container: OpenContainer
     private let label: String
     private var buffer: [UInt8] = []
     private var file: StagedFile?
     /// The first failure; if the closure catches it, the content is still incomplete.
     private var failure: CoordinationError?
 
-    init(_ path: ItemPath, by member: Member) throws(CoordinationError) {
-        (self.member, label) = (member, path.description)
-        try member.checkNotForked("write")
+    init(_ path: ItemPath, by container: OpenContainer) throws(CoordinationError) {
+        (self.container, label) = (container, path.description)
+        try container.checkNotForked("write")
         // Checked before the closure delivers content, which may take long.
         _ = try path.location(for: "write")
-        if let readOnly = member.readOnly { throw readOnly.error(label, "write") }
+        if let readOnly = container.readOnly { throw readOnly.error(label, "write") }
     }
 
     /// Appends bytes. Errors: `noSpace`, `notPermitted`, `limitReached`, `inputOutput`; after an error nothing is
@@ -79,7 +95,7 @@ public struct ItemWriter: ~Copyable {
         do throws(Errno) {
             try append(bytes)
         } catch {
-            let failure = CoordinationError(error, item: label, operation: "write")
+            let failure = CoordinationError(error, operation: "write", item: label).located(in: container)
             self.failure = failure
             (file, buffer) = (nil, [])
             throw failure
@@ -102,7 +118,7 @@ public struct ItemWriter: ~Copyable {
 
     private mutating func open() throws(Errno) -> StagedFile {
         if let file { return file }
-        let new = try StagedFile(by: member)
+        let new = try StagedFile(by: container)
         file = new
         return new
     }
@@ -116,17 +132,21 @@ public struct ItemWriter: ~Copyable {
     consuming func finish() throws(CoordinationError) -> NewContent {
         if let failure { throw failure }
         guard let file else { return .bytes(buffer) }
-        try translating(label, "write") { () throws(Errno) in try file.append(buffer.span) }
+        try translating("write", item: label) { () throws(Errno) in try file.append(buffer.span) }
         return .staged(file)
     }
 
     /// Returns everything that `body` writes.
     static func content(
-        for path: ItemPath, by member: Member, _ body: (inout ItemWriter) throws -> Void
+        for path: ItemPath, by container: OpenContainer, _ body: (inout ItemWriter) throws -> Void
     ) throws -> NewContent {
-        var writer = try ItemWriter(path, by: member)
+        var writer = try container.locating { () throws(CoordinationError) in try ItemWriter(path, by: container) }
         try body(&writer)
-        return try writer.finish()
+        do throws(CoordinationError) {
+            return try writer.finish()
+        } catch {
+            throw error.located(in: container)
+        }
     }
 }
 
@@ -137,109 +157,24 @@ extension Access {
     /// System calls: openat2, statx, read
     public func read<Answer>(_ path: ItemPath, _ body: (inout ItemReader) throws -> Answer) throws -> Answer {
         if let place = snapshotPlace(of: path) {
-            var reader = try ItemReader(of: place, in: member.directory.staging, label: path.description)
+            var reader = try container.locating { () throws(CoordinationError) in
+                try ItemReader(of: place, in: container.directory.staging, label: path.description, by: container)
+            }
             return try body(&reader)
         }
-        let location = try location(path, for: .reading, "read")
-        var reader = try ItemReader(of: location.bytes, in: member.directory.root, label: printable(location.bytes))
+        var reader = try backend.reader(of: location(path, for: .shared, "read"))
         return try body(&reader)
     }
 
     /// Replaces an item's content atomically with what `body` writes; see `write(bytes:to:if:mode:)`. The lock is held
     /// meanwhile, unlike with the coordinator's `write(to:)`, which requests it when the content is complete. If `body`
     /// throws, nothing is changed. Errors: those of `write(bytes:to:if:mode:)` and of `body`.
-    public func write(
-        to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil,
-        _ body: (inout ItemWriter) throws -> Void
-    ) throws -> WriteOutcome {
-        _ = try location(path, for: .writing, "write")
-        return try write(ItemWriter.content(for: path, by: member, body), to: path, if: condition, mode: mode)
-    }
-}
-
-extension TransactionAccess {
-    /// Calls `body` to read an item's content piece by piece, with the transaction's changes. Errors: those of
-    /// `readBytes` and of `body`. System calls: openat2, statx, read
-    public func read<Answer>(_ path: ItemPath, _ body: (inout ItemReader) throws -> Answer) throws -> Answer {
-        var reader = try reader(of: location(path, for: .reading, "read"))
-        return try body(&reader)
-    }
-
-    /// Replaces an item's content with what `body` writes; see `write(bytes:to:if:mode:)`. If `body` throws, and the
-    /// transaction's closure catches the error, the transaction continues without this change.
     @discardableResult
     public func write(
         to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil,
         _ body: (inout ItemWriter) throws -> Void
-    ) throws -> StagedOutcome {
-        _ = try location(path, for: .writing, "write")
-        return try write(ItemWriter.content(for: path, by: member, body), to: path, if: condition, mode: mode)
-    }
-}
-
-extension BlockingCoordinator {
-    /// Calls `body` to read an item's content piece by piece, under a shared lock. See `Access.read`.
-    public func read<Answer>(
-        _ path: ItemPath, timeout: Duration? = .seconds(30), _ body: (inout ItemReader) throws -> Answer
-    ) throws -> Answer {
-        try coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.read(path, body) }
-    }
-
-    /// Calls `body` to read an item's content piece by piece, and returns its generation for a later compare-and-set.
-    /// See `Access.readVersion`.
-    public func readVersion<Answer>(
-        _ path: ItemPath, timeout: Duration? = .seconds(30), _ body: (inout ItemReader) throws -> Answer
-    ) throws -> Versioned<Answer> {
-        try coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.readVersion(path, body) }
-    }
-
-    /// Replaces an item's content with what `body` writes piece by piece. The exclusive lock is requested when the
-    /// content is complete, so that no process waits for `body`. If `body` throws, nothing is changed. See
-    /// `Access.write`.
-    @discardableResult
-    public func write(
-        to path: ItemPath, _ durability: Durability = .durable, if condition: WriteCondition = .always,
-        mode: UInt32? = nil, timeout: Duration? = .seconds(30), _ body: (inout ItemWriter) throws -> Void
-    ) throws -> WriteOutcome {
-        let content = try ItemWriter.content(for: path, by: coordinator.member, body)
-        return try coordinate([.writing(path)], operation: "write", durability, timeout) {
-            try $0.write(content, to: path, if: condition, mode: mode)
-        }
-    }
-}
-
-extension Coordinator {
-    /// Calls `body` to read an item's content piece by piece, under a shared lock, on a thread of its own. See
-    /// `Access.read`.
-    public func read<Answer: Sendable>(
-        _ path: ItemPath, timeout: Duration? = .seconds(30),
-        _ body: @escaping @Sendable (inout ItemReader) throws -> Answer
-    ) async throws -> Answer {
-        try await coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.read(path, body) }
-    }
-
-    /// Calls `body` to read an item's content piece by piece, and returns its generation for a later compare-and-set.
-    /// See `Access.readVersion`.
-    public func readVersion<Answer: Sendable>(
-        _ path: ItemPath, timeout: Duration? = .seconds(30),
-        _ body: @escaping @Sendable (inout ItemReader) throws -> Answer
-    ) async throws -> Versioned<Answer> {
-        try await coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.readVersion(path, body) }
-    }
-
-    /// Replaces an item's content with what `body` writes piece by piece, on a thread of its own. The exclusive lock is
-    /// requested when the content is complete, so that no process waits for `body`. If `body` throws, nothing is
-    /// changed. See `Access.write`.
-    @discardableResult
-    public func write(
-        to path: ItemPath, _ durability: Durability = .durable, if condition: WriteCondition = .always,
-        mode: UInt32? = nil, timeout: Duration? = .seconds(30),
-        _ body: @escaping @Sendable (inout ItemWriter) throws -> Void
-    ) async throws -> WriteOutcome {
-        let member = member
-        let content = try await Self.offload { try ItemWriter.content(for: path, by: member, body) }
-        return try await coordinate([.writing(path)], operation: "write", durability, timeout) {
-            try $0.write(content, to: path, if: condition, mode: mode)
-        }
+    ) throws -> WriteResult {
+        _ = try location(path, for: .exclusive, "write")
+        return try write(ItemWriter.content(for: path, by: container, body), to: path, if: condition, mode: mode)
     }
 }

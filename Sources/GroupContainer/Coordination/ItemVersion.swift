@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// Compare-and-set: the generation of an item is the sequence number of its last journal record. A record of a
@@ -13,27 +14,38 @@ extension Access {
     ///
     /// Errors: `damaged` for the journal; `conflict` for an item that keeps being changed without coordination;
     /// `noSpace` where there is no room for a record. System calls: openat2, statx, read
-    public func generation(of path: ItemPath) throws(CoordinationError) -> UInt64? {
-        try recordedItem(at: location(path, for: .reading, "look at"), "look at")?.generation
+    public func generation(of path: ItemPath) throws(CoordinationError) -> Generation? {
+        try container.locating { () throws(CoordinationError) in try recordedGeneration(of: path) }
+    }
+
+    private func recordedGeneration(of path: ItemPath) throws(CoordinationError) -> Generation? {
+        let location = try location(path, for: .shared, "look at")
+        try backend.checkIsRecorded(location, "look at")
+        return try recordedItem(at: location, "look at").map { Generation(rawValue: $0.generation) }
     }
 
     /// Returns an item's content and its generation. Writing with the condition `.generation` of that value overwrites
     /// no other change. Does not read snapshots. Complexity as for `generation(of:)`. Errors: those of `readBytes` and
     /// `generation(of:)`.
     public func readVersion(_ path: ItemPath) throws(CoordinationError) -> Versioned<[UInt8]> {
-        let location = try location(path, for: .reading, "read")
+        try container.locating { () throws(CoordinationError) in try recordedContent(of: path) }
+    }
+
+    private func recordedContent(of path: ItemPath) throws(CoordinationError) -> Versioned<[UInt8]> {
+        let location = try location(path, for: .shared, "read")
+        try backend.checkIsRecorded(location, "read")
         for _ in 0..<Self.attempts {
             guard let item = try recordedItem(at: location, "read") else {
-                throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "read")
+                throw CoordinationError(Errno.noSuchEntry, operation: "read", item: path.description)
             }
-            let (content, before) = try member.readFile(location)
+            let (content, before) = try container.readFile(location)
             let after = try status(of: location, "read")
             let hash = item.state.contentHash
             // The lock keeps out only processes that coordinate.
             if looksLike(item.state, before), looksLike(item.state, after),
-                hash == nil || hash == member.contentHash(of: content)
+                hash == nil || hash == container.contentHash(of: content)
             {
-                return Versioned(content: content, generation: item.generation)
+                return Versioned(content: content, generation: Generation(rawValue: item.generation))
             }
         }
         throw keepsChanging(location, "read")
@@ -45,21 +57,23 @@ extension Access {
     public func readVersion<Answer>(
         _ path: ItemPath, _ body: (inout ItemReader) throws -> Answer
     ) throws -> Versioned<Answer> {
-        let location = try location(path, for: .reading, "read")
+        let location = try location(path, for: .shared, "read")
+        try backend.checkIsRecorded(location, "read")
         for _ in 0..<Self.attempts {
             guard let item = try recordedItem(at: location, "read") else {
-                throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "read")
+                throw CoordinationError(Errno.noSuchEntry, operation: "read", item: path.description)
             }
-            var reader = try ItemReader(of: location.bytes, in: member.directory.root, label: printable(location.bytes))
+            var reader = try ItemReader(
+                of: location.bytes, in: container.directory.root, label: printable(location.bytes), by: container)
             if !looksLike(item.state, reader.status) { continue }
             if let hash = item.state.contentHash {
-                if try hash != member.contentHash(of: reader.hold()) { continue }
+                if try hash != container.contentHash(of: reader.hold()) { continue }
                 if try !looksLike(item.state, status(of: location, "read")) { continue }
-                return Versioned(content: try body(&reader), generation: item.generation)
+                return Versioned(content: try body(&reader), generation: Generation(rawValue: item.generation))
             }
             let answer = try body(&reader)
             if try looksLike(item.state, status(of: location, "read")) {
-                return Versioned(content: answer, generation: item.generation)
+                return Versioned(content: answer, generation: Generation(rawValue: item.generation))
             }
             break
         }
@@ -72,7 +86,7 @@ extension Access {
         _ condition: WriteCondition, at location: ItemLocation, _ operation: String
     ) throws(CoordinationError) {
         if condition == .always { return }
-        let present = try recordedItem(at: location, operation)?.generation
+        let present = try recordedItem(at: location, operation).map { Generation(rawValue: $0.generation) }
         if !condition.holds(at: present) {
             throw CoordinationError(
                 failed: condition, at: present, item: printable(location.bytes), operation: operation)
@@ -87,7 +101,7 @@ extension Access {
     ) throws(CoordinationError) -> TreeIndex.Item? {
         for _ in 0..<Self.attempts {
             let found = try status(of: location, operation).map { ItemState($0, contentHash: nil) }
-            let item = try member.recordedItem(at: location)
+            let item = try container.recordedItem(at: location)
             guard let hint = try difference(of: found, from: item?.state, at: location) else { return item }
             try record(location, hint, operation)
         }
@@ -104,7 +118,7 @@ extension Access {
             return nil
         }
         do {
-            return try member.contentHash(at: location, operation: "look at").hash == hash ? nil : .content
+            return try container.contentHash(at: location, operation: "look at").hash == hash ? nil : .content
         } catch {
             switch error.code {
             // This user may not read the content; comparing dates must be enough.
@@ -121,7 +135,7 @@ extension Access {
     private func record(
         _ location: ItemLocation, _ hint: Hint, _ operation: String
     ) throws(CoordinationError) {
-        let reconcileOnce = try ReconcileOnce(member, under: granted)
+        let reconcileOnce = try ReconcileOnce(container, under: granted)
         for directory in location.ancestors where reconcileOnce.treeIndex[directory] == nil {
             reconcileOnce.note(directory, .comparison)
         }
@@ -135,22 +149,21 @@ extension Access {
 
     private func keepsChanging(_ location: ItemLocation, _ operation: String) -> CoordinationError {
         CoordinationError(
-            .conflict, item: printable(location.bytes), operation: operation,
-            cause: "it keeps being changed without coordination", advice: "try again")
+            .conflict, operation: operation, item: printable(location.bytes),
+            reason: "the item keeps being changed without coordination", remedy: .tryAgain)
     }
 }
 
 extension CoordinationError {
-    init(failed condition: WriteCondition, at present: UInt64?, item: String, operation: String) {
-        let cause: String
-        switch (condition, present) {
-        case (.generation(let expected), let present?): cause = "it is at generation \(present), not \(expected)"
-        case (.generation(let expected), nil): cause = "nothing stands there, rather than generation \(expected)"
-        case (_, let present?): cause = "it is at generation \(present), and nothing was to stand there"
-        case (_, nil): cause = "nothing stands there"
-        }
-        self.init(.conflict, item: item, operation: operation, cause: cause, advice: "read it again")
-        generation = present
+    init(failed condition: WriteCondition, at present: Generation?, item: String, operation: String) {
+        let reason =
+            switch (condition, present) {
+            case (.generation(let expected), let present?): "the item is at generation \(present), not \(expected)"
+            case (.generation(let expected), nil): "there is no item, rather than one at generation \(expected)"
+            case (_, let present?): "the item is at generation \(present), and was to be absent"
+            case (_, nil): "there is no item"
+            }
+        self.init(.conflict, operation: operation, item: item, reason: reason, generation: present, remedy: .readAgain)
     }
 }
 
@@ -161,10 +174,10 @@ public enum WriteCondition: Hashable, Sendable {
     /// The item does not exist.
     case absent
     /// The item is at the generation that was read: no change was made since.
-    case generation(UInt64)
+    case generation(Generation)
 
     /// Whether the condition holds; `present` is nil where there is no item.
-    func holds(at present: UInt64?) -> Bool {
+    func holds(at present: Generation?) -> Bool {
         switch self {
         case .always: true
         case .absent: present == nil
@@ -178,7 +191,7 @@ public struct Versioned<Content> {
     /// The content that was read.
     public var content: Content
     /// The generation, for `WriteCondition.generation`.
-    public var generation: UInt64
+    public var generation: Generation
 }
 
 extension Versioned: Sendable where Content: Sendable {}

@@ -1,99 +1,73 @@
+import GroupBytes
 import GroupSystemCalls
 
-/// The result of a change within a transaction.
-public enum StagedOutcome: Hashable, Sendable {
-    /// The change becomes visible, with all others, when the closure returns; the item's generation is the
-    /// transaction's.
-    case staged
-    /// The item has this content already, or had it before the transaction.
-    case unchanged
-}
-
-/// Access to the items of a transaction, valid during its closure. The closure sees its changes at once; no other
-/// process sees them before the closure has returned. Every call blocks while the disk works.
-public final class TransactionAccess {
+/// Changes in a transaction: each is staged, and made with all others when the transaction is committed. What the
+/// transaction has changed is seen through its steps.
+struct TransactionAccess: ItemBackend {
     let access: Access
     let transaction: TransactionChanges
-    /// Whether the closure has ended; every later call on a kept object throws.
-    private var hasEnded = false
 
     init(_ access: Access) {
         self.access = access
         transaction = TransactionChanges(
-            by: access.member, purpose: access.purpose, access.durability, on: access.ground)
+            by: access.container, purpose: access.purpose, access.durability, on: access.ground)
     }
 
-    var member: Member { access.member }
-
-    func location(_ path: ItemPath, for mode: LockMode, _ operation: String) throws(CoordinationError)
-        -> ItemLocation
-    {
-        try checkIsOpen(path, operation)
-        return try access.location(path, for: mode, operation)
-    }
-
-    func checkIsOpen(_ path: ItemPath, _ operation: String) throws(CoordinationError) {
-        if !hasEnded { return }
-        throw CoordinationError(
-            .invalidArgument, item: path.description, operation: operation, cause: "its transaction has ended",
-            advice: "use the access within its closure")
-    }
+    private var container: OpenContainer { access.container }
 
     /// Returns the status of the item as it is without the transaction.
-    func standing(_ location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
-        try member.status(of: location, for: operation)
-    }
-
-    /// Returns an item's content, with the transaction's changes. Errors: `notFound`, `wrongType`, `inputOutput`.
-    /// System calls: openat2, read
-    public func readBytes(_ path: ItemPath) throws(CoordinationError) -> [UInt8] {
-        var reader = try reader(of: location(path, for: .reading, "read"))
-        return try reader.hold()
+    private func standing(_ location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
+        try container.status(of: location, for: operation)
     }
 
     func reader(of location: ItemLocation) throws(CoordinationError) -> ItemReader {
         let label = printable(location.bytes)
         switch transaction.steps.view(location) {
-        case .untouched: return try ItemReader(of: location.bytes, in: member.directory.root, label: label)
+        case .untouched:
+            return try ItemReader(of: location.bytes, in: container.directory.root, label: label, by: container)
         case .elsewhere(let place):
-            return try ItemReader(of: place.bytes, in: member.directory.root, label: printable(place.bytes))
-        case .absent: throw CoordinationError(Errno.noSuchEntry, item: label, operation: "read")
+            return try ItemReader(
+                of: place.bytes, in: container.directory.root, label: printable(place.bytes), by: container)
+        case .absent: throw CoordinationError(Errno.noSuchEntry, operation: "read", item: label)
         case .staged(let number, let isDirectory):
-            if isDirectory { throw Self.wrongType(location, "read", isDirectory: true) }
-            return try ItemReader(of: transaction.name(number), in: member.directory.staging, label: label)
+            if isDirectory { throw .notAFile(label, "read", isDirectory: true) }
+            return try ItemReader(
+                of: transaction.name(number), in: container.directory.staging, label: label, by: container)
         }
     }
 
-    /// Returns an item's content, or nil where there is no item. See `readBytes`.
-    public func readBytesIfPresent(_ path: ItemPath) throws(CoordinationError) -> [UInt8]? {
-        try ifPresent { () throws(CoordinationError) in try readBytes(path) }
+    func status(of location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
+        switch transaction.steps.view(location) {
+        case .untouched: return try standing(location, operation)
+        case .elsewhere(let place): return try standing(place, operation)
+        case .absent: return nil
+        case .staged(let number, _):
+            return try translating(operation, item: printable(location.bytes)) { () throws(Errno) in
+                try container.directory.staging.statusIfPresent(of: transaction.name(number))
+            }
+        }
     }
 
-    /// Replaces an item's content; missing directories are made as part of the transaction. The attributes are those
-    /// that `Access.write` sets. A condition refers to the item as it is without the transaction, and is compared in
-    /// this call; it holds until the end, because the lock does. Errors: `wrongType`, `noSpace`, `notPermitted`,
-    /// `inputOutput`; if the closure catches them, the transaction continues without this change. `conflict`: see
-    /// `Access.write`.
-    @discardableResult
-    public func write(
-        bytes content: [UInt8], to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil
-    ) throws(CoordinationError) -> StagedOutcome {
-        try write(.bytes(content), to: path, if: condition, mode: mode)
+    /// Throws if the transaction has changed the item: its generation comes with the commit.
+    func checkIsRecorded(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
+        if transaction.steps.view(location) == .untouched { return }
+        throw CoordinationError(
+            .invalidArgument, operation: operation, item: printable(location.bytes),
+            reason: "the transaction has changed the item, which has no generation before the commit",
+            remedy: .init(.useAnotherTransaction, "read the generation before the change, or after the transaction"))
     }
 
     func write(
-        _ content: NewContent, to path: ItemPath, if condition: WriteCondition, mode: UInt32?
-    ) throws(CoordinationError) -> StagedOutcome {
-        let location = try location(path, for: .writing, "write")
-        try access.check(condition, at: location, "write")
+        _ content: NewContent, to location: ItemLocation, mode: UInt32?
+    ) throws(CoordinationError) -> WriteResult {
         try checkStays(location, "write")
         let isNew = transaction.steps.isWithinNew(location)
         let old = isNew ? nil : try standing(location, "write")
         var keepsContent = false
         if let old {
-            if !old.isRegularFile { throw Self.wrongType(location, "write", isDirectory: old.isDirectory) }
+            if !old.isRegularFile { throw .notAFile(printable(location.bytes), "write", isDirectory: old.isDirectory) }
             if old.size == content.size {
-                keepsContent = try member.isReadable(location, as: content)
+                keepsContent = try container.isReadable(location, as: content)
             }
             if keepsContent && (mode == nil || mode == old.permissions) {
                 transaction.forget(location)
@@ -102,7 +76,7 @@ public final class TransactionAccess {
             }
         }
         if case .staged(_, isDirectory: true) = transaction.steps.view(location) {
-            throw Self.wrongType(location, "write", isDirectory: true)
+            throw .notAFile(printable(location.bytes), "write", isDirectory: true)
         }
         try createMissingDirectories(of: location, "write")
         try transaction.write(
@@ -111,67 +85,49 @@ public final class TransactionAccess {
         return .staged
     }
 
-    static func wrongType(
-        _ location: ItemLocation, _ operation: String, isDirectory: Bool
-    ) -> CoordinationError {
-        CoordinationError(
-            .wrongType, item: printable(location.bytes), operation: operation,
-            cause: isDirectory ? "it is a directory" : "it is not a regular file")
-    }
-
-    private static func notADirectory(_ location: ItemLocation, _ operation: String) -> CoordinationError {
-        CoordinationError(
-            .wrongType, item: printable(location.bytes), operation: operation, cause: "it is not a directory")
-    }
-
-    func createMissingDirectories(of location: ItemLocation, _ operation: String) throws(CoordinationError) {
+    private func createMissingDirectories(of location: ItemLocation, _ operation: String) throws(CoordinationError) {
         for directory in location.ancestors {
             switch transaction.steps.view(directory) {
             case .staged(_, let isDirectory):
-                if !isDirectory { throw Self.notADirectory(directory, operation) }
+                if !isDirectory { throw .notADirectory(printable(directory.bytes), operation) }
                 continue
             case .elsewhere: throw Self.isMoved(directory, operation)
             case .untouched:
                 if let status = try standing(directory, "create directory") {
-                    if !status.isDirectory { throw Self.notADirectory(directory, operation) }
+                    if !status.isDirectory { throw .notADirectory(printable(directory.bytes), operation) }
                     continue
                 }
             case .absent:
                 if transaction.steps[directory] == nil { break }
                 throw CoordinationError(
-                    .notFound, item: printable(location.bytes), operation: operation,
-                    cause: "the transaction removed '\(printable(directory.bytes))'",
-                    advice: "make it anew in another transaction")
+                    .notFound, operation: operation, item: printable(location.bytes),
+                    reason: "the transaction removed the directory '\(printable(directory.bytes))'",
+                    remedy: .init(.useAnotherTransaction, "create the directory again in another transaction"))
             }
-            guard access.covers(directory, for: .writing) else {
-                throw CoordinationError(
-                    .conflict, item: printable(location.bytes), operation: operation,
-                    cause: "its directory '\(printable(directory.bytes))' was removed meanwhile", advice: "try again")
+            guard access.covers(directory, for: .exclusive) else {
+                throw .directoryRemoved(directory, above: location, operation)
             }
             try transaction.createDirectory(at: directory)
         }
     }
 
-    /// Makes a directory and its missing parents; unchanged where the directory exists. Errors: `wrongType`, and those
-    /// of all calls.
-    @discardableResult
-    public func createDirectory(_ path: ItemPath) throws(CoordinationError) -> StagedOutcome {
-        let location = try location(path, for: .writing, "create directory")
+    func createDirectory(at location: ItemLocation) throws(CoordinationError) -> WriteResult {
         try checkStays(location, "create directory")
         let view = transaction.steps.view(location)
         let old = view == .untouched ? try standing(location, "create directory") : nil
         if case .staged(_, let isDirectory) = view, !isDirectory {
-            throw Self.notADirectory(location, "create directory")
+            throw .notADirectory(printable(location.bytes), "create directory")
         }
-        if let old, !old.isDirectory { throw Self.notADirectory(location, "create directory") }
+        if let old, !old.isDirectory { throw .notADirectory(printable(location.bytes), "create directory") }
         if old != nil {
             try access.confirm(location, "create directory")
             return .unchanged
         }
         if view == .absent, transaction.steps[location] != nil {
             throw CoordinationError(
-                .conflict, item: path.description, operation: "create directory",
-                cause: "the transaction removed what stood there", advice: "make it in another transaction")
+                .conflict, operation: "create directory", item: printable(location.bytes),
+                reason: "the transaction removed the item that was there",
+                remedy: .init(.useAnotherTransaction, "create the directory in another transaction"))
         }
         if view == .untouched || view == .absent {
             try createMissingDirectories(of: location, "create directory")
@@ -180,37 +136,35 @@ public final class TransactionAccess {
         return .staged
     }
 
-    /// Removes an item. A directory must be requested with `.forDeleting`; a directory that is not empty is removed,
-    /// with everything in it, only with `recursively`. The condition is compared as for `write`. Errors: `notFound`,
-    /// `notEmpty`, and those of all calls.
-    public func remove(
-        _ path: ItemPath, recursively: Bool = false, if condition: WriteCondition = .always
-    ) throws(CoordinationError) {
-        let location = try location(path, for: .writing, "remove")
+    func remove(
+        _ path: ItemPath, recursively: Bool, if condition: WriteCondition
+    ) throws(CoordinationError) -> WriteResult {
+        let location = try access.location(path, for: .exclusive, "remove")
         if transaction.steps.hasArrival(atOrBelow: location) { throw Self.isMoved(location, "remove") }
         try checkStays(location, "remove")
         let view = transaction.steps.view(location)
         let old = transaction.steps.isWithinNew(location) ? nil : try standing(location, "remove")
         if view == .absent || (view == .untouched && old == nil) {
-            throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "remove")
+            throw CoordinationError(Errno.noSuchEntry, operation: "remove", item: path.description)
         }
         try access.check(condition, at: location, "remove")
-        if old?.isDirectory == true && !access.covers(location, for: .structural) {
+        if old?.isDirectory == true && !access.covers(location, for: .tree) {
             throw access.notGranted(
-                path, "remove", advice: "ask for the directory with everything in it: .forDeleting")
+                path, "remove", remedy: .init(.nameInRequest, "name the directory with its contents: `.forDeleting`"))
         }
         if !recursively, try !isEmpty(location, old) {
-            throw CoordinationError(Errno.notEmpty, item: path.description, operation: "remove")
+            throw CoordinationError(Errno.notEmpty, operation: "remove", item: path.description)
         }
         transaction.remove(location, standing: old)
+        return .staged
     }
 
     /// Whether a directory is empty, with the transaction's changes; true for any other item.
     private func isEmpty(_ location: ItemLocation, _ old: FileStatus?) throws(CoordinationError) -> Bool {
         if transaction.steps.hasSteps(below: location) { return false }
         if old?.isDirectory != true { return true }
-        let names = try translating(printable(location.bytes), "remove") { () throws(Errno) in
-            try member.openDirectory(location).entryNames()
+        let names = try translating("remove", item: printable(location.bytes)) { () throws(Errno) in
+            try container.openDirectory(location).entryNames()
         }
         return names.allSatisfy { name in
             let entry = try? ItemLocation(location.bytes + [UInt8(ascii: "/")] + name)
@@ -218,67 +172,41 @@ public final class TransactionAccess {
         }
     }
 
-    func discard() {
-        hasEnded = true
-        transaction.discard()
+    func setMode(_ mode: UInt32, at location: ItemLocation) throws(CoordinationError) -> WriteResult {
+        throw CoordinationError(
+            .invalidArgument, operation: "set the mode of", item: printable(location.bytes),
+            reason: "a transaction sets a mode only together with the content",
+            remedy: .init(.useAccess, "write the item with this mode"))
     }
 
-    /// Commits the transaction and ends the access. See `TransactionChanges.commit`.
-    func commit() throws(CoordinationError) -> TransactionChanges.Outcome {
-        hasEnded = true
-        access.hasChanged = true
-        let outcome = try transaction.commit { access.granted?.handOver() }
-        if access.durability == .durable, let position = outcome.position { access.durableThrough = position }
-        return outcome
-    }
-}
-
-extension TransactionAccess {
-    /// Decodes an item's JSON. Errors: `invalidContent`, and those of `readBytes`.
-    public func read<Value: Decodable>(_ path: ItemPath, as type: Value.Type) throws(CoordinationError) -> Value {
-        try ItemCoding.decode(type, readBytes(path), from: path)
-    }
-
-    /// Writes a value as JSON. Errors: `invalidContent`, and those of `write(bytes:to:)`.
-    @discardableResult
-    public func write(
-        _ value: some Encodable, to path: ItemPath, if condition: WriteCondition = .always
-    ) throws(CoordinationError) -> StagedOutcome {
-        try write(bytes: ItemCoding.encode(value, for: path), to: path, if: condition)
-    }
-}
-
-/// Copying and moving within a transaction.
-extension TransactionAccess {
-    /// Copies a file, with the transaction's changes and with its attributes; see `Access.copy`. Missing directories
-    /// are made; with `replacing`, a file at the destination is replaced. Errors: `notFound`; `wrongType` for a source
-    /// that is not a regular file; `conflict` where something is in the way; `invalidArgument` for a copy onto itself;
-    /// and those of `write`.
-    @discardableResult
-    public func copy(
-        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false
-    ) throws(CoordinationError) -> StagedOutcome {
-        let source = try location(path, for: .reading, "copy")
-        let location = try location(destination, for: .writing, "copy")
-        if source == location {
+    func copy(
+        _ source: (path: ItemPath, location: ItemLocation), to destination: (path: ItemPath, location: ItemLocation),
+        recursively: Bool, replacing: Bool
+    ) throws(CoordinationError) -> WriteResult {
+        let location = destination.location
+        if source.location == location {
             throw CoordinationError(
-                .invalidArgument, item: path.description, operation: "copy", cause: "it cannot be copied onto itself")
+                .invalidArgument, operation: "copy", item: source.path.description,
+                reason: "the item cannot be copied onto itself")
         }
         try checkStays(location, "copy")
-        let original = try original(source, path)
-        let status = try translating(path.description, "copy") { () throws(Errno) in
-            try original.open(member.directory.root, member.directory.staging, [.placeOnly, .notFollowing]).status()
+        let original = try original(source.location, source.path)
+        let status = try translating("copy", item: source.path.description) { () throws(Errno) in
+            try original.open(container.directory.root, container.directory.staging, [.placeOnly, .notFollowing])
+                .status()
         }
-        if !status.isRegularFile { throw Self.wrongType(source, "copy", isDirectory: status.isDirectory) }
+        if !status.isRegularFile { throw .notAFile(source.path.description, "copy", isDirectory: status.isDirectory) }
 
         let old = transaction.steps.isWithinNew(location) ? nil : try standing(location, "copy")
         let view = transaction.steps.view(location)
         if !replacing && view != .absent && !(view == .untouched && old == nil) {
-            throw CoordinationError(Errno.exists, item: destination.description, operation: "copy")
+            throw CoordinationError(Errno.exists, operation: "copy", item: destination.path.description)
         }
-        if case .staged(_, isDirectory: true) = view { throw Self.wrongType(location, "copy", isDirectory: true) }
+        if case .staged(_, isDirectory: true) = view {
+            throw .notAFile(printable(location.bytes), "copy", isDirectory: true)
+        }
         if let old {
-            if !old.isRegularFile { throw Self.wrongType(location, "copy", isDirectory: old.isDirectory) }
+            if !old.isRegularFile { throw .notAFile(printable(location.bytes), "copy", isDirectory: old.isDirectory) }
             if try isSame(original, status, location, old) {
                 transaction.forget(location)
                 try access.confirm(location, "copy")
@@ -293,7 +221,7 @@ extension TransactionAccess {
     /// Returns where the content is that the transaction sees at a location.
     private func original(_ location: ItemLocation, _ path: ItemPath) throws(CoordinationError) -> FileCopy.Original {
         switch transaction.steps.view(location) {
-        case .absent: throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "copy")
+        case .absent: throw CoordinationError(Errno.noSuchEntry, operation: "copy", item: path.description)
         case .staged(let number, _): .staged(transaction.name(number))
         case .untouched: .item(location)
         case .elsewhere(let place): .item(place)
@@ -304,74 +232,61 @@ extension TransactionAccess {
         _ original: FileCopy.Original, _ status: FileStatus, _ location: ItemLocation, _ old: FileStatus
     ) throws(CoordinationError) -> Bool {
         if (status.size, status.permissions) != (old.size, old.permissions) { return false }
-        return try translating(printable(location.bytes), "copy") { () throws(Errno) in
-            try SeparateTable.within(member.directory.root, member.directory.staging) { root, staging throws(Errno) in
+        return try translating("copy", item: printable(location.bytes)) { () throws(Errno) in
+            try SeparateTable.within(container.directory.root, container.directory.staging) {
+                root, staging throws(Errno) in
                 let other = try FileCopy.Original.item(location).open(root, staging)
                 return try original.open(root, staging).hasSameContent(as: other)
             }
         }
     }
 
-    /// Moves an item: a directory with everything in it, a symbolic link as such. Missing directories are made; with
-    /// `replacing`, a file replaces another file. Both ends must be requested as for `Access.move`, and the condition
-    /// is the same.
-    ///
-    /// After the move, the item can be read at its new place, and something else can be written to the old one. The
-    /// moved item cannot be changed or moved again within the same transaction, nor can an item be moved that the
-    /// transaction has changed. Errors: `notFound`; `conflict` where something is in the way; `wrongType` where a
-    /// directory is in the way, or a directory would replace an item; `invalidArgument` for a move into itself, and for
-    /// an item that is changed as well; and those of all calls.
-    public func move(
-        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, if condition: WriteCondition = .always
-    ) throws(CoordinationError) {
-        try checkIsOpen(path, "move")
-        let asked = try path.location(for: "move")
-        if transaction.steps.view(asked) == .absent {
-            throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "move")
+    func checkCanMove(_ path: ItemPath) throws(CoordinationError) {
+        let location = try path.location(for: "move")
+        if transaction.steps.view(location) == .absent {
+            throw CoordinationError(Errno.noSuchEntry, operation: "move", item: path.description)
         }
-        if !transaction.steps.isUntouched(asked) { throw Self.isChanged(asked, "move") }
-        let (origin, status) = try access.entry(path, "move")
-        try access.check(condition, at: origin, "move")
-        let location = try destination.location(for: "move")
-        if location == origin || location.isBelow(origin) {
-            throw CoordinationError(
-                .invalidArgument, item: path.description, operation: "move", cause: "it cannot be moved into itself")
-        }
-        if !access.covers(location, for: status.isDirectory ? .structural : .writing) {
-            throw access.notGranted(destination, "move", advice: "ask for its destination, too: .forReplacing")
-        }
-        try member.checkIsOurs(location, "move")
+        if !transaction.steps.isUntouched(location) { throw Self.isChanged(location, "move") }
+    }
+
+    func move(
+        _ origin: ItemLocation, _ status: FileStatus, to location: ItemLocation, replacing: Bool
+    ) throws(CoordinationError) -> WriteResult {
         try checkStays(location, "move")
         if transaction.steps[location] != nil { throw Self.isChanged(location, "move") }
         let old = transaction.steps.isWithinNew(location) ? nil : try standing(location, "move")
         if let old {
-            if !replacing { throw CoordinationError(Errno.exists, item: destination.description, operation: "move") }
+            if !replacing { throw CoordinationError(Errno.exists, operation: "move", item: printable(location.bytes)) }
             if old.isDirectory || status.isDirectory {
-                throw Self.wrongType(location, "move", isDirectory: old.isDirectory)
+                throw .notAFile(printable(location.bytes), "move", isDirectory: old.isDirectory)
             }
             if (old.inode, old.device) == (status.inode, status.device) {
                 // Two hard links of one file: the move removes this name.
-                return transaction.remove(origin, standing: status)
+                transaction.remove(origin, standing: status)
+                return .staged
             }
         }
         try createMissingDirectories(of: location, "move")
         transaction.move(origin, status, to: location, replacing: old)
+        return .staged
     }
 
     /// Throws if the transaction moved the item, or a directory that contains it: a moved item cannot be changed.
-    func checkStays(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
+    private func checkStays(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
         if case .elsewhere = transaction.steps.view(location) { throw Self.isMoved(location, operation) }
     }
 
-    static func isMoved(_ location: ItemLocation, _ operation: String) -> CoordinationError {
+    private static func isMoved(_ location: ItemLocation, _ operation: String) -> CoordinationError {
         CoordinationError(
-            .invalidArgument, item: printable(location.bytes), operation: operation,
-            cause: "the transaction moves it, or something in it", advice: "change it in another transaction")
+            .invalidArgument, operation: operation, item: printable(location.bytes),
+            reason: "the transaction moves the item, or something in it",
+            remedy: .init(.useAnotherTransaction, "change it in another transaction"))
     }
 
     private static func isChanged(_ location: ItemLocation, _ operation: String) -> CoordinationError {
         CoordinationError(
-            .invalidArgument, item: printable(location.bytes), operation: operation,
-            cause: "the transaction has changed it, or something in it or around it", advice: "move it in another one")
+            .invalidArgument, operation: operation, item: printable(location.bytes),
+            reason: "the transaction has changed the item, or something in it or around it",
+            remedy: .init(.useAnotherTransaction, "move it in another transaction"))
     }
 }

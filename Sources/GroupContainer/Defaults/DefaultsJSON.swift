@@ -110,7 +110,8 @@ extension GroupDefaults.Key where Value: Codable {
                 encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
                 return .json(Array(try encoder.encode(value)))
             } catch {
-                throw CoordinationError(.invalidContent, item: name, operation: "encode", cause: "\(error)")
+                throw CoordinationError(
+                    .invalidContent, operation: "encode", item: name, reason: "\(error)", cause: error)
             }
         }
         decode = { stored throws(CoordinationError) in
@@ -118,9 +119,10 @@ extension GroupDefaults.Key where Value: Codable {
                 return try JSONDecoder().decode(Value.self, from: Data(stored.jsonText ?? []))
             } catch {
                 throw CoordinationError(
-                    .invalidContent, item: name, operation: "decode",
-                    cause: "what is set is \(stored.kindName), and not \(Value.self): \(error)",
-                    advice: "it was left as it is")
+                    .invalidContent, operation: "decode", item: name,
+                    reason:
+                        "the value is \(stored.kindName), and not \(Value.self): \(error); the value was not changed",
+                    cause: error)
             }
         }
     }

@@ -1,3 +1,4 @@
+import GroupLog
 import GroupSystemCalls
 
 /// A type whose values are stored in a form of their own, rather than as JSON.
@@ -46,22 +47,24 @@ extension GroupDefaults {
     /// Returns the present value of a key, or its default where nothing is set. Errors: `invalidContent` where the
     /// stored value is no value of the type; `damaged`.
     public func read<Value>(_ key: Key<Value>) throws(CoordinationError) -> Value {
-        let stored = try versionedValue(forKey: key.name).value
-        guard let value = stored ?? fallbacks.withLock({ $0[key.name] }) else { return key.fallback }
-        return try key.decode(value)
+        try container.opened.locating { () throws(CoordinationError) -> Value in
+            let stored = try versionedValue(forKey: key.name).value
+            guard let value = stored ?? fallbacks.withLock({ $0[key.name] }) else { return key.fallback }
+            return try key.decode(value)
+        }
     }
 
     /// Sets a key's value. See `set(_:forKey:_:)`.
     @discardableResult
     public func set<Value>(
-        _ value: Value, for key: Key<Value>, _ durability: Durability = .relaxed
+        _ value: Value, for key: Key<Value>, durability: Durability = .relaxed
     ) throws(CoordinationError) -> UInt64 {
-        try set(try key.encode(value), forKey: key.name, durability)
+        try set(try key.encode(value), forKey: key.name, durability: durability)
     }
 
     /// Removes a key's value; the key has its default then.
-    public func remove<Value>(_ key: Key<Value>, _ durability: Durability = .relaxed) throws(CoordinationError) {
-        try removeValue(forKey: key.name, durability)
+    public func remove<Value>(_ key: Key<Value>, durability: Durability = .relaxed) throws(CoordinationError) {
+        try removeValue(forKey: key.name, durability: durability)
     }
 
     /// Reads, changes and sets a value, exactly, however many processes do so at once. Returns the value that was set.
@@ -69,32 +72,42 @@ extension GroupDefaults {
     /// be a value of the type is left as it is. Errors: `invalidContent`, and those of `set`.
     @discardableResult
     public func update<Value>(
-        _ key: Key<Value>, _ durability: Durability = .relaxed, _ body: (inout Value) throws -> Void
+        _ key: Key<Value>, durability: Durability = .relaxed, _ body: (inout Value) throws -> Void
     ) throws -> Value {
         var value = key.fallback
-        try update(key.name, durability) { stored in
+        try update(key.name, durability: durability) { stored in
             value = try stored.map { try key.decode($0) } ?? key.fallback
             try body(&value)
-            return try key.encode(value)
+            return try encoded(value, for: key)
         }
         return value
     }
 
+    private func encoded<Value>(_ value: Value, for key: Key<Value>) throws(CoordinationError) -> DefaultsValue {
+        try container.opened.locating { () throws(CoordinationError) in try key.encode(value) }
+    }
+
     /// The form of `update` without types: generic code that is not specialized costs more than everything else here.
     private func update(
-        _ key: String, _ durability: Durability, _ body: (DefaultsValue?) throws -> DefaultsValue
+        _ key: String, durability: Durability, _ body: (DefaultsValue?) throws -> DefaultsValue
     ) throws {
-        let store = try writableStore("update")
+        let opened = container.opened
+        let store = try opened.locating { () throws(CoordinationError) in try writableStore("update") }
         var attempt = AppendAttempt()
         defer { attempt.end() }
         while true {
-            let (entry, moment) = try store.read(for: &attempt) { ($0.entries[key], $0.generation) }
+            let (entry, moment) = try opened.locating { () throws(CoordinationError) in
+                try store.read(for: &attempt) { ($0.entries[key], $0.generation) }
+            }
             let value = try body(entry?.value ?? fallbacks.withLock { $0[key] })
             let reads = SuiteReads(key: key, generation: entry?.generation ?? 0, at: moment)
-            guard let place = try store.append([.set(key, value)], if: reads, by: writer, &attempt) else { continue }
+            let place = try opened.locating { () throws(CoordinationError) in
+                try store.append([.set(key, value)], if: reads, by: writer, &attempt)
+            }
+            guard let place else { continue }
             attempt.end()
-            if durability == .durable { try store.synchronize(through: place) }
-            return
+            if durability != .durable { return }
+            return try opened.locating { () throws(CoordinationError) in try store.synchronize(through: place) }
         }
     }
 }
@@ -109,8 +122,8 @@ extension GroupDefaults.Key where Value: DefaultsRepresentable {
         decode = { stored throws(CoordinationError) in
             guard let value = Value(defaultsValue: stored) else {
                 throw CoordinationError(
-                    .invalidContent, item: name, operation: "read",
-                    cause: "what is set is \(stored.kindName), and not \(Value.self)", advice: "it was left as it is")
+                    .invalidContent, operation: "read", item: name,
+                    reason: "the value is \(stored.kindName), and not \(Value.self); the value was not changed")
             }
             return value
         }

@@ -1,3 +1,4 @@
+import GroupLog
 import GroupSystemCalls
 
 /// Several keys that are read and set together: see `GroupDefaults.transaction`.
@@ -59,9 +60,9 @@ extension GroupDefaults {
     /// thrown, and then nothing is changed. `body` must not change the suite in other ways. Errors: as those of `set`.
     @discardableResult
     public func transaction<Answer>(
-        _ durability: Durability = .relaxed, _ body: (inout DefaultsTransaction) throws -> Answer
+        durability: Durability = .relaxed, _ body: (inout DefaultsTransaction) throws -> Answer
     ) throws -> Answer {
-        let outcome = try transact(durability, if: { $0.isSuccess }) { transaction in
+        let outcome = try transact(durability: durability, if: { $0.isSuccess }) { transaction in
             Result { () throws(any Error) in try body(&transaction) }
         }
         return try outcome.get()
@@ -69,19 +70,21 @@ extension GroupDefaults {
 
     /// Runs a transaction, and appends it if `commits` returns true for the result of `body`.
     func transact<Outcome>(
-        _ durability: Durability, if commits: (Outcome) -> Bool, _ body: (inout DefaultsTransaction) -> Outcome
+        durability: Durability, if commits: (Outcome) -> Bool, _ body: (inout DefaultsTransaction) -> Outcome
     ) throws(CoordinationError) -> Outcome {
-        let store = try writableStore("set")
-        let fallbacks = fallbacks.withLock { $0 }
-        var attempt = AppendAttempt()
-        defer { attempt.end() }
-        while true {
-            let (outcome, steps, reads) = Self.run(body, on: try store.read(for: &attempt) { $0 }, fallbacks)
-            if steps.isEmpty || !commits(outcome) { return outcome }
-            guard let place = try store.append(steps, if: reads, by: writer, &attempt) else { continue }
-            attempt.end()
-            if durability == .durable { try store.synchronize(through: place) }
-            return outcome
+        try container.opened.locating { () throws(CoordinationError) -> Outcome in
+            let store = try writableStore("set")
+            let fallbacks = fallbacks.withLock { $0 }
+            var attempt = AppendAttempt()
+            defer { attempt.end() }
+            while true {
+                let (outcome, steps, reads) = Self.run(body, on: try store.read(for: &attempt) { $0 }, fallbacks)
+                if steps.isEmpty || !commits(outcome) { return outcome }
+                guard let place = try store.append(steps, if: reads, by: writer, &attempt) else { continue }
+                attempt.end()
+                if durability == .durable { try store.synchronize(through: place) }
+                return outcome
+            }
         }
     }
 

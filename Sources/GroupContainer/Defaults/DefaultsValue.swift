@@ -1,4 +1,6 @@
-// Imports nothing: no file, clock or process.
+// Imports GroupBytes only: no file, clock or process.
+
+import GroupBytes
 
 /// A value of a key in a suite: what a property list can hold, and what `Codable` values become.
 ///

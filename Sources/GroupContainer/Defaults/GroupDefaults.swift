@@ -1,3 +1,4 @@
+import GroupLog
 import GroupSystemCalls
 
 /// Keys and values that all members of a container share: the counterpart of `UserDefaults(suiteName:)` for an app
@@ -15,7 +16,7 @@ import GroupSystemCalls
 public final class GroupDefaults: Sendable {
     /// The name of the suite, which is a file name.
     public let suite: String
-    let container: Container
+    package let container: Container
     let writer: [UInt8]
     /// Nil as long as the suite does not exist: then each read looks again.
     private let opened = Guarded<SuiteStore?>(nil)
@@ -25,18 +26,20 @@ public final class GroupDefaults: Sendable {
     /// for observers; its default is the purpose that this process's coordinator was given, or the program's name.
     /// Errors: `invalidArgument` where the name is not valid; `damaged`, `newerFormat`, `noSpace`, `inputOutput`.
     public init(_ container: Container, suite: String = "standard", purpose: String? = nil) throws(CoordinationError) {
-        try LogName.check(suite, of: "suite", operation: "open defaults")
+        let opened = container.opened
+        try opened.locating { () throws(CoordinationError) in
+            try LogName.check(suite, of: "suite", operation: "open defaults")
+        }
         (self.container, self.suite) = (container, suite)
-        let member = container.member
-        let known = member.memberTable.slot.flatMap { member.memberTable.member(at: $0)?.purpose }
+        let known = opened.memberTable.slot.flatMap { opened.memberTable.member(at: $0)?.purpose }
         writer = SuiteRecord.prefix(
             processIdentifier: processIdentifier(), purpose: purpose ?? known ?? programName())
-        _ = try store(creating: false)
+        _ = try opened.locating { () throws(CoordinationError) in try store(creating: false) }
     }
 
     func store(creating: Bool) throws(CoordinationError) -> SuiteStore? {
         if let store = opened.withLock({ $0 }) { return store }
-        guard let store = try container.member.suite(suite, creating: creating) else { return nil }
+        guard let store = try container.opened.suite(suite, creating: creating) else { return nil }
         opened.withLock { $0 = store }
         return store
     }
@@ -44,7 +47,7 @@ public final class GroupDefaults: Sendable {
     /// Returns the store for a write, and creates it where it does not exist.
     func writableStore(_ operation: String) throws(CoordinationError) -> SuiteStore {
         if let store = try store(creating: true) { return store }
-        throw container.member.refusal(".group/defaults/\(suite)", operation)
+        throw container.opened.refusal(".group/defaults/\(suite)", operation)
     }
 
     /// Returns the value that is set for a key, or else the registered one. Constant time; no system call where nothing
@@ -59,8 +62,10 @@ public final class GroupDefaults: Sendable {
     public func versionedValue(
         forKey key: String
     ) throws(CoordinationError) -> (value: DefaultsValue?, generation: UInt64) {
-        guard let store = try store(creating: false) else { return (nil, 0) }
-        return try store.checkedRead { ($0.entries[key]?.value, $0.generation(of: key)) }
+        try container.opened.locating { () throws(CoordinationError) -> (value: DefaultsValue?, generation: UInt64) in
+            guard let store = try store(creating: false) else { return (nil, 0) }
+            return try store.checkedRead { ($0.entries[key]?.value, $0.generation(of: key)) }
+        }
     }
 
     /// Returns all keys and values that are set, without registered ones. Linear.
@@ -81,29 +86,31 @@ public final class GroupDefaults: Sendable {
     /// `damaged`; `notDurable` where the value is set, but the disk did not confirm it.
     @discardableResult
     public func set(
-        _ value: DefaultsValue?, forKey key: String, _ durability: Durability = .relaxed
+        _ value: DefaultsValue?, forKey key: String, durability: Durability = .relaxed
     ) throws(CoordinationError) -> UInt64 {
-        try set([value.map { .set(key, $0) } ?? .remove(key)], durability)
+        try set([value.map { .set(key, $0) } ?? .remove(key)], durability: durability)
     }
 
     /// Removes the value of a key; the registered value counts again.
     public func removeValue(
-        forKey key: String, _ durability: Durability = .relaxed
-    ) throws(CoordinationError) { try set([.remove(key)], durability) }
+        forKey key: String, durability: Durability = .relaxed
+    ) throws(CoordinationError) { try set([.remove(key)], durability: durability) }
 
     /// Removes all values of the suite.
-    public func removeAll(_ durability: Durability = .relaxed) throws(CoordinationError) {
-        try set([.removeAll], durability)
+    public func removeAll(durability: Durability = .relaxed) throws(CoordinationError) {
+        try set([.removeAll], durability: durability)
     }
 
     @discardableResult
     private func set(
-        _ steps: [SuiteRecord.Step], _ durability: Durability
+        _ steps: [SuiteRecord.Step], durability: Durability
     ) throws(CoordinationError) -> UInt64 {
-        let store = try writableStore("set")
-        let place = try store.append(steps, by: writer)
-        if durability == .durable { try store.synchronize(through: place) }
-        return place.sequence
+        try container.opened.locating { () throws(CoordinationError) -> UInt64 in
+            let store = try writableStore("set")
+            let place = try store.append(steps, by: writer)
+            if durability == .durable { try store.synchronize(through: place) }
+            return place.sequence
+        }
     }
 
     /// Sets a value only if the present one still has the given generation (0: nothing is set). Returns the new
@@ -111,30 +118,32 @@ public final class GroupDefaults: Sendable {
     @discardableResult
     public func set(
         _ value: DefaultsValue?, forKey key: String, ifGeneration generation: UInt64,
-        _ durability: Durability = .relaxed
+        durability: Durability = .relaxed
     ) throws(CoordinationError) -> UInt64 {
-        let store = try writableStore("set")
-        var attempt = AppendAttempt()
-        defer { attempt.end() }
-        let steps: [SuiteRecord.Step] = [value.map { .set(key, $0) } ?? .remove(key)]
-        guard let place = try store.append(steps, if: .init(key: key, generation: generation), by: writer, &attempt)
-        else {
-            let present = store.read { $0.generation(of: key) }
-            throw CoordinationError(
-                .conflict, item: "\(suite): \(key)", operation: "set",
-                cause: "it was set meanwhile: it is at generation \(present), not \(generation)",
-                advice: "read it again, and decide again")
+        try container.opened.locating { () throws(CoordinationError) -> UInt64 in
+            let store = try writableStore("set")
+            var attempt = AppendAttempt()
+            defer { attempt.end() }
+            let steps: [SuiteRecord.Step] = [value.map { .set(key, $0) } ?? .remove(key)]
+            guard let place = try store.append(steps, if: .init(key: key, generation: generation), by: writer, &attempt)
+            else {
+                let present = store.read { $0.generation(of: key) }
+                throw CoordinationError(
+                    .conflict, operation: "set", item: "\(suite): \(key)",
+                    reason: "the value is at generation \(present), not \(generation): it was set meanwhile",
+                    remedy: .init(.readAgain, "read the value again, and decide again"))
+            }
+            if durability == .durable { try store.synchronize(through: place) }
+            return place.sequence
         }
-        if durability == .durable { try store.synchronize(through: place) }
-        return place.sequence
     }
 
     /// Sets a value only if the present one is `expected` (nil: nothing is set). Returns false where it is not, and
     /// then nothing was changed.
     public func compareAndSet(
-        _ key: String, from expected: DefaultsValue?, to value: DefaultsValue?, _ durability: Durability = .relaxed
+        _ key: String, from expected: DefaultsValue?, to value: DefaultsValue?, durability: Durability = .relaxed
     ) throws(CoordinationError) -> Bool {
-        try transact(durability, if: { $0 }) { transaction in
+        try transact(durability: durability, if: { $0 }) { transaction in
             let isEqual = transaction.stored(forKey: key) == expected
             if isEqual { transaction.set(value, forKey: key) }
             return isEqual
@@ -144,8 +153,10 @@ public final class GroupDefaults: Sendable {
     /// Waits until everything that any process has set before the call is on the disk. Error: `notDurable`
     /// System calls: fdatasync(2), once for all callers that wait.
     public func flush() throws(CoordinationError) {
-        guard let store = try store(creating: false), !store.isReadOnly else { return }
-        try store.synchronize(through: try store.log.end())
+        try container.opened.locating { () throws(CoordinationError) in
+            guard let store = try store(creating: false), !store.isReadOnly else { return }
+            try store.synchronize(through: try translating(store.log.end()))
+        }
     }
 
     // MARK: Changes at a glance
@@ -177,8 +188,8 @@ typealias SuiteStore = CompactedLog<SuiteState>
 
 extension CompactedLog<SuiteState> {
     /// Opens the store of a suite; nil where it does not exist, unless it is to be created.
-    static func open(_ member: Member, suite: String, creating: Bool) throws(CoordinationError) -> SuiteStore? {
-        try open(member, suite, label: "defaults/\(suite)", wakeLabel: suite, creating: creating)
+    static func open(_ opened: OpenContainer, suite: String, creating: Bool) throws(CoordinationError) -> SuiteStore? {
+        try open(opened, suite, label: "defaults/\(suite)", wakeLabel: suite, creating: creating)
     }
 
     /// Calls `look` with the present state, as `checkedRead` does. Where the log cannot be read, the state is that from
@@ -195,15 +206,16 @@ extension CompactedLog<SuiteState> {
         do {
             try catchUp(&fold)
         } catch {
-            diagnostics.tell(.defaultsUnreadable, item: error.item, "the values before are given: \(error)")
+            diagnostics.tell(
+                .defaultsUnreadable, item: error.file, "the values before are given: \(CoordinationError(error))")
         }
     }
 }
 
-extension Member {
+extension OpenContainer {
     /// Returns this member's store of a suite; nil where the suite does not exist, unless it is to be created.
     func suite(_ name: String, creating: Bool) throws(CoordinationError) -> SuiteStore? {
-        try keep(name, in: suites) { () throws(CoordinationError) in
+        try keep("defaults/\(name)") { () throws(CoordinationError) in
             try SuiteStore.open(self, suite: name, creating: creating && !isReadOnly)
         }
     }

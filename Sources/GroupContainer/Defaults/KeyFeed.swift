@@ -1,3 +1,6 @@
+public import FoundationEssentials
+import GroupLog
+
 /// A change of a suite of the defaults.
 public struct DefaultsChange: Hashable, Sendable {
     /// The kind of a change.
@@ -35,18 +38,29 @@ public struct DefaultsChange: Hashable, Sendable {
     public var cursor: Cursor
     /// The process that set the value; nil after a `rescan`, and for a value of a snapshot.
     public var by: Change.Author?
-    /// The time of the change by its writer's clock, in nanoseconds since 1970; 0 where it is not known.
-    public var time: Int64
+    /// The time of the change by its writer's clock; nil where it is not known.
+    public var time: Date? { timeNanoseconds == 0 ? nil : Date(nanoseconds: timeNanoseconds) }
+    /// The time of the change in nanoseconds since 1970; 0 where it is not known.
+    package var timeNanoseconds: Int64
     /// The index of the change in its transaction, from 0.
     public var part: Int
     /// The number of changes that the transaction makes to the keys that are followed.
     public var parts: Int
+
+    package init(
+        kind: Kind, suite: String, key: String, old: DefaultsValue?, new: DefaultsValue?, generation: UInt64,
+        cursor: Cursor, by: Change.Author?, timeNanoseconds: Int64, part: Int, parts: Int
+    ) {
+        (self.kind, self.suite, self.key, self.old, self.new) = (kind, suite, key, old, new)
+        (self.generation, self.cursor, self.by, self.timeNanoseconds) = (generation, cursor, by, timeNanoseconds)
+        (self.part, self.parts) = (part, parts)
+    }
 }
 
-/// The place of a follower of a suite. Each follower reads the suite's log by itself, so a slow follower costs no
+/// The feed of a suite's changes. Each follower reads the suite's log by itself, so a slow follower costs no
 /// memory but the values that it compares with. A follower loses nothing as long as the log keeps its place (at least
 /// two segments); after that it gets one `rescan` and the differences. For use by one thread.
-struct KeyFeed: Sendable {
+struct KeyFeed: Feed {
     let store: SuiteStore
     /// The keys that are followed; nil for all keys.
     private let keys: Set<String>?
@@ -58,7 +72,8 @@ struct KeyFeed: Sendable {
     private var front: LogPosition
     /// Held so that the process stays a member as long as the suite is followed.
     let container: Container
-    private var identity: UInt64 { container.member.journal.container }
+    private var presence = RemovalCheck()
+    private var identity: UInt64 { container.opened.journal.container }
 
     init(
         _ store: SuiteStore, in container: Container, keys: Set<String>?, since origin: ChangeOrigin
@@ -69,7 +84,7 @@ struct KeyFeed: Sendable {
         switch origin {
         case .now: try beginAtEnd()
         case .start:
-            position = try store.log.start()
+            position = try translating(store.log.start())
             try readCarried()
         case .snapshot:
             try beginAtEnd()
@@ -87,15 +102,15 @@ struct KeyFeed: Sendable {
     }
 
     private mutating func beginAtEnd() throws(CoordinationError) {
-        let (whole, place) = try store.present()
+        let (whole, place) = try translating(store.present())
         (state, position) = (keys.map { whole.restricted(to: $0) } ?? whole, place)
     }
 
     /// Reads the state with which a compacted segment begins.
     private mutating func readCarried() throws(CoordinationError) {
-        guard let file = try store.log.file(position.file) else { return }
-        while position.offset < file.firstAppended {
-            do throws(CoordinationError) {
+        guard let file = try translating(store.log.file(position.file)) else { return }
+        while position.offset < file.positionAfterPreamble.offset {
+            do throws(LogFailure) {
                 guard case .entry(let entry) = try store.log.knownStep(behind: position), entry.isControl else {
                     return
                 }
@@ -108,24 +123,24 @@ struct KeyFeed: Sendable {
     }
 
     /// Moves past a record that is not what was written, and reports it as a `degraded` change.
-    private mutating func passOver(_ error: CoordinationError) throws(CoordinationError) {
+    private mutating func passOver(_ error: LogFailure) throws(CoordinationError) {
         front = position
-        position = try store.placeBehindDamage(position, error)
-        waiting.append(change(.degraded(error.cause), "", nil, nil))
+        position = try translating(store.placeBehindDamage(position, error))
+        waiting.append(change(.degraded(CoordinationError(error).reason), "", nil, nil))
     }
 
     private mutating func begin(at cursor: Cursor) throws(CoordinationError) -> Bool {
-        guard let place = cursor.position(in: identity), try store.log.contains(place),
-            let file = try store.log.file(place.file)
+        guard let place = cursor.position(in: identity), try translating(store.log.contains(place)),
+            let file = try translating(store.log.file(place.file))
         else { return false }
         position = .start(of: file.header)
         while position.offset < place.offset {
-            do throws(CoordinationError) {
+            do throws(LogFailure) {
                 guard case .entry(let entry) = try store.log.knownStep(behind: position) else { return false }
                 take(entry)
             } catch {
                 // The damage was reported before.
-                let behind = try store.placeBehindDamage(position, error)
+                let behind = try translating(store.placeBehindDamage(position, error))
                 if behind == position { return false }
                 position = behind
             }
@@ -153,11 +168,22 @@ struct KeyFeed: Sendable {
     /// Whether more of the same transaction, snapshot or comparison is to be returned.
     var isAmongOthers: Bool { !waiting.isEmpty }
 
+    var waiter: any FeedWaiter { store.waiter }
+
+    mutating func check() throws(CoordinationError) {
+        try store.checkNotForked("follow")
+        try presence.check(container.opened, "follow")
+    }
+
     /// Whether there may be more changes.
     var hasMore: Bool { !waiting.isEmpty || store.log.hasMore(behind: position) }
 
     /// Returns the next change, or nil at the end. Error: `damaged` where the place after the damage cannot be found.
     mutating func next() throws(CoordinationError) -> DefaultsChange? {
+        try container.opened.locating { () throws(CoordinationError) in try advance() }
+    }
+
+    private mutating func advance() throws(CoordinationError) -> DefaultsChange? {
         while true {
             if var change = waiting.popFirst() {
                 // The changes of a transaction share the place after the transaction, and each has the number of all.
@@ -175,8 +201,8 @@ struct KeyFeed: Sendable {
             case .entry(let entry) where entry.isControl && entry.position.file != position.file:
                 // The state that the new segment begins with contains only what was read up to the end of the segment
                 // before.
-                guard let file = try store.log.file(entry.position.file) else { continue }
-                position = file.placeBehindCarried
+                guard let file = try translating(store.log.file(entry.position.file)) else { continue }
+                position = file.positionAfterPreamble
             case .entry(let entry): tell(entry)
             case .end: return nil
             // The records in a gap are lost; only the values that are set now count.
@@ -205,7 +231,7 @@ struct KeyFeed: Sendable {
             state.apply([step], at: position.sequence)
         }
         for (part, var change) in changes.enumerated() {
-            (change.by, change.time, change.part, change.parts) = (by, record.time, part, changes.count)
+            (change.by, change.timeNanoseconds, change.part, change.parts) = (by, record.time, part, changes.count)
             waiting.append(change)
         }
     }
@@ -230,77 +256,60 @@ struct KeyFeed: Sendable {
             kind: kind, suite: store.name, key: key, old: old, new: new,
             generation: kind == .set ? max(generation, position.sequence) : generation,
             cursor: Cursor(position, in: identity), by: nil,
-            time: 0, part: 0, parts: 1)
+            timeNanoseconds: 0, part: 0, parts: 1)
     }
 }
 
-/// An endless sequence of a suite's changes since a place, each once and in order. Each iterator reads by itself.
-public struct DefaultsChanges: AsyncSequence, Sendable {
-    /// A change.
-    public typealias Element = DefaultsChange
+/// The changes of a feed that are ready, reduced to the last one of each key, with the value from before its first
+/// change.
+struct LatestKeyFeed: Feed {
+    private var changes: KeyFeed
+    private var latest: ArraySlice<DefaultsChange> = []
+    /// The place in front of `latest`.
+    private var front: Cursor
 
-    private let reader: Result<KeyFeed, CoordinationError>
-    private let isLatestOnly: Bool
+    init(_ changes: KeyFeed) { (self.changes, front) = (changes, changes.cursor) }
 
-    init(_ reader: Result<KeyFeed, CoordinationError>, isLatestOnly: Bool) {
-        (self.reader, self.isLatestOnly) = (reader, isLatestOnly)
+    mutating func next() throws(CoordinationError) -> DefaultsChange? {
+        if latest.isEmpty {
+            front = changes.cursor
+            latest = try nextBatch()
+        }
+        return latest.popFirst()
     }
 
-    /// Returns an iterator that starts at the sequence's place.
-    public func makeAsyncIterator() -> Iterator { Iterator(reader: reader, isLatestOnly: isLatestOnly) }
-
-    /// The place of one consumer.
-    public struct Iterator: AsyncIteratorProtocol {
-        fileprivate var reader: Result<KeyFeed, CoordinationError>
-        fileprivate let isLatestOnly: Bool
-        private var latest: ArraySlice<DefaultsChange> = []
-        private var presence = PresenceCheck()
-
-        fileprivate init(reader: Result<KeyFeed, CoordinationError>, isLatestOnly: Bool) {
-            (self.reader, self.isLatestOnly) = (reader, isLatestOnly)
-        }
-
-        /// Returns the next change, or nil when the task is cancelled. A damaged record gives a `degraded` change, and
-        /// the changes after it follow. Errors: `damaged` where the log cannot be read on, for as long as that is so;
-        /// `notFound` where the container was removed.
-        public mutating func next() async throws(CoordinationError) -> DefaultsChange? {
-            var reader = try self.reader.get()
-            while true {
-                let found = Result { () throws(CoordinationError) in try take(from: &reader) }
-                self.reader = .success(reader)
-                if let change = try found.get() { return change }
-                if Task.isCancelled { return nil }
-                try presence.check(reader.container.member, "follow")
-                let place = reader
-                await reader.store.sleeper.wait { place.hasMore }
+    private mutating func nextBatch() throws(CoordinationError) -> ArraySlice<DefaultsChange> {
+        var (order, last): ([String], [String: DefaultsChange]) = ([], [:])
+        var damage: [DefaultsChange] = []
+        while var change = try changes.next() {
+            if case .degraded = change.kind {
+                damage.append(change)
+                continue
             }
+            if change.kind == .cleared || change.kind == .rescan { (order, last) = ([], [:]) }
+            if let before = last[change.key] { change.old = before.old } else { order.append(change.key) }
+            last[change.key] = change
         }
-
-        private mutating func take(from reader: inout KeyFeed) throws(CoordinationError) -> DefaultsChange? {
-            if !isLatestOnly { return try reader.next() }
-            if latest.isEmpty { latest = try Self.latest(of: &reader) }
-            return latest.popFirst()
-        }
-
-        /// Returns the last change of each key, with the value from before its first change.
-        private static func latest(
-            of reader: inout KeyFeed
-        ) throws(CoordinationError) -> ArraySlice<DefaultsChange> {
-            var (order, last): ([String], [String: DefaultsChange]) = ([], [:])
-            var damage: [DefaultsChange] = []
-            while var change = try reader.next() {
-                if case .degraded = change.kind {
-                    damage.append(change)
-                    continue
-                }
-                if change.kind == .cleared || change.kind == .rescan { (order, last) = ([], [:]) }
-                if let before = last[change.key] { change.old = before.old } else { order.append(change.key) }
-                last[change.key] = change
-            }
-            return (damage + order.compactMap { last[$0] })[...]
-        }
+        return (damage + order.compactMap { last[$0] })[...]
     }
+
+    var cursor: Cursor { latest.isEmpty ? changes.cursor : front }
+    var place: Cursor { changes.place }
+    var isAmongOthers: Bool { !latest.isEmpty }
+    var hasMore: Bool { !latest.isEmpty || changes.hasMore }
+    var waiter: any FeedWaiter { changes.waiter }
+    mutating func check() throws(CoordinationError) { try changes.check() }
 }
+
+extension DefaultsChange: StreamElement {
+    /// The error with which following keys fails.
+    public typealias Failure = CoordinationError
+    /// A place in the suite's log.
+    public typealias Place = Cursor
+}
+
+/// A suite's changes since a place, without end: see `GroupDefaults.changes(of:since:delivering:)`.
+public typealias DefaultsChanges = FollowerSequence<DefaultsChange>
 
 /// The values of a key: first the present value, then each value that is set.
 public struct DefaultsValues<Value: Sendable>: AsyncSequence, Sendable {
@@ -342,38 +351,6 @@ public struct DefaultsValues<Value: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// The blocking form of `DefaultsChanges`: see `GroupDefaults.follow`.
-public struct DefaultsFollower: Sendable {
-    private var reader: KeyFeed
-    private var presence = PresenceCheck()
-
-    init(_ reader: KeyFeed) { self.reader = reader }
-
-    /// The place right after the last change that was returned; or the place before it where it is one of several that
-    /// belong together, and not the last of them.
-    public var cursor: Cursor { reader.cursor }
-
-    /// The place from which it reads on in the suite's log, whatever changes are still to be returned.
-    package var place: Cursor { reader.place }
-
-    /// Whether the last change that was returned has no more changes after it in its transaction or snapshot.
-    package var isBetweenRecords: Bool { !reader.isAmongOthers }
-
-    /// Returns the next change, after a wait of at most `timeout` (nil: no limit); nil when the time is over. Errors:
-    /// as those of `DefaultsChanges`. System calls: futex(FUTEX_WAIT), only where there is nothing to read.
-    public mutating func next(timeout: Duration? = nil) throws(CoordinationError) -> DefaultsChange? {
-        let deadline = Deadline(after: timeout)
-        while true {
-            if let change = try reader.next() { return change }
-            if deadline.isOver { return nil }
-            try reader.store.checkNotForked("follow")
-            try presence.check(reader.container.member, "follow")
-            let place = reader
-            place.store.memberTable.awaitWake(on: place.store.wakeWord, atMost: deadline.remaining) { place.hasMore }
-        }
-    }
-}
-
 extension GroupDefaults {
     /// Whether a slow consumer gets every change, or only the last one of each key.
     public enum Delivery: Sendable {
@@ -385,13 +362,19 @@ extension GroupDefaults {
     }
 
     /// Returns the changes of some keys, or of the whole suite (nil), since a place: `.now` (this call), `.start` (the
-    /// oldest change that is kept), after a `Cursor`, or `.snapshot`, which delivers the present values first.
+    /// oldest change that is kept), after a `Cursor`, or `.snapshot`, which delivers the present values first. A damaged
+    /// record gives a `degraded` change, and the changes after it follow; the iteration fails with `damaged` where the
+    /// log cannot be read on, for as long as that is so.
     public func changes(
         of keys: Set<String>? = nil, since origin: ChangeOrigin = .now, delivering delivery: Delivery = .every
     ) -> DefaultsChanges {
-        DefaultsChanges(
-            Result { () throws(CoordinationError) in try reader(of: keys, since: origin) },
-            isLatestOnly: delivery == .latest)
+        DefaultsChanges { () throws(CoordinationError) in
+            let feed = try feed(of: keys, since: origin)
+            return switch delivery {
+            case .every: feed
+            case .latest: LatestKeyFeed(feed)
+            }
+        }
     }
 
     /// Returns the changes of a key from this call on.
@@ -409,19 +392,20 @@ extension GroupDefaults {
     /// Returns the changes of `changes(of:since:delivering:)` for use without tasks, by blocking calls.
     public func follow(
         keys: Set<String>? = nil, since origin: ChangeOrigin = .now
-    ) throws(CoordinationError) -> DefaultsFollower {
-        DefaultsFollower(try reader(of: keys, since: origin))
+    ) throws(CoordinationError) -> Follower<DefaultsChange> {
+        Follower(try feed(of: keys, since: origin))
     }
 
-    private func reader(
+    private func feed(
         of keys: Set<String>?, since origin: ChangeOrigin
     ) throws(CoordinationError) -> KeyFeed {
-        guard let store = try store(creating: true) else {
-            throw CoordinationError(
-                .notFound, item: ".group/defaults/\(suite)", operation: "follow", cause: "there is no such suite",
-                advice: "it comes into being with its first value")
+        try container.opened.locating { () throws(CoordinationError) -> KeyFeed in
+            guard let store = try store(creating: true) else {
+                throw CoordinationError(
+                    .notFound, operation: "follow", item: ".group/defaults/\(suite)", reason: "there is no such suite",
+                    remedy: .init(.setValue, "set a first value, which creates the suite"))
+            }
+            return try KeyFeed(store, in: container, keys: keys, since: origin)
         }
-        return try KeyFeed(
-            store, in: container, keys: keys, since: origin)
     }
 }

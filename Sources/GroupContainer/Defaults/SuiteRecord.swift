@@ -1,4 +1,6 @@
-// Imports nothing: no file, clock or process.
+// Imports GroupBytes only: no file, clock or process.
+
+import GroupBytes
 
 /// A change of a suite: one or several keys that were set or removed. Its bytes are the body of a record in the suite's
 /// log.

@@ -1,3 +1,4 @@
+import GroupLog
 import GroupSystemCalls
 
 /// The limits of a suite and of what is set in it.
@@ -39,7 +40,7 @@ extension CompactedLog<SuiteState> {
             $0.apply(steps, at: $1)
         }
         if place == nil {
-            attempt.noteLoss(slot: memberTable.slot ?? 0, in: mark.file)
+            attempt.noteLoss(by: memberTable.slot ?? 0, in: mark.file)
         } else {
             attempt.end()
             wake()
@@ -52,26 +53,26 @@ extension CompactedLog<SuiteState> {
         for step in steps {
             guard case .set(let key, let value) = step else { continue }
             if key.utf8.count > SuiteLimits.key {
-                throw limit("set", "a key of \(key.utf8.count) bytes is longer than \(SuiteLimits.key)")
+                throw limit("set", "a key has \(key.utf8.count) bytes, and the limit is \(SuiteLimits.key)")
             }
             let count = value.roughSize
             if count > SuiteLimits.value {
-                throw limit("set '\(key)'", "a value of \(count) bytes is larger than \(SuiteLimits.value)")
+                throw limit("set", "the value of '\(key)' has \(count) bytes, and the limit is \(SuiteLimits.value)")
             }
             if value.depth > DefaultsValue.deepest {
-                throw limit("set '\(key)'", "its value is nested more than \(DefaultsValue.deepest) levels deep")
+                throw limit("set", "the value of '\(key)' is nested more than \(DefaultsValue.deepest) levels deep")
             }
             size += SuiteState.size(of: key, value)
         }
         if size > SuiteLimits.change {
-            throw limit("set", "\(size) bytes in one transaction are more than \(SuiteLimits.change)")
+            throw limit("set", "one transaction has \(size) bytes, and the limit is \(SuiteLimits.change)")
         }
         if size > 0, present + size > SuiteLimits.suite {
             throw limit("set", "the suite holds \(present) bytes, and the limit is \(SuiteLimits.suite)")
         }
     }
 
-    private func limit(_ operation: String, _ cause: String) -> CoordinationError {
-        CoordinationError(.limitReached, item: log.name, operation: operation, cause: cause)
+    private func limit(_ operation: String, _ reason: String) -> CoordinationError {
+        CoordinationError(.limitReached, operation: operation, item: log.name, reason: reason)
     }
 }

@@ -163,8 +163,8 @@ extension GroupDefaults {
     /// Sets a value of a type that is stored in its own form; nil removes it. See `set(_:forKey:_:)`.
     @discardableResult
     public func set(
-        _ value: (some DefaultsRepresentable)?, forKey key: String, _ durability: Durability = .relaxed
+        _ value: (some DefaultsRepresentable)?, forKey key: String, durability: Durability = .relaxed
     ) throws(CoordinationError) -> UInt64 {
-        try set(value?.defaultsValue, forKey: key, durability)
+        try set(value?.defaultsValue, forKey: key, durability: durability)
     }
 }

@@ -1,3 +1,5 @@
+public import FoundationEssentials
+
 /// An event for operators, about this process's part in a container.
 public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
     /// The kind of an event. Codes can be switched over; new ones may be added.
@@ -57,8 +59,10 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
     public var text: String
     /// The number of changes, files or events, if the code is about several; otherwise 1.
     public var count: Int
-    /// The time of the event, in nanoseconds since 1970.
-    public var time: Int64
+    /// The time of the event.
+    public var time: Date { Date(nanoseconds: timeNanoseconds) }
+    /// That time in nanoseconds since 1970, which a `Date` has only to about 120 ns.
+    package var timeNanoseconds: Int64
 
     /// The item and the sentence.
     public var description: String { (item.map { $0 + ": " } ?? "") + text }

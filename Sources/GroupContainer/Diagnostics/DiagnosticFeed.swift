@@ -58,7 +58,7 @@ final class DiagnosticFeed: Sendable {
     /// Records an event. To be called from any thread. The text is made only if there is a listener.
     func tell(_ code: Diagnostic.Code, item: String? = nil, count: Int = 1, _ text: @autoclosure () -> String) {
         if heard.load(ordering: .relaxed) == 0 { return }
-        let event = Diagnostic(code: code, item: item, text: text(), count: count, time: wallNanoseconds())
+        let event = Diagnostic(code: code, item: item, text: text(), count: count, timeNanoseconds: wallNanoseconds())
         let listeners = state.withLock { state in
             if state.listeners.isEmpty && state.early.count < Self.keptEarly { state.early.append(event) }
             return Array(state.listeners.values)
@@ -86,7 +86,7 @@ final class DiagnosticFeed: Sendable {
 }
 
 /// The events that one listener has not taken yet. Safe for use from several threads.
-final class DiagnosticQueue: Sendable {
+final class DiagnosticQueue: FeedWaiter {
     private struct State: Sendable {
         var events = BoundedEvents<Diagnostic>(limit: DiagnosticQueue.limit)
         var waiter: CheckedContinuation<Void, Never>?
@@ -113,23 +113,17 @@ final class DiagnosticQueue: Sendable {
         case .dropped(let count):
             Diagnostic(
                 code: .eventsDropped, text: "\(count) events are missing here: they came faster than they were taken",
-                count: count, time: wallNanoseconds())
+                count: count, timeNanoseconds: wallNanoseconds())
         case nil: nil
         }
     }
 
-    /// Takes the next event; nil when the time is over.
-    func take(until deadline: Deadline) -> Diagnostic? {
-        while true {
-            if let event = take() { return event }
-            // A wait of length zero still takes the kernel's timers some time.
-            if deadline.isOver { return nil }
-            if !bell.wait(nanoseconds: deadline.remaining) && deadline.isOver { return take() }
-        }
-    }
+    var hasMore: Bool { state.withLock { !$0.events.isEmpty } }
+
+    func wait(atMost limit: Int64?, unless hasMore: () -> Bool) { bell.wait(nanoseconds: limit) }
 
     /// Returns when there may be an event, or when the task is cancelled.
-    func wait() async {
+    func wait(until moment: Int64?, unless hasMore: @escaping @Sendable () -> Bool) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state -> Bool in
@@ -150,72 +144,46 @@ final class DiagnosticQueue: Sendable {
 }
 
 /// A subscription to a member's events for as long as it exists. The subscription keeps the process a member.
-final class DiagnosticSubscription: Sendable {
-    let queue = DiagnosticQueue()
-    private let member: Member
+final class DiagnosticSubscription: Feed {
+    typealias Element = Diagnostic
 
-    init(_ member: Member) {
-        self.member = member
-        member.diagnostics.add(queue)
+    private let queue = DiagnosticQueue()
+    private let container: OpenContainer
+
+    init(_ container: OpenContainer) {
+        self.container = container
+        container.diagnostics.add(queue)
     }
 
-    deinit { member.diagnostics.remove(queue) }
+    deinit { container.diagnostics.remove(queue) }
+
+    func next() -> Diagnostic? { queue.take() }
+    func check() {}
+    var hasMore: Bool { queue.hasMore }
+    var waiter: any FeedWaiter { queue }
+}
+
+extension Diagnostic: StreamElement {
+    /// Events come without fail.
+    public typealias Failure = Never
+    /// Events are not kept: there are no places among them.
+    public typealias Place = Void
 }
 
 /// The events about this process's part in a container, as they happen, without end. The sequence collects them from
 /// when it was made, and keeps the latest 256: where more come than are taken, the oldest are dropped, and one
 /// `eventsDropped` has their number. For one consumer; another one asks the container for its own.
-public struct Diagnostics: AsyncSequence, Sendable {
-    /// One event.
-    public typealias Element = Diagnostic
-
-    private let subscription: DiagnosticSubscription
-
-    init(_ subscription: DiagnosticSubscription) { self.subscription = subscription }
-
-    /// Returns an iterator that goes on where the last one stopped.
-    public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
-
-    /// The place of the consumer.
-    public struct Iterator: AsyncIteratorProtocol {
-        let subscription: DiagnosticSubscription
-
-        /// Returns the next event; nil when the task is cancelled.
-        public mutating func next() async -> Diagnostic? {
-            while true {
-                if let event = subscription.queue.take() { return event }
-                if Task.isCancelled { return nil }
-                await subscription.queue.wait()
-            }
-        }
-    }
-}
-
-/// The blocking form of `Diagnostics`, for the calling thread.
-public struct DiagnosticFollower: Sendable {
-    private let subscription: DiagnosticSubscription
-
-    init(_ subscription: DiagnosticSubscription) { self.subscription = subscription }
-
-    /// Returns the next event; waits for it at most `timeout` (nil: forever) and then returns nil.
-    public mutating func next(timeout: Duration? = nil) -> Diagnostic? {
-        subscription.queue.take(until: Deadline(after: timeout))
-    }
-}
+public typealias Diagnostics = FollowerSequence<Diagnostic>
 
 extension Container {
     /// The events about this process, for operators: which process watches for external changes, watching that is
     /// incomplete, repairs of what dead members left, damage. These are events of what this process does and meets,
     /// from now on, and from while it opened the container. The library writes no log of its own: a program that has
     /// one prints the events there. Costs nothing unless a caller reads this property.
-    public var diagnostics: Diagnostics { Diagnostics(DiagnosticSubscription(member)) }
+    public var diagnostics: Diagnostics { Diagnostics(.success(DiagnosticSubscription(opened))) }
 
     /// Returns the blocking form of `diagnostics`, for a thread that may wait.
-    public func followDiagnostics() -> DiagnosticFollower { DiagnosticFollower(DiagnosticSubscription(member)) }
-}
-
-extension Member {
-    var diagnostics: DiagnosticFeed { journal.log.surroundings.diagnostics }
+    public func followDiagnostics() -> Follower<Diagnostic> { Follower(DiagnosticSubscription(opened)) }
 }
 
 /// A bell that any thread rings and one thread waits for. Each ring ends one wait, also a later one.
@@ -225,6 +193,7 @@ final class Bell: Sendable {
     func ring() { semaphore.signal() }
 
     /// Waits for a ring. Returns false if there was none in that time (nil: forever).
+    @discardableResult
     func wait(nanoseconds: Int64?) -> Bool {
         guard let nanoseconds else {
             semaphore.wait()

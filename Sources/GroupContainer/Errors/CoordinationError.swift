@@ -1,8 +1,8 @@
 import GroupSystemCalls
 
-/// An error of a call: what happened to which item, in which operation, why, which processes are in the way, and what
-/// to do.
-public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvertible {
+/// An error of a call: which operation failed, on which item of which container, why, which processes are in the way,
+/// and what the caller can do.
+public struct CoordinationError: Error, Sendable, CustomStringConvertible {
     /// A code for `switch` statements; versions to come may add codes.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name that `--json` prints.
@@ -80,6 +80,16 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         /// The state of the process; nil where the system does not provide it.
         public var condition: Condition?
 
+        /// Creates a description of a member.
+        public init(
+            processIdentifier: Int32, pidNamespace: UInt64? = nil, purpose: String, since: Int64, item: String,
+            isWriting: Bool, command: String? = nil, condition: Condition? = nil
+        ) {
+            (self.processIdentifier, self.pidNamespace, self.purpose) = (processIdentifier, pidNamespace, purpose)
+            (self.since, self.item, self.isWriting) = (since, item, isWriting)
+            (self.command, self.condition) = (command, condition)
+        }
+
         /// The state of a process.
         public enum Condition: String, Hashable, Sendable {
             /// Running, or sleeping.
@@ -93,35 +103,44 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
 
     /// The kind of error.
     public var code: Code
-    /// The item, file or container concerned; escaped where it is not UTF-8.
-    public var item: String?
     /// The operation: "read", "write", "open".
     public var operation: String
+    /// The item, file or container concerned; escaped where it is not UTF-8.
+    public var item: String?
+    /// The container, by the path with which it was opened; nil where the error concerns none, or is about the
+    /// container itself.
+    public var container: String?
     /// The reason.
-    public var cause: String
+    public var reason: String
     /// The members that are in the way.
     public var holders: [Holder]
-    /// What the caller can do.
-    public var advice: String?
     /// The item's present generation where a `WriteCondition` does not hold; nil where there is no item.
-    public var generation: UInt64?
+    public var generation: Generation?
+    /// What the caller can do; nil where nothing can be done, or where `code` and `holders` show it.
+    public var remedy: Remedy?
+    /// The error below this one: the system's, a `DecodingError`, or the one that a closure threw.
+    public var cause: (any Error)?
 
-    init(
-        _ code: Code, item: String? = nil, operation: String, cause: String, holders: [Holder] = [],
-        advice: String? = nil
+    /// Creates an error, for modules above this one.
+    public init(
+        _ code: Code, operation: String, item: String? = nil, container: String? = nil, reason: String,
+        holders: [Holder] = [], generation: Generation? = nil, remedy: Remedy? = nil, cause: (any Error)? = nil
     ) {
-        (self.code, self.item, self.operation) = (code, item, operation)
-        (self.cause, self.holders, self.advice) = (cause, holders, advice)
+        (self.code, self.operation, self.item, self.container) = (code, operation, item, container)
+        (self.reason, self.holders, self.generation) = (reason, holders, generation)
+        (self.remedy, self.cause) = (remedy, cause)
     }
 
-    /// A sentence with all of these parts.
-    public var description: String {
+    /// A sentence with all of these parts but `generation` and `cause`.
+    public var description: String { description(advising: remedy?.text) }
+
+    /// The sentence with another advice than the remedy: commands name their own options.
+    package func description(advising advice: String?) -> String {
         var text = "cannot \(Self.phrases[operation] ?? operation)"
         if let item { text += " '\(item)'" }
-        text += ": \(cause)"
-        if !holders.isEmpty {
-            text += "; held by " + holders.map(\.description).joined(separator: ", ")
-        }
+        if let container { text += " in '\(container)'" }
+        text += ": \(reason)"
+        for holder in holders { text += "; " + holder.clause(of: self) }
         if let advice { text += "; \(advice)" }
         return text
     }
@@ -133,27 +152,43 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
     ]
 }
 
+extension CoordinationError: Equatable {
+    /// Compares all parts but `cause`, whose type need not be equatable.
+    public static func == (one: CoordinationError, other: CoordinationError) -> Bool {
+        (one.code, one.operation, one.item, one.container) == (other.code, other.operation, other.item, other.container)
+            && (one.reason, one.holders, one.generation, one.remedy)
+                == (other.reason, other.holders, other.generation, other.remedy)
+    }
+}
+
 extension CoordinationError.Holder: CustomStringConvertible {
-    /// A description such as `todo-app (process 812, stopped, '/usr/bin/todo --edit') since 10:00:00Z`.
+    /// A description such as `process 812 (todo-app, stopped, '/usr/bin/todo --edit')`.
     public var description: String {
-        var process = MemberProcess.text(processIdentifier, pidNamespace)
-        if let condition, condition != .running { process += ", \(condition)" }
+        var parts = [purpose]
+        if let condition, condition != .running { parts.append("\(condition)") }
         if let command, !command.isEmpty {
-            process += ", '" + (command.count > 60 ? String(command.prefix(59)) + "…" : command) + "'"
+            parts.append("'" + (command.count > 60 ? String(command.prefix(59)) + "…" : command) + "'")
         }
-        return "\(purpose) (\(process)) since \(Self.timeOfDay(since))"
+        return "\(MemberProcess.text(processIdentifier, pidNamespace)) (\(parts.joined(separator: ", ")))"
     }
 
-    init(_ access: MemberTable.PublishedLock, in table: inout ProcessTable) {
-        self.init(
-            table.process(of: access.member), purpose: access.purpose, since: access.since, item: access.path,
-            isWriting: access.claim.part.mode != .reading)
+    /// Returns the clause of an error's sentence about this holder: what it holds, and since when.
+    fileprivate func clause(of error: CoordinationError) -> String {
+        let held =
+            if error.remedy?.code == .endMembers {
+                "had the container open"
+            } else {
+                // The sentence names the lock before: "it" is the lock on the error's item.
+                error.item == item ? "held it" : "held the lock on '\(item)'"
+            }
+        return "\(self) has \(held) since \(Self.timeOfDay(since))"
     }
 
     init(_ process: MemberProcess, purpose: String, since: Int64, item: String, isWriting: Bool) {
         self.init(
             processIdentifier: process.identifier, pidNamespace: process.pidNamespace, purpose: purpose, since: since,
-            item: item, isWriting: isWriting, command: process.command, condition: process.condition)
+            item: item, isWriting: isWriting, command: process.command, condition: process.condition.map(Condition.init)
+        )
     }
 
     /// Returns a time such as `10:00:00Z`, without the day, because a lock is held for seconds.

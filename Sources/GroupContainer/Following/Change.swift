@@ -1,3 +1,7 @@
+public import FoundationEssentials
+import GroupBytes
+import GroupLog
+
 /// One change of an item, as recorded in the journal.
 public struct Change: Hashable, Sendable {
     /// The kind of a change.
@@ -83,13 +87,13 @@ public struct Change: Hashable, Sendable {
         public var count: Int
     }
 
-    /// The sequence number: 1 for the container's first change, without gaps. The changes of a transaction share one.
+    /// The place in the journal's order: 1 for the container's first change. The changes of a transaction share one.
     /// For `present` and `bookmark`, that of the last change in the snapshot.
-    public var sequence: UInt64
+    public var sequence: SequenceNumber
     /// The place right behind the change.
     ///
     /// For a change of a transaction, this is the place behind the transaction's last: keep it only once that change
-    /// was seen, as `ChangeFollower.cursor` does. For `present` this is a place that no journal has, so that a follower
+    /// was seen, as `Follower.cursor` does. For `present` this is a place that no journal has, so that a follower
     /// that comes back with it gets a `rescan`: the snapshot's place is the cursor of the `bookmark` behind it.
     public var cursor: Cursor
     /// The kind of the change.
@@ -102,8 +106,10 @@ public struct Change: Hashable, Sendable {
     public var size: UInt64?
     /// The process that made the change under a lock; nil for an external change, which the leader found.
     public var by: Author?
-    /// The time of the change, in nanoseconds since 1970 by the author's clock; for people.
-    public var time: Int64
+    /// The time of the change by the author's clock; for people.
+    public var time: Date { Date(nanoseconds: timeNanoseconds) }
+    /// That time in nanoseconds since 1970, which a `Date` has only to about 120 ns.
+    package var timeNanoseconds: Int64
     /// The transaction that the change is part of; nil for a single change.
     public var transaction: Transaction?
 
@@ -119,7 +125,7 @@ public struct Change: Hashable, Sendable {
     /// Whether the change was made under a lock.
     public var isCoordinated: Bool { by != nil }
 
-    private init?(_ told: ReportedPart, of record: ChangeRecord, sequence: UInt64, cursor: Cursor) {
+    private init?(_ told: ReportedPart, of record: ChangeRecord, sequence: SequenceNumber, cursor: Cursor) {
         let part = told.part
         switch part.kind {
         case .created: kind = .created
@@ -130,7 +136,7 @@ public struct Change: Hashable, Sendable {
         case .touched: kind = .touched
         case .term, .degraded, .transaction: return nil
         }
-        (self.sequence, self.cursor, generation) = (sequence, cursor, told.generation ?? sequence)
+        (self.sequence, self.cursor, generation) = (sequence, cursor, told.generation ?? sequence.rawValue)
         path = ItemPath(bytes: part.path)
         type = part.state?.type
         takesDirectory =
@@ -141,7 +147,7 @@ public struct Change: Hashable, Sendable {
         if record.isCoordinated {
             by = Author(processIdentifier: record.processIdentifier, purpose: printable(record.purpose))
         }
-        time = record.time
+        timeNanoseconds = record.time
     }
 
     /// Returns the changes of a journal entry that the filter lets through: none for a control record or one that only
@@ -151,7 +157,7 @@ public struct Change: Hashable, Sendable {
         before: () throws(CoordinationError) -> TreeIndex?
     ) throws(CoordinationError) -> [Change]? {
         guard let record = entry.record else { return [] }
-        let sequence = entry.position.sequence
+        let sequence = SequenceNumber(rawValue: entry.position.sequence)
         if record.kind == .degraded && !record.purpose.isEmpty {
             return [Change(degraded: record, sequence: sequence, cursor: cursor)]
         }
@@ -169,29 +175,29 @@ public struct Change: Hashable, Sendable {
     }
 
     /// Returns the name of a transaction. An external change has no operation: its sequence number makes the name.
-    private static func identifier(of record: ChangeRecord, _ sequence: UInt64) -> String {
+    private static func identifier(of record: ChangeRecord, _ sequence: SequenceNumber) -> String {
         if record.operation != ChangeRecord.noOperation { return Hexadecimal.encode(record.operation) }
         var writer = ByteWriter()
         writer.write(UInt64(0))
-        writer.write(sequence)
+        writer.write(sequence.rawValue)
         return Hexadecimal.encode(writer.bytes)
     }
 
     /// Makes the marker that watching is incomplete.
-    init(degraded record: ChangeRecord, sequence: UInt64, cursor: Cursor) {
+    init(degraded record: ChangeRecord, sequence: SequenceNumber, cursor: Cursor) {
         self.init(
             .degraded(reason: printable(record.purpose)), ItemPath(bytes: record.path), sequence: sequence,
             cursor: cursor, time: record.time)
     }
 
     /// Makes a marker, or an item that is present.
-    init(_ kind: Kind, _ path: ItemPath = ItemPath(bytes: []), sequence: UInt64, cursor: Cursor, time: Int64) {
-        (self.kind, self.path, self.time) = (kind, path, time)
-        (self.sequence, self.cursor, generation) = (sequence, cursor, sequence)
+    init(_ kind: Kind, _ path: ItemPath = ItemPath(bytes: []), sequence: SequenceNumber, cursor: Cursor, time: Int64) {
+        (self.kind, self.path, timeNanoseconds) = (kind, path, time)
+        (self.sequence, self.cursor, generation) = (sequence, cursor, sequence.rawValue)
     }
 
     /// Makes the change of an item that is present; its time is that of its content.
-    init(present place: ItemLocation, _ item: TreeIndex.Item, sequence: UInt64, cursor: Cursor) {
+    init(present place: ItemLocation, _ item: TreeIndex.Item, sequence: SequenceNumber, cursor: Cursor) {
         self.init(
             .present, ItemPath(bytes: place.bytes), sequence: sequence, cursor: cursor, time: item.state.modified)
         (type, size, generation) = (item.state.type, item.state.size, item.generation)

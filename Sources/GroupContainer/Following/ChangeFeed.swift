@@ -1,10 +1,11 @@
+import GroupLog
 import GroupSystemCalls
 
-/// A reader of the journal from a place on, which returns the changes that a filter lets through. The reader keeps only
+/// The feed of the journal from a place on, with the changes that a filter lets through. The feed keeps only
 /// the place, and what is left of a transaction or a snapshot that it is in the middle of: a slow consumer costs no
 /// memory.
-struct ChangeFeed: Sendable {
-    let member: Member
+struct ChangeFeed: Feed {
+    let container: OpenContainer
     private let filter: ChangeFilter
     private let policy: RescanPolicy
     /// The place up to which the journal was read. In the middle of a transaction, the place before it: a reader that
@@ -17,51 +18,76 @@ struct ChangeFeed: Sendable {
     private var isLost = false
     /// Whether a snapshot is still to be taken. Snapshots are taken when they are read, so that a sequence can be made
     /// without waiting.
-    private(set) var wantsSnapshot = false
+    private var wantsSnapshot = false
     private var listing: Listing?
     private let tree = TreeAtPlace()
     /// The marker that watching is incomplete, which the reader would have got if it had followed before.
     private var notice: Change?
     /// The state of the search for a leader, for a follower that may only read.
     private var absence: LeaderAbsence?
+    /// The part in the election of the leader, which sees external changes, for as long as this feed is read.
+    private var following: LeaderElection.Following?
+    private var presence = RemovalCheck()
 
     init(
-        _ member: Member, since origin: ChangeOrigin, matching filter: ChangeFilter, afterRescan policy: RescanPolicy
+        _ container: OpenContainer, since origin: ChangeOrigin, matching filter: ChangeFilter,
+        afterRescan policy: RescanPolicy
     ) throws(CoordinationError) {
-        (self.member, self.filter, self.policy) = (member, filter, policy)
+        (self.container, self.filter, self.policy) = (container, filter, policy)
         switch origin {
-        case .start: position = try member.journal.log.start()
-        case .now: position = try member.journal.log.end()
+        case .start: position = try translating(container.journal.log.start())
+        case .now: position = try translating(container.journal.log.end())
         case .snapshot:
-            position = try member.journal.log.start()
+            position = try translating(container.journal.log.start())
             wantsSnapshot = true
         case .cursor(let cursor):
-            if let place = try member.journal.position(of: cursor) {
+            if let place = try container.journal.position(of: cursor) {
                 position = place
             } else {
-                position = try member.journal.log.end()
+                position = try translating(container.journal.log.end())
                 isLost = true
             }
         }
     }
 
     /// The place to begin again at in order to miss nothing. In the middle of a snapshot there is no such place.
-    var cursor: Cursor { listing == nil && !wantsSnapshot ? place : member.journal.nowhere }
+    var cursor: Cursor { listing == nil && !wantsSnapshot ? place : container.journal.nowhere }
 
     /// The place in the journal from which the reader goes on, whatever is left of a snapshot.
-    var place: Cursor { member.journal.cursor(at: position) }
+    var place: Cursor { container.journal.cursor(at: position) }
+
+    var isUnprepared: Bool { wantsSnapshot }
+
+    /// Takes the snapshot that is wanted. A snapshot is at least linear in the journal: it must not block a thread of
+    /// the pool.
+    mutating func prepare() async throws(CoordinationError) {
+        let unread = self
+        self = try await OwnThread.run {
+            Result { () throws(CoordinationError) in
+                var feed = unread
+                try feed.takeSnapshot()
+                return feed
+            }
+        }.get()
+    }
 
     /// Takes the snapshot that is wanted. Blocks while it reads the journal and, where there is no leader, the tree.
     mutating func takeSnapshot() throws(CoordinationError) {
-        if !wantsSnapshot { return }
-        try Container(member).noteUncoordinatedChanges()
-        let listing = try Listing(member.journal, of: filter)
-        (position, self.listing, wantsSnapshot) = (listing.position, listing, false)
+        try container.locating { () throws(CoordinationError) in
+            if !wantsSnapshot { return }
+            try Container(container).noteUncoordinatedChanges()
+            let listing = try Listing(container.journal, of: filter)
+            (position, self.listing, wantsSnapshot) = (listing.position, listing, false)
+        }
     }
 
     /// Returns the next change, nil at the end. After an error which means that the journal is damaged, the reader goes
     /// on at the end, with a `rescan`.
     mutating func next() throws(CoordinationError) -> Change? {
+        try container.locating { () throws(CoordinationError) in try advance() }
+    }
+
+    private mutating func advance() throws(CoordinationError) -> Change? {
         while true {
             if isLost {
                 isLost = false
@@ -80,46 +106,51 @@ struct ChangeFeed: Sendable {
             }
             if let change = nextOfTransaction() { return change }
             switch try step() {
-            case .end: return nil
-            case .lost: (position, isLost) = (try member.journal.log.end(), true)
+            case .end: if !lookForLeader() { return nil }
+            case .lost: (position, isLost) = (try translating(container.journal.log.end()), true)
             case .gap(let place): (position, isLost) = (place, true)
             case .entry(let entry): if let change = try take(entry) { return change }
             }
         }
     }
 
-    /// Has the marker that watching is incomplete come first, if the leader recorded that before this follower began.
-    mutating func noteBlindness() {
-        if member.isReadOnly {
+    mutating func begin() {
+        follow(as: container.beginFollowing())
+    }
+
+    /// Follows from here on. The marker that watching is incomplete comes first, if the leader recorded that before.
+    mutating func follow(as following: LeaderElection.Following?) {
+        self.following = following
+        if container.isReadOnly {
             absence = LeaderAbsence()
             if lookForLeader() { return }
         }
-        let memberTable = member.memberTable
+        let memberTable = container.memberTable
         let place = memberTable.map.load64(MemberTableLayout.degraded)
         let said = LogPosition(file: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
         // A record that lies ahead will be read.
         if place == 0 || (said.file, said.offset) >= (position.file, position.offset) { return }
-        guard member.hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term)) else { return }
-        try? member.journal.read(from: said) { record in
+        guard container.hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term)) else { return }
+        try? container.journal.read(from: said) { record in
             if record.kind != .degraded { return false }
-            notice = Change(degraded: record, sequence: position.sequence, cursor: self.place)
+            notice = Change(degraded: record, sequence: self.place.sequence, cursor: self.place)
             return true
         }
     }
 
     /// Looks periodically for a leader, for a follower that may only read and has no changes left. Returns true if
     /// there is a marker to return, as no leader watches for external changes. System calls: fcntl(F_OFD_GETLK)
-    mutating func lookForLeader() -> Bool {
+    private mutating func lookForLeader() -> Bool {
         let now = monotonicNanoseconds()
-        guard let readOnly = member.readOnly, absence?.isDue(at: now) == true,
-            let isNews = absence?.look(isThere: member.hasWatchingLeader, at: now)
+        guard let readOnly = container.readOnly, absence?.isDue(at: now) == true,
+            let isNews = absence?.look(isThere: container.hasWatchingLeader, at: now)
         else { return false }
-        if isNews == .returned { member.diagnostics.tell(.watchingComplete, "a member that may write watches now") }
+        if isNews == .returned { container.diagnostics.tell(.watchingComplete, "a member that may write watches now") }
         if isNews != .missing { return false }
         let reason =
-            "this process can only read it (\(readOnly.cause)), and no member that may write follows: changes made without "
+            "this process can only read it (\(readOnly.reason)), and no member that may write follows: changes made without "
             + "coordination are told once one does; run watch-group where the container can be written"
-        member.diagnostics.tell(.watchingDegraded, reason)
+        container.diagnostics.tell(.watchingDegraded, reason)
         notice = Change(
             .degraded(reason: reason), sequence: place.sequence, cursor: place, time: wallNanoseconds())
         return true
@@ -148,21 +179,41 @@ struct ChangeFeed: Sendable {
 
     private mutating func step() throws(CoordinationError) -> Journal.Step {
         do {
-            return try member.journal.step(behind: position)
+            return try container.journal.step(behind: position)
         } catch {
             // The files of a container that is removed go one after the other.
-            if member.isGone { throw member.removed("follow") }
+            if container.isGone { throw container.removed("follow") }
             if error.code == .damaged {
-                member.diagnostics.tell(.damageMet, item: error.item, "a follower met it: \(error.cause)")
+                container.diagnostics.tell(.damageMet, item: error.item, "a follower met it: \(error.reason)")
             }
             // What was there cannot be read. A caller that calls again has had the error.
-            if error.code == .damaged, let end = try? member.journal.log.end() { (position, isLost) = (end, true) }
+            if error.code == .damaged, let end = try? container.journal.log.end() { (position, isLost) = (end, true) }
             throw error
         }
     }
 
     var hasMore: Bool {
-        isLost || wantsSnapshot || listing != nil || rest != nil || member.journal.log.hasMore(behind: position)
+        isLost || wantsSnapshot || listing != nil || rest != nil || container.journal.log.hasMore(behind: position)
+    }
+
+    /// A check that keeps no part in the election.
+    var look: @Sendable () -> Bool {
+        var place = self
+        place.following = nil
+        return { [place] in place.hasMore }
+    }
+
+    var isAmongOthers: Bool { rest != nil }
+
+    var waiter: any FeedWaiter {
+        LogWaiter(
+            memberTable: container.memberTable, word: MemberTable.journalWord, sleeper: container.sleeper)
+    }
+
+    mutating func check() throws(CoordinationError) {
+        try container.checkNotForked("follow")
+        try presence.check(container, "follow")
+        following?.election.lookAfterLeader()
     }
 
     /// The marker that everything before its cursor was returned.
@@ -172,16 +223,85 @@ struct ChangeFeed: Sendable {
 
     private mutating func nextPresent() -> Change? {
         while let (place, item) = listing?.next() {
-            let change = Change(present: place, item, sequence: position.sequence, cursor: member.journal.nowhere)
+            let change = Change(present: place, item, sequence: self.place.sequence, cursor: container.journal.nowhere)
             if filter.wants(change) { return change }
         }
         return nil
     }
 
     private func changes(in entry: Journal.Entry) throws(CoordinationError) -> [Change]? {
-        let cursor = member.journal.cursor(at: entry.position)
-        return try Change.changes(in: entry, cursor: cursor, by: filter) { () throws(CoordinationError) in
-            try tree.treeIndex(member.journal, at: position)
+        let cursor = container.journal.cursor(at: entry.position)
+        return try Change.changes(in: entry, cursor: cursor, by: filter) {
+            [tree, journal = container.journal, position] () throws(CoordinationError) in
+            try tree.treeIndex(journal, at: position)
+        }
+    }
+}
+
+extension Change: StreamElement {
+    /// The error with which following changes fails.
+    public typealias Failure = CoordinationError
+    /// A place in the journal.
+    public typealias Place = Cursor
+}
+
+/// The container's changes since a place, without end: see `Container.changes(since:matching:afterRescan:)`.
+public typealias Changes = FollowerSequence<Change>
+
+extension Follower<Change> {
+    /// A marker to hand on: complete up to `cursor`.
+    public var bookmark: Change {
+        let (cursor, place) = (feed.cursor, feed.place)
+        let sequence = cursor.isNowhere ? place.sequence : cursor.sequence
+        return Change(.bookmark, sequence: sequence, cursor: cursor, time: wallNanoseconds())
+    }
+}
+
+extension Container {
+    /// Returns a follower of the changes since a place, for the calling thread. Once this returns, every change from
+    /// now on is seen, including external changes (read-only: if a member that may write follows). `matching` and
+    /// `afterRescan` are as in `changes(since:matching:afterRescan:)`.
+    public func follow(
+        since origin: ChangeOrigin = .now, matching filter: ChangeFilter = .everything,
+        afterRescan policy: RescanPolicy = .marker
+    ) throws(CoordinationError) -> Follower<Change> {
+        let following = opened.beginFollowing()
+        var feed = try feed(since: origin, matching: filter, afterRescan: policy)
+        feed.follow(as: following)
+        try feed.takeSnapshot()
+        return Follower(feed)
+    }
+
+    /// Returns a follower of what the journal has by now, without waiting for more: `next(timeout: .zero)` returns one
+    /// change after the other, then nil. Call `noteUncoordinatedChanges` before, if external changes matter.
+    public func recordedChanges(
+        since origin: ChangeOrigin, matching filter: ChangeFilter = .everything,
+        afterRescan policy: RescanPolicy = .marker
+    ) throws(CoordinationError) -> Follower<Change> {
+        Follower(try feed(since: origin, matching: filter, afterRescan: policy))
+    }
+
+    /// Returns the changes since a place: `.start`, `.now` (this call), behind a `Cursor`, or `.snapshot`, with the
+    /// items that are there first. `matching` selects them by a filter: patterns (`*`, `?`, `[…]` within a component,
+    /// `**` across directories), kinds, not one's own. In a read-only container no process wakes the iterator: it reads
+    /// every 100 ms.
+    ///
+    /// If a cursor's place was lost, one `rescan` comes first, and then further changes. With `afterRescan: .snapshot`,
+    /// the items that are there come in between, as `present`, with a `bookmark` behind them.
+    public func changes(
+        since origin: ChangeOrigin = .now, matching filter: ChangeFilter = .everything,
+        afterRescan policy: RescanPolicy = .marker
+    ) -> Changes {
+        Changes { () throws(CoordinationError) in
+            try feed(since: origin, matching: filter, afterRescan: policy)
+        }
+    }
+
+    private func feed(
+        since origin: ChangeOrigin, matching filter: ChangeFilter, afterRescan policy: RescanPolicy
+    ) throws(CoordinationError) -> ChangeFeed {
+        try opened.locating { () throws(CoordinationError) in
+            try ChangeFeed(opened, since: origin, matching: filter, afterRescan: policy)
         }
     }
 }

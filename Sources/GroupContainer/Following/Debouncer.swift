@@ -142,69 +142,66 @@ extension Change {
     var places: [ItemPath] { kind.otherPath.map { [path, $0] } ?? [path] }
 }
 
-/// A follower of the changes as they settle: see `ChangeFollower.settled(for:atMost:)`. Memory: linear in the paths
-/// that are held back.
-public struct SettledFollower: Sendable {
-    private var follower: ChangeFollower
-    private var desk: DebounceQueue
+/// The changes of another feed as they settle. Memory: linear in the paths that are held back.
+struct DebouncedFeed<Changes: Feed<Change>>: Feed {
+    typealias Element = Change
+
+    private var changes: Changes
+    private var queue: DebounceQueue
     private var ready: ArraySlice<Change> = []
     /// The place in front of `ready`.
     private var readyPlace: Cursor?
 
-    init(_ follower: ChangeFollower, _ settling: Debouncer) {
-        self.follower = follower
-        desk = DebounceQueue(settling)
+    init(_ changes: Changes, _ settling: Debouncer) {
+        self.changes = changes
+        queue = DebounceQueue(settling)
     }
 
-    /// The place to begin again at in order to miss nothing that was not returned. Changes that were returned may come
-    /// again: those that overtook one that is held back.
-    public var cursor: Cursor { readyPlace ?? desk.settling.place(end: follower.cursor) }
-
-    /// A marker to hand on: complete up to `cursor`.
-    public var bookmark: Change {
-        Change(.bookmark, sequence: cursor.sequence, cursor: cursor, time: wallNanoseconds())
-    }
-
-    /// The place in the journal from which the follower reads on, whatever is held back.
-    package var place: Cursor { follower.place }
-
-    /// Whether nothing is held back.
-    public var isSettled: Bool { ready.isEmpty && desk.settling.isEmpty }
-
-    /// Returns the next change; waits for it at most `timeout` (nil: forever) and then returns nil. Errors: as
-    /// `ChangeFollower.next(timeout:)`.
-    public mutating func next(timeout: Duration? = nil) throws(CoordinationError) -> Change? {
-        if ready.isEmpty { ready = try nextBatch(timeout: timeout)[...] }
-        guard let change = ready.popFirst() else { return nil }
-        readyPlace = ready.isEmpty ? nil : change.cursor
+    mutating func next() throws(CoordinationError) -> Change? {
+        if ready.isEmpty {
+            guard let batch = try nextBatch() else { return nil }
+            ready = batch[...]
+        }
+        let change = ready.popFirst()
+        readyPlace = ready.isEmpty ? nil : change?.cursor
         return change
     }
 
-    /// Returns the changes that settle together next, in the order in which they are to be applied; waits for them at
-    /// most `timeout` (nil: forever) and then returns none. The items of a snapshot come some thousand at a time.
-    public mutating func nextBatch(timeout: Duration? = nil) throws(CoordinationError) -> [Change] {
-        let deadline = Deadline(after: timeout)
-        readyPlace = nil
+    /// Returns the changes that settle together next, in the order in which they are to be applied; nil if there are
+    /// none now. The items of a snapshot come some thousand at a time.
+    private mutating func nextBatch() throws(CoordinationError) -> [Change]? {
         while true {
             let now = monotonicNanoseconds()
-            let begin = follower.cursor
-            if let batch = desk.release(at: now, end: begin, isBehind: true) { return batch }
-            if let change = try follower.next(timeout: .zero) {
-                desk.note(change, from: begin, behind: follower.cursor, at: monotonicNanoseconds())
-                continue
+            let begin = changes.cursor
+            if let batch = queue.release(at: now, end: begin, isBehind: true) { return batch }
+            guard let change = try changes.next() else {
+                return queue.release(at: now, end: begin, isBehind: false)
             }
-            if let batch = desk.release(at: now, end: begin, isBehind: false) { return batch }
-            let wait = min(deadline.remaining ?? .max, desk.wait(from: now))
-            if let change = try follower.next(timeout: wait == .max ? nil : .nanoseconds(wait)) {
-                desk.note(change, from: begin, behind: follower.cursor, at: monotonicNanoseconds())
-            } else if deadline.isOver && desk.wait(from: monotonicNanoseconds()) > 0 {
-                return []
-            }
+            queue.note(change, from: begin, behind: changes.cursor, at: monotonicNanoseconds())
         }
     }
+
+    /// The place to begin again at in order to miss nothing that was not returned.
+    var cursor: Cursor { readyPlace ?? queue.settling.place(end: changes.cursor) }
+
+    var place: Cursor { changes.place }
+    var hasMore: Bool { !ready.isEmpty || changes.hasMore }
+    var look: @Sendable () -> Bool { changes.look }
+    var due: Int64? { queue.due }
+    var isAmongOthers: Bool { !ready.isEmpty }
+    var isSettled: Bool { ready.isEmpty && queue.settling.isEmpty }
+    var waiter: any FeedWaiter { changes.waiter }
+    mutating func begin() { changes.begin() }
+    var isUnprepared: Bool { ready.isEmpty && changes.isUnprepared }
+    mutating func prepare() async throws(CoordinationError) { try await changes.prepare() }
+    mutating func check() throws(CoordinationError) { try changes.check() }
 }
 
-/// The queue of a settled follower, blocking or not: holds each change, or lets it through.
+extension Feed<Change> {
+    func settled(_ settling: Debouncer) -> any Feed<Change> { DebouncedFeed(self, settling) }
+}
+
+/// The queue of a debounced feed: holds each change, or lets it through.
 struct DebounceQueue: Sendable {
     private(set) var settling: Debouncer
     private var passing: [Change] = []
@@ -223,11 +220,10 @@ struct DebounceQueue: Sendable {
         self.settling = Debouncer(quiet: settling.quiet, atMost: settling.atMost - slack)
     }
 
-    /// Returns how long no change can be due; `.max` if none is held back.
-    func wait(from now: Int64) -> Int64 {
+    /// The time before which no change can be due; nil if none is held back.
+    var due: Int64? {
         if isPassing { return 0 }
-        guard let due = settling.due else { return .max }
-        return max(0, due.addingReportingOverflow(slack).overflow ? .max : due + slack - now)
+        return settling.due.map { $0.addingReportingOverflow(slack).overflow ? .max : $0 + slack }
     }
 
     /// Returns the next batch, or nil if there is none yet. With `isBehind` the caller has not read everything there
@@ -238,7 +234,7 @@ struct DebounceQueue: Sendable {
             (passing, isPassing) = ([], false)
             return batch
         }
-        if isInTransaction || settling.isEmpty || wait(from: now) > 0 { return nil }
+        guard !isInTransaction, let due, due <= now else { return nil }
         if isBehind, let overdue = settling.overdue, overdue > now - slack { return nil }
         let batch = settling.release(at: now, end: end)
         return batch.isEmpty ? nil : batch
@@ -256,7 +252,7 @@ struct DebounceQueue: Sendable {
     }
 }
 
-extension ChangeFollower {
+extension Follower<Change> {
     /// Returns a follower that returns one change per path, once there was no further one for `quiet`, at the latest
     /// `atMost` (ten times `quiet`, if nil) after the first that is held back.
     ///
@@ -264,9 +260,20 @@ extension ChangeFollower {
     /// does one that is written under another name and renamed, at its place. Applied in their order, the changes make
     /// the same tree as all of them would. A change's sequence, author and time are those of the last change that it
     /// stands for; it is part of no transaction. Its cursor, and the follower's, are before everything that is still
-    /// held back.
-    public consuming func settled(for quiet: Duration, atMost: Duration? = nil) -> SettledFollower {
-        SettledFollower(self, Debouncer(quiet, atMost))
+    /// held back: where a change that was returned overtook one of these, a follower that comes back gets it again.
+    /// Memory: linear in the paths that are held back.
+    public consuming func settled(for quiet: Duration, atMost: Duration? = nil) -> Follower<Change> {
+        Follower(feed.settled(Debouncer(quiet, atMost)))
+    }
+
+    /// Whether nothing is held back.
+    public var isSettled: Bool { feed.isSettled }
+
+    /// Returns the changes that come next together, in the order in which they are to be applied: those that settle at
+    /// once, or those of a transaction. Waits for them at most `timeout` (nil: forever) and then returns none. A
+    /// settled follower returns the items of a snapshot some thousand at a time.
+    public mutating func nextBatch(timeout: Duration? = nil) throws(CoordinationError) -> [Change] {
+        try batch(timeout: timeout)
     }
 }
 
@@ -285,64 +292,10 @@ extension Debouncer {
     }
 }
 
-/// The changes as they settle: see `Changes.settled(for:atMost:)`.
-public struct SettledChanges: AsyncSequence, Sendable {
-    /// One change.
-    public typealias Element = Change
-
-    private let changes: Changes
-    private let settling: Debouncer
-
-    init(_ changes: Changes, _ settling: Debouncer) { (self.changes, self.settling) = (changes, settling) }
-
-    /// Returns an iterator that starts at the sequence's place.
-    public func makeAsyncIterator() -> Iterator { Iterator(changes.makeAsyncIterator(), settling) }
-
-    /// The place of one consumer.
-    public struct Iterator: AsyncIteratorProtocol {
-        private var changes: Changes.Iterator
-        private var desk: DebounceQueue
-        private var ready: ArraySlice<Change> = []
-
-        init(_ changes: Changes.Iterator, _ settling: Debouncer) {
-            self.changes = changes
-            desk = DebounceQueue(settling)
-        }
-
-        /// Returns the next change; nil when the task is cancelled. A consumer that begins at the last change's cursor
-        /// then gets what is held back. Errors: those of `Changes.Iterator`.
-        public mutating func next() async throws(CoordinationError) -> Change? {
-            while ready.isEmpty {
-                let now = monotonicNanoseconds()
-                let begin = try changes.cursor
-                if let batch = desk.release(at: now, end: begin, isBehind: true) {
-                    ready = batch[...]
-                    break
-                }
-                if let change = try await changes.next(by: now) {
-                    desk.note(change, from: begin, behind: try changes.cursor, at: monotonicNanoseconds())
-                    continue
-                }
-                if let batch = desk.release(at: now, end: begin, isBehind: false) {
-                    ready = batch[...]
-                    break
-                }
-                let wait = desk.wait(from: now)
-                if let change = try await changes.next(by: wait == .max ? nil : now + wait) {
-                    desk.note(change, from: begin, behind: try changes.cursor, at: monotonicNanoseconds())
-                } else if Task.isCancelled {
-                    return nil
-                }
-            }
-            return ready.popFirst()
-        }
-    }
-}
-
-extension Changes {
+extension FollowerSequence<Change> {
     /// Returns a sequence of one change per path, once there was no further one for `quiet`, as
-    /// `ChangeFollower.settled(for:atMost:)`.
-    public func settled(for quiet: Duration, atMost: Duration? = nil) -> SettledChanges {
-        SettledChanges(self, Debouncer(quiet, atMost))
+    /// `Follower.settled(for:atMost:)`.
+    public func settled(for quiet: Duration, atMost: Duration? = nil) -> FollowerSequence<Change> {
+        map { $0.settled(Debouncer(quiet, atMost)) }
     }
 }

@@ -1,4 +1,6 @@
-// Imports nothing: no file, clock or process.
+// Imports GroupBytes only: no file, clock or process.
+
+import GroupBytes
 
 /// The journal's record of one change.
 struct ChangeRecord: Equatable, Sendable {

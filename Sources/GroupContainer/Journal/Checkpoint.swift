@@ -1,4 +1,7 @@
-// Imports nothing: no file, clock or process.
+// Imports GroupBytes and LogPosition only: no file, clock or process.
+
+import GroupBytes
+import struct GroupLog.LogPosition
 
 /// The bytes of a checkpoint, either in a mapped file or in memory.
 protocol CheckpointBytes: Sendable {

@@ -1,3 +1,4 @@
+import GroupLog
 import GroupSystemCalls
 
 /// `.group/checkpoint`: the tree index at a position of the journal, so that the journal need not be read from its
@@ -27,12 +28,12 @@ struct CheckpointFile: Sendable {
         } catch {
             switch error {
             case .noSuchEntry: return nil
-            case .invalid: throw Self.damaged("it is empty, or not a file")
-            default: throw CoordinationError(error, item: Self.label, operation: "read")
+            case .invalid: throw Self.damaged("the file is empty, or not a regular file")
+            default: throw CoordinationError(error, operation: "read", item: Self.label)
             }
         }
         let checkpoint = try translatingFault { () throws(CheckpointFault) in try Checkpoint(CheckpointMap(map)) }
-        if checkpoint.header.container != container { throw Self.damaged("it belongs to another container") }
+        if checkpoint.header.container != container { throw Self.damaged("the file belongs to another container") }
         return MappedCheckpoint(checkpoint)
     }
 
@@ -43,13 +44,13 @@ struct CheckpointFile: Sendable {
             content = try FileDescriptor.content(of: Self.name, in: directory.group)
         } catch {
             if error == .noSuchEntry { return nil }
-            throw CoordinationError(error, item: Self.label, operation: "read")
+            throw CoordinationError(error, operation: "read", item: Self.label)
         }
         let (header, treeIndex) = try translatingFault { () throws(CheckpointFault) in
             let checkpoint = try Checkpoint(content)
             return (checkpoint.header, try checkpoint.treeIndex())
         }
-        if header.container != container { throw Self.damaged("it belongs to another container") }
+        if header.container != container { throw Self.damaged("the file belongs to another container") }
         return (header, treeIndex)
     }
 
@@ -57,7 +58,7 @@ struct CheckpointFile: Sendable {
     /// System calls: openat2, write, fsync, renameat2
     func replace(by treeIndex: TreeIndex, _ header: CheckpointHeader) throws(CoordinationError) {
         let content = Checkpoint.encode(treeIndex, header)
-        try translating(Self.label, "write") { () throws(Errno) in
+        try translating("write", item: Self.label) { () throws(Errno) in
             let file = try FileDescriptor.open(
                 Self.temporary, in: directory.group, [.writing, .creating, .truncating], mode: 0o600)
             do throws(Errno) {
@@ -81,9 +82,10 @@ struct CheckpointFile: Sendable {
             made: wallNanoseconds())
     }
 
-    static func damaged(_ cause: String) -> CoordinationError {
+    static func damaged(_ reason: String) -> CoordinationError {
         CoordinationError(
-            .damaged, item: label, operation: "read", cause: cause, advice: "groupctl doctor --repair makes it anew")
+            .damaged, operation: "read", item: label, reason: reason,
+            remedy: .init(.repairContainer, "repair the container, which rebuilds the checkpoint"))
     }
 
     private func translatingFault<Answer>(
@@ -93,12 +95,11 @@ struct CheckpointFile: Sendable {
             return try body()
         } catch {
             switch error {
-            case .damaged: throw Self.damaged("what it says does not fit its checksums")
+            case .damaged: throw Self.damaged("the content does not fit its checksums")
             case .newer(let format):
                 throw CoordinationError(
-                    .newerFormat, item: Self.label, operation: "read",
-                    cause: "the checkpoint has format \(format), this version knows 1",
-                    advice: "use a newer version of this program; nothing was changed")
+                    .newerFormat, operation: "read", item: Self.label,
+                    reason: "the checkpoint has format \(format), and this version knows 1", remedy: .update)
             }
         }
     }

@@ -1,4 +1,7 @@
-// Imports nothing: no file, clock or process.
+// Imports GroupBytes and LogPosition only: no file, clock or process.
+
+import GroupBytes
+import struct GroupLog.LogPosition
 
 /// A place in a container's journal, between two changes. A cursor can be kept (`description`, `init(_:)`) and outlives
 /// the process: a process that comes back with it gets exactly what happened since. The cursor identifies the record
@@ -11,7 +14,7 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
     /// The offset of the next record in that segment.
     let offset: UInt32
     /// The sequence number of the record before the cursor; sequence numbers count from 1.
-    public let sequence: UInt64
+    public let sequence: SequenceNumber
     let checksum: UInt64
 
     private static let prefix = "g1-"
@@ -21,7 +24,7 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
 
     init(container: UInt64, file: UInt32, offset: UInt32, sequence: UInt64, checksum: UInt64) {
         (self.container, self.file, self.offset, self.sequence, self.checksum) = (
-            container, file, offset, sequence, checksum
+            container, file, offset, SequenceNumber(rawValue: sequence), checksum
         )
     }
 
@@ -36,7 +39,7 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
     /// Returns the position; nil for another container's cursor.
     func position(in container: UInt64) -> LogPosition? {
         if self.container != container { return nil }
-        return LogPosition(file: UInt64(file), offset: Int(offset), sequence: sequence, checksum: checksum)
+        return LogPosition(file: UInt64(file), offset: Int(offset), sequence: sequence.rawValue, checksum: checksum)
     }
 
     /// 67 characters without spaces, for a file, an option or an environment variable.
@@ -45,7 +48,7 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
         writer.write(container)
         writer.write(file)
         writer.write(offset)
-        writer.write(sequence)
+        writer.write(sequence.rawValue)
         writer.write(checksum)
         return Self.prefix + Hexadecimal.encode(writer.bytes)
     }

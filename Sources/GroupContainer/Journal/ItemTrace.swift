@@ -1,3 +1,5 @@
+import GroupBytes
+import GroupLog
 import GroupSystemCalls
 
 /// The journal's state of one item, followed through the records after a position where it is known: for a caller that
@@ -76,7 +78,7 @@ struct ItemTrace: Equatable, Sendable {
 
 /// Lookups in the journal of one item, for a caller that changes it: without the journal view of all items, which takes
 /// too long for a short command.
-extension Member {
+extension OpenContainer {
     /// The number of items that are looked up one by one; for more, the journal view is faster.
     private static let fewItems = 4
     /// A position is noted again when at least this many records follow the one that was noted before.
@@ -124,7 +126,7 @@ extension Member {
     ) throws(CoordinationError) -> (end: LogPosition, count: Int)? {
         var (position, count) = (start, 0)
         while !trace.isLost {
-            switch try journal.log.step(behind: position) {
+            switch try translating(journal.log.step(behind: position)) {
             case .entry(let entry):
                 (position, count) = (entry.position, count + 1)
                 if !entry.isControl { trace.take(entry.body) }
@@ -150,13 +152,13 @@ extension MemberTable {
     }
 
     func noteDirectory(_ location: ItemLocation, at position: LogPosition, key: SipHash) {
-        guard let seat, position.file <= UInt64(UInt32.max), position.offset <= Int(UInt32.max) else { return }
+        guard let own, position.file <= UInt64(UInt32.max), position.offset <= Int(UInt32.max) else { return }
         var hash = key.begin()
         for byte in location.bytes { hash.add(byte) }
         let entry = MemberTableLayout.knownDirectory(hash.finished())
         let place = position.file << 32 | UInt64(position.offset)
-        seat.map.store64(entry, place)
-        seat.map.store64(entry + 8, Self.seal(hash, place))
+        own.map.store64(entry, place)
+        own.map.store64(entry + 8, Self.seal(hash, place))
     }
 
     private static func seal(_ path: SipHash.State, _ place: UInt64) -> UInt64 {

@@ -1,3 +1,5 @@
+import GroupBytes
+import GroupLog
 import GroupSystemCalls
 
 /// The container's log of changes: a mapped log whose records are `ChangeRecord`s.
@@ -13,18 +15,18 @@ final class Journal: Sendable {
 
     init(_ log: SegmentedLog, container: [UInt8], in directory: ContainerDirectories) {
         self.log = log
-        checkpoint = CheckpointFile(in: directory, container: log.surroundings.container)
+        checkpoint = CheckpointFile(in: directory, container: log.configuration.identity)
         var reader = ByteReader(container)
         self.container = (try? reader.number()) ?? 0
     }
 
     func append(_ record: ChangeRecord) throws(CoordinationError) -> LogPosition {
-        try log.append(record.encoded(), isControl: record.kind.isControl)
+        try translating(log.append(record.encoded(), isControl: record.kind.isControl))
     }
 
     /// Appends a record only if nothing stands after `expected`; returns nil otherwise.
     func append(_ record: ChangeRecord, exactlyAt expected: LogPosition) throws(CoordinationError) -> LogPosition? {
-        try log.append(record.encoded(), isControl: record.kind.isControl, exactlyAt: expected)
+        try translating(log.append(record.encoded(), isControl: record.kind.isControl, exactlyAt: expected))
     }
 
     struct Entry: Sendable {
@@ -43,7 +45,7 @@ final class Journal: Sendable {
     }
 
     func step(behind position: LogPosition) throws(CoordinationError) -> Step {
-        switch try log.step(behind: position) {
+        switch try translating(log.step(behind: position)) {
         case .entry(let entry):
             .entry(
                 Entry(
@@ -65,7 +67,7 @@ final class Journal: Sendable {
                 position = entry.position
                 if let record = entry.record, look(record) { return }
             case .gap(let place): position = place
-            case .lost: position = try log.start()
+            case .lost: position = try translating(log.start())
             case .end: return
             }
         }
@@ -82,7 +84,7 @@ final class Journal: Sendable {
     /// backup, or a segment that is no longer kept.
     func position(of cursor: Cursor) throws(CoordinationError) -> LogPosition? {
         guard let position = cursor.position(in: container) else { return nil }
-        return try log.contains(position) ? position : nil
+        return try translating(log.contains(position)) ? position : nil
     }
 
     /// Returns whether an operation has its record after a position. Linear in the records after it.
@@ -103,6 +105,6 @@ extension Container {
         let record = ChangeRecord(
             .touched, path: path.bytes, state: nil, isCoordinated: true, operation: ChangeRecord.noOperation,
             processIdentifier: processIdentifier(), purpose: [], time: 0)
-        return try member.journal.append(record).sequence
+        return try opened.journal.append(record).sequence
     }
 }

@@ -1,9 +1,10 @@
+import GroupLog
 import GroupSystemCalls
 
-extension Member {
+extension OpenContainer {
     /// Returns the faults of the journal and the checkpoint, one error each; changes nothing. Linear in both.
     func checkJournal() throws(CoordinationError) -> [CoordinationError] {
-        var found = try journal.log.findDamage().map(Self.error)
+        var found = try translating(journal.log.findDamage()).map(Self.error)
         do {
             _ = try JournalView(journal)
         } catch {
@@ -23,7 +24,7 @@ extension Member {
         defer { lockFile.giveBack(keeping) }
         let known = (try? journal.checkpoint.open()?.header.position.sequence) ?? 0
         let isAlone = memberTable.liveMembers().count <= 1
-        var found = try journal.log.repair(isAlone: isAlone, atLeast: known).map(Self.error)
+        var found = try translating(journal.log.repair(isAlone: isAlone, atLeast: known)).map(Self.error)
         var tree: JournalView
         do {
             tree = try JournalView(journal)
@@ -31,8 +32,8 @@ extension Member {
         } catch {
             if error.code != .damaged { throw error }
             found.append(error)
-            try journal.log.interrupt()
-            tree = JournalView(beginningAt: try journal.log.start())
+            try translating(journal.log.interrupt())
+            tree = JournalView(beginningAt: try translating(journal.log.start()))
         }
         try tree.catchUp(journal)
         try writeCheckpoint(tree)
@@ -55,20 +56,20 @@ extension Member {
     /// Takes the lock for the checkpoint and the dropping of segments; the caller has it until it gives the handle
     /// back.
     private func beginKeeping() throws(CoordinationError) -> LockFile.Handle {
-        let handle = try lockFile.borrow()
+        let handle = try locking("open") { () throws(LockFileFailure) in try lockFile.borrow() }
         let byte = ByteRange(start: LockRange.keeping, length: 1)
         let deadline = Deadline(after: .seconds(30))
         while true {
-            let isMine = try translating(".group/lock", "lock") { () throws(Errno) in
+            let isMine = try translating("lock", item: ".group/lock") { () throws(Errno) in
                 try handle.descriptor.tryLock(.exclusive, byte)
             }
             if isMine { return handle }
             if deadline.isOver {
                 lockFile.giveBackUnlocked(handle)
                 throw CoordinationError(
-                    .lockTimedOut, item: CheckpointFile.label, operation: "repair",
-                    cause: "another process is making one and does not come to an end",
-                    advice: "groupctl doctor says who is there; end it, and try again")
+                    .lockTimedOut, operation: "repair", item: CheckpointFile.label,
+                    reason: "another process has been writing a checkpoint for too long",
+                    remedy: .init(.endProcess, "end that process, and try again"))
             }
             pause(nanoseconds: 1_000_000)
         }
@@ -76,7 +77,7 @@ extension Member {
 
     private static func error(_ damage: SegmentDamage) -> CoordinationError {
         CoordinationError(
-            .damaged, item: damage.file, operation: "read", cause: damage.cause,
-            advice: "groupctl doctor --repair keeps what can be read")
+            .damaged, operation: "read", item: damage.file, reason: damage.kind.cause,
+            remedy: .init(.repairContainer, "repair the container, which keeps what can be read"))
     }
 }

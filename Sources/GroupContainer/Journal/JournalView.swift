@@ -1,3 +1,4 @@
+import GroupLog
 import GroupSystemCalls
 
 /// The journal's view of the container, up to the position that was read: the checkpoint, and the records after it.
@@ -46,12 +47,13 @@ struct JournalView: Sendable {
     ) throws(CoordinationError) -> JournalView {
         var fault: CoordinationError?
         for _ in 0..<attempts {
-            let start = try journal.log.start()
+            let start = try translating(journal.log.start())
             do {
                 // A checkpoint is not usable if it is of another history, or of a segment that is gone: the container
                 // was restored, or a newer checkpoint exists by now.
-                if let tree = try read(), try journal.log.file(tree.position.file)?.header.salt == tree.fileSalt,
-                    try journal.log.contains(tree.position)
+                if let tree = try read(),
+                    try translating(journal.log.file(tree.position.file))?.header.salt == tree.fileSalt,
+                    try translating(journal.log.contains(tree.position))
                 {
                     journal.checkpointed.withLock { $0 = tree.position }
                     return tree
@@ -63,7 +65,7 @@ struct JournalView: Sendable {
         }
         throw fault
             ?? CheckpointFile.damaged(
-                "it is not of this journal, or missing, and the journal's first files were dropped")
+                "the checkpoint is missing or of another journal, and the journal's first segments were dropped")
     }
 
     /// Reads the journal to its end. Linear in the new records. If the position was dropped meanwhile, begins again.
@@ -83,7 +85,9 @@ struct JournalView: Sendable {
             case .lost:
                 restarts += 1
                 if restarts > Self.attempts {
-                    throw .damaged(".group/journal", operation: "read", "it is dropped faster than it is read")
+                    throw .damaged(
+                        operation: "read", item: ".group/journal",
+                        reason: "segments are dropped faster than they are read")
                 }
                 self = try base == nil ? JournalView(journal) : JournalView(forLookingUpIn: journal)
             }
@@ -95,7 +99,7 @@ struct JournalView: Sendable {
     init?(_ journal: Journal, at place: LogPosition) throws(CoordinationError) {
         self = try JournalView(journal)
         if try catchUp(journal, to: place) { return }
-        let start = try journal.log.start()
+        let start = try translating(journal.log.start())
         if start.file != 1 || start.sequence != 0 { return nil }
         self = JournalView(beginningAt: start)
         if try !catchUp(journal, to: place) { return nil }
@@ -143,7 +147,7 @@ struct JournalView: Sendable {
     }
 }
 
-extension Member {
+extension OpenContainer {
     /// Returns the journal view up to the end. The first time linear in the items and in the records after the
     /// checkpoint, then in the new records. Errors: `damaged`
     func recordedTree() throws(CoordinationError) -> JournalView {

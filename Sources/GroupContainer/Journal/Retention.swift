@@ -1,3 +1,4 @@
+import GroupLog
 import GroupSystemCalls
 
 /// The limits of the journal. A follower with a cursor from before what is kept gets a `rescan`.
@@ -18,17 +19,8 @@ public struct JournalRetention: Hashable, Sendable {
         (self.size, self.age) = (size, age)
     }
 
-    /// A segment of the journal, for the decision.
-    struct File: Equatable, Sendable {
-        var number: UInt64
-        /// The segment's size on the disk, in bytes.
-        var size: UInt64
-        /// The time when the next segment was created, in nanoseconds since 1970; nil for the newest.
-        var ended: Int64?
-    }
-
     /// Returns which of the segments, given from the oldest on, may be dropped now.
-    func dropped(of files: [File], now: Int64) -> [UInt64] {
+    func dropped(of files: [KeptSegment], now: Int64) -> [UInt64] {
         var rest = files.reduce(0) { $0 + $1.size }
         var dropped: [UInt64] = []
         for file in files.dropLast() {
@@ -50,7 +42,7 @@ public struct JournalRetention: Hashable, Sendable {
 /// One member at a time does this, under a lock that no member waits for: if that member is stopped or killed
 /// meanwhile, no other is stopped, and the segments only stay longer. The change that needed a new segment is
 /// acknowledged first.
-extension Member {
+extension OpenContainer {
     /// A checkpoint is due when this many changes follow the last one, or as many as there are items if that is more,
     /// so that its cost is small beside that of the changes; or when segments are to be dropped that it does not cover.
     static let checkpointInterval: UInt64 = 20_000
@@ -58,11 +50,7 @@ extension Member {
     /// Does what is due after a change, without its lock, if the change created a segment of the journal. A failed
     /// attempt is repeated with the next segment.
     func tendJournal() {
-        let isAsked = journal.log.hasMadeFile.withLock { hasMadeFile in
-            defer { hasMadeFile = false }
-            return hasMadeFile
-        }
-        if !isAsked || isReadOnly { return }
+        if !journal.log.takeHasMadeSegment() || isReadOnly { return }
         _ = try? keepJournal { () throws(CoordinationError) in
             let last = journal.checkpointed.withLock { $0?.file } ?? 0
             if last >= journal.log.tail().file { return nil }
@@ -92,7 +80,7 @@ extension Member {
             return weighed != place.file
         }
         if place.file <= last.0 || !isNew { return false }
-        guard let files = try? journal.log.keptFiles() else { return false }
+        guard let files = try? journal.log.keptSegments() else { return false }
         return format.retention.dropped(of: files, now: wallNanoseconds()).contains { $0 >= last.0 && $0 < place.file }
     }
 
@@ -104,7 +92,7 @@ extension Member {
         } catch {
             diagnostics.tell(
                 .checkpointFailed, item: error.item,
-                "no checkpoint was made, and the journal stays longer: \(error.cause)")
+                "no checkpoint was made, and the journal stays longer: \(error.reason)")
             throw error
         }
     }
@@ -112,10 +100,10 @@ extension Member {
     private func tryToKeepJournal(
         _ read: () throws(CoordinationError) -> JournalView?
     ) throws(CoordinationError) -> Bool {
-        let handle = try lockFile.borrow()
+        let handle = try locking("open") { () throws(LockFileFailure) in try lockFile.borrow() }
         defer { lockFile.giveBack(handle) }
         let byte = ByteRange(start: LockRange.keeping, length: 1)
-        let isFree = try translating(".group/lock", "lock") { () throws(Errno) in
+        let isFree = try translating("lock", item: ".group/lock") { () throws(Errno) in
             try handle.descriptor.tryLock(.exclusive, byte)
         }
         if !isFree { return false }
@@ -141,10 +129,10 @@ extension Member {
     /// position. Only with the lock.
     func writeCheckpoint(_ tree: JournalView) throws(CoordinationError) {
         // Not at the end of a segment that another follows: that segment may be dropped.
-        guard let place = try journal.log.advance(tree.position)?.place,
-            let file = try journal.log.file(place.file)
+        guard let place = try translating(journal.log.advance(tree.position))?.place,
+            let file = try translating(journal.log.file(place.file))
         else { return }
-        try journal.log.synchronize(through: place)
+        try translating(journal.log.synchronize(through: place))
         let header = journal.checkpoint.header(
             at: place, fileSalt: file.header.salt, newestTerm: tree.newestTerm)
         try journal.checkpoint.replace(by: tree.treeIndex, header)
@@ -157,7 +145,8 @@ extension Member {
     /// Drops segments that the checkpoint covers, and that no repair of a change has to read. The oldest first, each
     /// gone from the disk before the next, so that there is never a gap.
     private func dropFiles() {
-        guard let checkpointed = journal.checkpointed.withLock({ $0 }), let files = try? journal.log.keptFiles() else {
+        guard let checkpointed = journal.checkpointed.withLock({ $0 }), let files = try? journal.log.keptSegments()
+        else {
             return
         }
         let limit = min(checkpointed.file, oldestFileToBeLookedThrough() ?? .max)
@@ -175,12 +164,12 @@ extension Member {
 
     /// Returns the oldest segment in which a repair of an in-flight operation would begin to look for its record.
     private func oldestFileToBeLookedThrough() -> UInt64? {
-        for slot in memberTable.slotsWithPending() where slot != memberTable.slot && !memberTable.isAlive(slot) {
+        for slot in memberTable.slotsWithInFlight() where slot != memberTable.slot && !memberTable.isAlive(slot) {
             try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
         }
-        let pending = memberTable.slotsWithPending().flatMap { memberTable.pending(of: $0) }
+        let inFlight = memberTable.slotsWithInFlight().flatMap { memberTable.inFlight(of: $0) }
         let notes = Set(
-            pending.compactMap { change in
+            inFlight.compactMap { change in
                 memberTable.member(at: change.slot).map { IntentFiles.name(nonce: $0.nonce, entry: change.entry) }
             })
         var files: [UInt64] = []
@@ -197,47 +186,5 @@ extension Member {
             if let number { files.append(number) }
         }
         return files.min()
-    }
-}
-
-extension SegmentedLog {
-    /// Returns the segments that are kept, the oldest first. Reads their first pages.
-    func keptFiles() throws(CoordinationError) -> [JournalRetention.File] {
-        var files: [JournalRetention.File] = []
-        for number in try fileNumbers() {
-            guard let (header, allocated) = try header(of: number) else { continue }
-            if !files.isEmpty { files[files.count - 1].ended = header.created }
-            // The blocks after the end of a recovered segment were freed.
-            files.append(JournalRetention.File(number: number, size: min(header.capacity, allocated), ended: nil))
-        }
-        return files
-    }
-
-    private func header(
-        of number: UInt64
-    ) throws(CoordinationError) -> (SegmentHeader, allocated: UInt64)? {
-        guard let descriptor = try open(number) else { return nil }
-        var page = [UInt8](repeating: 0, count: SegmentHeader.size)
-        let (count, allocated) = try translating("\(name)/\(number).log", "read") { () throws(Errno) in
-            (try descriptor.read(into: &page), try descriptor.status().allocated)
-        }
-        do {
-            return (try SegmentHeader(decoding: Array(page[..<count])), allocated)
-        } catch {
-            throw .damaged("\(name)/\(number).log", operation: "read", "its first page is not a log's")
-        }
-    }
-
-    /// Removes a segment; a process that has mapped it can still read it. Returns false if that failed.
-    func drop(_ number: UInt64) -> Bool {
-        do throws(Errno) {
-            try directory.unlink(Array("\(number).log".utf8))
-            // A segment of a compacted log may reappear after a power cut; no process uses it then.
-            if surroundings.carrying == nil { try directory.synchronize() }
-        } catch {
-            return error == .noSuchEntry
-        }
-        forget(number)
-        return true
     }
 }

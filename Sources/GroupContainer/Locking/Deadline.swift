@@ -4,11 +4,14 @@ import GroupSystemCalls
 struct Deadline: Sendable {
     /// Nanoseconds of the monotonic clock.
     let moment: Int64
+    /// The time that the deadline was set to, for errors; nil without an end.
+    let timeout: Duration?
 
     static let never = Deadline(after: nil)
 
     /// Creates a deadline. With `nil` it never comes; zero or less allows one try.
     init(after timeout: Duration?) {
+        self.timeout = timeout
         guard let timeout else {
             moment = .max
             return

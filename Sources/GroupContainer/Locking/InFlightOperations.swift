@@ -1,9 +1,9 @@
 import GroupSystemCalls
 
-/// In-flight operations: the entries in `pending`, from before the rename until the record is in the journal. A member
+/// In-flight operations: the entries in `inFlight`, from before the rename until the record is in the journal. A member
 /// that gets a lock looks here first.
 extension MemberTable {
-    struct PendingChange: Equatable, Sendable {
+    struct InFlightOperation: Equatable, Sendable {
         var slot: Int
         var entry: Int
         /// The first offset of the item's range; all ones for an operation that covers every item.
@@ -15,32 +15,32 @@ extension MemberTable {
     static let everyItem = UInt64.max
 
     /// Reserves an entry for an operation that is to be announced. Returns nil when all eight are taken.
-    func reservePending() -> Int? {
-        if seat == nil { return nil }
+    func reserveInFlight() -> Int? {
+        if own == nil { return nil }
         return entries.withLock { entries in
-            let free = (0..<MemberTableLayout.pendingCount).first { !entries.pending.contains($0) }
-            if let free { entries.pending.insert(free) }
+            let free = (0..<MemberTableLayout.inFlightCount).first { !entries.inFlight.contains($0) }
+            if let free { entries.inFlight.insert(free) }
             return free
         }
     }
 
     /// Announces an operation in an entry that was reserved for it.
-    func setPending(_ entry: Int, block: UInt64, operation: [UInt8]) {
-        guard let seat else { return }
+    func announce(_ entry: Int, block: UInt64, operation: [UInt8]) {
+        guard let own else { return }
         entries.withLock { _ in
-            let place = pendingPlace(seat.slot, entry)
-            seat.map.write(operation, at: place + 8)
-            seat.map.store64(place, block)
-            seat.map.setBits64(MemberTableLayout.pendingMembers + seat.slot / 64 * 8, 1 << UInt64(seat.slot % 64))
+            let place = inFlightPlace(own.slot, entry)
+            own.map.write(operation, at: place + 8)
+            own.map.store64(place, block)
+            own.map.setBits64(MemberTableLayout.inFlightMembers + own.slot / 64 * 8, 1 << UInt64(own.slot % 64))
         }
     }
 
-    func clearPending(_ entry: Int) {
-        guard let seat else { return }
+    func clearInFlight(_ entry: Int) {
+        guard let own else { return }
         entries.withLock { entries in
-            seat.map.store64(pendingPlace(seat.slot, entry), 0)
-            entries.pending.remove(entry)
-            if entries.pending.isEmpty { clearPendingBit(seat.slot) }
+            own.map.store64(inFlightPlace(own.slot, entry), 0)
+            entries.inFlight.remove(entry)
+            if entries.inFlight.isEmpty { clearInFlightBit(own.slot) }
         }
     }
 
@@ -49,47 +49,47 @@ extension MemberTable {
 
     /// Takes this member's operations that are to be finished. A caller that cannot finish one calls `leaveUnfinished`
     /// again.
-    func takeUnfinished() -> [PendingChange] {
+    func takeUnfinished() -> [InFlightOperation] {
         guard let slot else { return [] }
         let taken = entries.withLock { entries in
             defer { entries.unfinished = [] }
             return entries.unfinished
         }
-        return taken.isEmpty ? [] : pending(of: slot).filter { taken.contains($0.entry) }
+        return taken.isEmpty ? [] : inFlight(of: slot).filter { taken.contains($0.entry) }
     }
 
-    private func pendingPlace(_ slot: Int, _ entry: Int) -> Int {
-        MemberTableLayout.slot(slot) + MemberTableLayout.pending + entry * MemberTableLayout.pendingBytes
+    private func inFlightPlace(_ slot: Int, _ entry: Int) -> Int {
+        MemberTableLayout.slot(slot) + MemberTableLayout.inFlight + entry * MemberTableLayout.inFlightBytes
     }
 
-    private func clearPendingBit(_ slot: Int) {
-        seat?.map.clearBits64(MemberTableLayout.pendingMembers + slot / 64 * 8, 1 << UInt64(slot % 64))
+    private func clearInFlightBit(_ slot: Int) {
+        own?.map.clearBits64(MemberTableLayout.inFlightMembers + slot / 64 * 8, 1 << UInt64(slot % 64))
     }
 
-    var hasPending: Bool { map.hasBits(MemberTableLayout.pendingMembers, count: MemberTableLayout.bitmapBytes) }
+    var hasInFlight: Bool { map.hasBits(MemberTableLayout.inFlightMembers, count: MemberTableLayout.bitmapBytes) }
 
     /// Returns the slots with operations in flight. A few loads where there are none.
-    func slotsWithPending() -> [Int] {
-        map.bits(MemberTableLayout.pendingMembers, count: MemberTableLayout.bitmapBytes)
+    func slotsWithInFlight() -> [Int] {
+        map.bits(MemberTableLayout.inFlightMembers, count: MemberTableLayout.bitmapBytes)
     }
 
-    func pending(of slot: Int) -> [PendingChange] {
-        (0..<MemberTableLayout.pendingCount).compactMap { entry in
-            let place = pendingPlace(slot, entry)
+    func inFlight(of slot: Int) -> [InFlightOperation] {
+        (0..<MemberTableLayout.inFlightCount).compactMap { entry in
+            let place = inFlightPlace(slot, entry)
             let block = map.load64(place)
             return block == 0
                 ? nil
-                : PendingChange(slot: slot, entry: entry, block: block, operation: map.bytes(place + 8, count: 16))
+                : InFlightOperation(slot: slot, entry: entry, block: block, operation: map.bytes(place + 8, count: 16))
         }
     }
 
     /// Removes an entry. Only for a process with the right to repair the slot.
-    func forget(_ change: PendingChange) { seat?.map.store64(pendingPlace(change.slot, change.entry), 0) }
+    func forget(_ change: InFlightOperation) { own?.map.store64(inFlightPlace(change.slot, change.entry), 0) }
 
     /// Clears a slot as if its member had left. Only for a process with the right to repair the slot.
     func clear(slot: Int) {
-        clearPendingBit(slot)
-        clearWants(of: slot)
-        seat?.map.store32(MemberTableLayout.slot(slot) + MemberTableLayout.process, 0)
+        clearInFlightBit(slot)
+        clearContended(of: slot)
+        own?.map.store32(MemberTableLayout.slot(slot) + MemberTableLayout.process, 0)
     }
 }

@@ -1,18 +1,76 @@
+import GroupBytes
 import GroupSystemCalls
+
+// The lock protocol
+// =================
+//
+// An item's lock is a set of byte locks (`F_OFD_SETLK`) on its range of `.group/lock`. The kernel ends them with their
+// process, so a crash leaves no lock behind. But the kernel keeps no order: a reader gets a byte that other readers
+// share although a writer waits for it, and an unlock wakes all waiters, so the process that runs already locks first.
+// A waiter could starve. So each range has a turnstile, a byte that lets one waiter at a time through to the lock
+// (Downey, "The Little Book of Semaphores", no-starve readers-writers). An uncontended lock has to cost two system
+// calls, for the lock and for its end. So a contended flag in the member table (`ContendedFlags.swift`) shows whether any
+// request waits, and a request goes to the turnstile only where a flag is up or the range is not free.
+//
+//                     T: turnstile    L: shared byte    the rest of the range
+//     read                            shared
+//     write           (exclusive)     exclusive         exclusive
+//     directory       (exclusive)     exclusive         exclusive, over all ranges below it
+//
+//     (exclusive): only by a request that found no flag up and locked the whole range at once
+//
+// A request goes through these states for each of its ranges; the names are those of `WaitGraph.Claim.Stage`:
+//
+//              no flag up, and the whole range is free: one system call
+//     wanted ─────────────────────────────────────────────────────────────────▶ held
+//        │                                                                       ▲
+//        │ else: raise the flag                                                  │ lock L and the rest (to read:
+//        ▼                                                                       │ L, shared); unlock T; lower
+//     queued: lock and unlock T of each directory around the item whose flag     │ the flag
+//             is up, the widest first; then lock T of the item ─────────────▶ atTurnstile
+//
+//     any state, on a timeout, a cancellation or a deadlock ──▶ flag lowered, all bytes unlocked
+//     held, or any state when the process dies              ──▶ all bytes unlocked
+//
+// T is unlocked only when L is locked. So the next waiter stands at T, first in line for L, before L is free again. A
+// reader raises a flag of the readers' half of the buckets, which only requests that exclude readers respect; a request
+// for a directory respects every flag. A request for several ranges takes them in ascending order. `LockQueue` keeps
+// the order within one process, in front of this.
+//
+// Invariant. The holder of an item has L of its range locked: shared to read, exclusively to write. The holder of a
+// directory has every L below it. So the kernel alone decides who holds what; T and the flag decide only the order.
+// Everything that can go wrong with T or the flag therefore costs order or time, and never exclusion:
+//
+// - A request looks at the flag, then a waiter raises it and takes T, then the request tries its range. A writer's
+//   range includes T, so the try fails and the writer queues. A reader tries only L: it passes the waiter, once, because
+//   each further request looks at the flag again. So a waiter is passed by no more readers than had looked before.
+// - A waiter dies. The kernel unlocks its T, and the next waiter goes on. The dead waiter's flag stays up: requests go
+//   through the turnstile, at the cost of two more system calls, until one of them finds the range free in spite of the
+//   flag and repairs the dead waiter's slot (`repairDead(wanting:)`).
+// - Two ranges share a flag, since the flags are hashed into buckets, or a flag is lowered late. A request passes a
+//   turnstile for nothing.
+// - A waiter is woken late. Another one of those that the kernel woke takes T first: waiters at T have no order.
+// - A holder of an item in directory D requests another one in D, while a request for all of D waits. The holder does
+//   not queue at T(D), where it would wait for a request that waits for it. For its sake the request for D keeps nothing
+//   of D but T(D) until it gets all other bytes in one system call (`Step.undivided`).
+// - A request under a lock of its own closure (nested) tries its range whatever the flag says: behind waiters for what
+//   its closure holds it would wait forever. It can still close a circle, which `WaitGraph` finds (decision 0010).
+// - A process that may only read can lock nothing exclusively and raise no flag. It goes through turnstiles with a
+//   shared lock of T: it still queues behind a writer at T, but writers may pass it.
 
 /// A request on its way to its locks: it takes its turn in this process, then its parts from the lowest to the highest,
 /// each by one try or, where another holder is in the way, by a wait in the kernel. `advance` returns what to wait for
 /// next; the caller decides how to wait for that. Used by one thread or task at a time.
 struct LockAcquisition {
     private let request: LockRequest
-    private let member: Member
+    private let lockManager: LockManager
     /// The parts that the enclosing locks of the caller do not cover.
     private let plan: LockPlan
     private let isNested: Bool
-    /// A waiter that holds anything, in any container, needs no seat: the waiters that have the seats may be waiting
+    /// A waiter that holds anything, in any container, needs no permit: the waiters that have the permits may be waiting
     /// for what this one holds.
-    private let needsSeat = LockFrame.current == nil
-    private let chain: UInt64
+    private let needsPermit = LockFrame.current == nil
+    private let nestedOwner: UInt64
 
     private var turn: ProcessQueue.Turn?
     private var handle: LockFile.Handle?
@@ -21,52 +79,45 @@ struct LockAcquisition {
     /// The entries in the member table, one for each part while entries are free.
     private var entries: [Int] = []
     private var ticket: UInt64 = 0
-    private var hasSeat = false
-    /// The part for which `want` is raised.
+    private var hasPermit = false
+    /// The part whose contended flag is raised.
     private var wanting: LockPlan.Part?
+    /// Slots of members that died while they waited for a part that this request then found free.
+    private var staleSlots: [Int] = []
 
-    init(_ request: LockRequest) throws(CoordinationError) {
-        (self.request, member) = (request, request.member)
-        try member.checkNotForked(request.operation)
-        try member.checkMayTake(request)
-        // Operations that this member could not complete keep their locks, and this request may want one of those.
-        try member.finishOwn()
-        let held = LockFrame.held(of: member)
+    init(_ request: LockRequest) throws(LockFailure) {
+        (self.request, lockManager) = (request, request.lockManager)
+        let held = LockFrame.held(of: lockManager)
         isNested = !held.isEmpty
         plan = try Self.uncovered(request, under: held)
-        chain = held.first?.chain ?? 0
+        nestedOwner = held.first?.owner ?? 0
     }
 
-    private static func uncovered(_ request: LockRequest, under held: [HeldLock]) throws(CoordinationError)
-        -> LockPlan
-    {
+    private static func uncovered(_ request: LockRequest, under held: [HeldLock]) throws(LockFailure) -> LockPlan {
         if held.isEmpty { return request.plan }
         var rest: [LockPlan.Part] = []
         for part in request.plan.parts {
-            let location = request.location(of: part)
+            let path = request.path(of: part)
             let locks = held.map { lock in
-                Nesting.Held(plan: lock.plan, namesItem: location.map(lock.request.names) ?? true)
+                Nesting.Held(plan: lock.plan, namesItem: path.map(lock.request.names) ?? true)
             }
             switch Nesting.judge(part, under: locks) {
             case .independent: rest.append(part)
             case .granted: break
-            case .refused:
-                throw CoordinationError(
-                    .deadlock, item: location.map { printable($0.bytes) }, operation: request.operation,
-                    cause: "the closure that asks holds it already, and would wait for itself",
-                    advice: "use the access that the closure was given, or name everything in one request")
+            case .refused: throw .heldByCaller(path: path)
             }
         }
         return LockPlan(rest)
     }
 
     private var parts: LockPlan.Parts { plan.parts }
+    private var memberTable: MemberTable { lockManager.memberTable }
 
     /// Returns what to wait for next, or nil once everything is locked.
-    mutating func advance() throws(CoordinationError) -> LockWait? {
+    mutating func advance() throws(LockFailure) -> LockWait? {
         if parts.isEmpty { return nil }
         if turn == nil {
-            let turn = member.lockManager.turns.enter(plan, isNested: isNested)
+            let turn = lockManager.turns.enter(plan, isNested: isNested)
             self.turn = turn
             if let signal = turn.signal {
                 announce(queued: nil)
@@ -81,16 +132,16 @@ struct LockAcquisition {
                 advancePart()
                 continue
             }
-            if needsSeat, !hasSeat, let place = WaiterThreads.takeSeat() {
-                // A request that waits for a seat must not keep any lock: the waiters that have a seat may be waiting
+            if needsPermit, !hasPermit, let place = WaiterThreads.takePermit() {
+                // A request that waits for a permit must not keep any lock: the waiters that have a permit may be waiting
                 // for that lock.
-                for entry in entries { member.memberTable.noteStage(.wanted, of: entry) }
-                member.lockFile.unlock(handle)
-                lowerWant()
+                for entry in entries { memberTable.publishStage(.wanted, of: entry) }
+                lockManager.lockFile.unlock(handle)
+                lowerContended()
                 taken = 0
-                return .seat(place)
+                return .permit(place)
             }
-            hasSeat = needsSeat
+            hasPermit = needsPermit
             try lookForCircle()
             return .kernel(rest.map(handle.step), handle)
         }
@@ -98,62 +149,72 @@ struct LockAcquisition {
     }
 
     /// Records how a wait ended. Throws unless the wait was granted; the caller must then call `abandon`.
-    mutating func note(_ outcome: WaitOutcome, of wait: LockWait) throws(CoordinationError) {
-        if case .seat(let place) = wait {
-            if outcome == .granted { hasSeat = true } else { WaiterThreads.leaveLine(place) }
+    mutating func resolve(_ outcome: WaitOutcome, of wait: LockWait) throws(LockFailure) {
+        if case .permit(let place) = wait {
+            if outcome == .granted { hasPermit = true } else { WaiterThreads.leaveLine(place) }
         }
         // This runs before our own entry is removed, so that the holders in the way can still be seen.
-        if outcome != .granted { throw request.error(for: outcome, chain: ownChain) }
+        switch outcome {
+        case .granted: break
+        case .timedOut: throw .timedOut(memberTable.holders(inTheWayOf: plan, besides: owner))
+        case .cancelled: throw .cancelled
+        case .failed(let errno): throw .system(errno)
+        }
         if case .kernel = wait { advancePart() }
     }
 
     /// Returns the held lock, once `advance` has returned nil. What a dead member left half done with the items must be
     /// repaired before the items are read.
     mutating func complete() -> HeldLock {
-        guard let turn, let handle else { return HeldLock(request, chain: chain, nil) }
-        member.lockManager.turns.noteGrant(turn)
-        if hasSeat { WaiterThreads.giveSeatBack() }
-        hasSeat = false
-        if entries.isEmpty { noteParts(.held) }
+        guard let turn, let handle else { return HeldLock(request, owner: owner, nil) }
+        lockManager.turns.recordGrant(turn)
+        if hasPermit { WaiterThreads.returnPermit() }
+        hasPermit = false
+        if entries.isEmpty { publishParts(.held) }
         let lock = HeldLock(
-            request, chain: ownChain,
-            HeldLock.Grip(handle: handle, accesses: entries.reduce(0) { $0 | 1 << UInt32($1) }, turn: turn))
+            request, owner: owner,
+            HeldLock.Grip(handle: handle, published: entries.reduce(0) { $0 | 1 << UInt32($1) }, turn: turn),
+            staleSlots: staleSlots)
         (self.turn, self.handle, entries) = (nil, nil, [])
         return lock
     }
 
-    /// Gives back the locks, the turn, the seat and the entries in the member table.
+    /// Gives back the locks, the turn, the permit and the entries in the member table.
     mutating func abandon() {
-        lowerWant()
-        for entry in entries { member.memberTable.forgetAccess(entry) }
-        if let handle { member.lockFile.giveBack(handle) }
-        if let turn { member.lockManager.turns.leave(turn) }
-        if hasSeat { WaiterThreads.giveSeatBack() }
-        (self.turn, self.handle, entries, hasSeat) = (nil, nil, [], false)
+        lowerContended()
+        for entry in entries { memberTable.withdraw(entry) }
+        if let handle { lockManager.lockFile.giveBack(handle) }
+        if let turn { lockManager.turns.leave(turn) }
+        if hasPermit { WaiterThreads.returnPermit() }
+        (self.turn, self.handle, entries, hasPermit) = (nil, nil, [], false)
     }
 
-    private mutating func borrow() throws(CoordinationError) -> LockFile.Handle {
+    private mutating func borrow() throws(LockFailure) -> LockFile.Handle {
         if let handle { return handle }
-        let borrowed = try member.lockFile.borrow()
-        handle = borrowed
-        return borrowed
+        do throws(LockFileFailure) {
+            let borrowed = try lockManager.lockFile.borrow()
+            handle = borrowed
+            return borrowed
+        } catch {
+            throw .lockFile(error)
+        }
     }
 
     private mutating func advancePart() {
-        lowerWant()
-        if taken < entries.count { member.memberTable.noteStage(.held, of: entries[taken]) }
+        lowerContended()
+        if taken < entries.count { memberTable.publishStage(.held, of: entries[taken]) }
         taken += 1
     }
 
-    private mutating func raiseWant(_ part: LockPlan.Part) {
+    private mutating func raiseContended(_ part: LockPlan.Part) {
         if wanting == part { return }
-        lowerWant()
-        member.memberTable.raiseWant(bucket: part.wantBucket)
+        lowerContended()
+        memberTable.raiseContended(bucket: part.contendedBucket)
         wanting = part
     }
 
-    private mutating func lowerWant() {
-        if let wanting { member.memberTable.lowerWant(bucket: wanting.wantBucket) }
+    private mutating func lowerContended() {
+        if let wanting { memberTable.lowerContended(bucket: wanting.contendedBucket) }
         wanting = nil
     }
 }
@@ -166,16 +227,16 @@ extension LockAcquisition {
     /// so that no waiter is overtaken. A request that has to wait takes its place at the turnstile before a thread is
     /// started for it: starting a thread takes long where the processors are busy, and other requests would go on
     /// passing meanwhile.
-    private mutating func take(_ part: LockPlan.Part, on handle: LockFile.Handle) throws(CoordinationError)
+    private mutating func take(_ part: LockPlan.Part, on handle: LockFile.Handle) throws(LockFailure)
         -> [LockPlan.Part.Step]
     {
         do throws(Errno) {
-            let isWanted = member.memberTable.isWanted(part)
-            if isNested || !isWanted, try handle.tryStep(part.whole) { return [] }
+            let isContended = memberTable.isContended(part)
+            if isNested || !isContended, try handle.tryStep(part.whole) { return [] }
             // The ticket is drawn before the request takes its place, so that tickets are in the order in which
             // requests reach the turnstile.
             announce(queued: taken)
-            raiseWant(part)
+            raiseContended(part)
             var gates = gates(of: part)
             while let gate = gates.first, try handle.trySteps(LockPlan.Part.pass(gate)) {
                 gates.removeFirst()
@@ -185,22 +246,22 @@ extension LockAcquisition {
             }
             guard try handle.trySteps(part.passage) else {
                 // Whatever the tickets say, no other request in the line is before this one.
-                if taken < entries.count { member.memberTable.noteStage(.atTurnstile, of: entries[taken]) }
+                if taken < entries.count { memberTable.publishStage(.atTurnstile, of: entries[taken]) }
                 return part.passage
             }
             // Another member wants the part, and yet the part was free: that member may have died while waiting.
-            if isWanted { member.repairDead(wanting: part) }
+            if isContended { staleSlots += memberTable.staleSlots(ahead: part) }
             return []
         } catch {
-            throw CoordinationError(error, item: request.label, operation: request.operation)
+            throw .system(error)
         }
     }
 
     /// Returns the turnstiles of enclosing directories that the request has to pass first.
     private func gates(of part: LockPlan.Part) -> [LockRange] {
-        let around = isNested ? LockFrame.held(of: member).flatMap { $0.plan.parts.map(\.range) } : []
+        let around = isNested ? LockFrame.held(of: lockManager).flatMap { $0.plan.parts.map(\.range) } : []
         return part.range.enclosing.filter { gate in
-            member.memberTable.isWanted(bucket: gate.bucket)
+            memberTable.isContended(bucket: gate.bucket)
                 && part.standsBehind(gate, holding: around + parts[..<taken].map(\.range))
         }
     }
@@ -209,32 +270,31 @@ extension LockAcquisition {
 // MARK: - What others see
 
 extension LockAcquisition {
-    private var ownChain: UInt64 { isNested ? chain : turn?.ticket.number ?? 0 }
+    private var owner: UInt64 { isNested ? nestedOwner : turn?.ticket.number ?? 0 }
 
-    private mutating func noteParts(_ stage: WaitGraph.Claim.Stage) {
-        guard let turn, let slot = member.memberTable.slot else { return }
+    private mutating func publishParts(_ stage: WaitGraph.Claim.Stage) {
+        guard let turn, let slot = memberTable.slot else { return }
         let order = isNested ? turn.ticket.number : 0
         for part in parts {
             let claim = WaitGraph.Claim(
-                member: slot, chain: ownChain, ticket: 0, order: order, stage: stage, part: part)
-            let path = request.location(of: part)?.bytes ?? []
-            guard let entry = member.memberTable.note(claim, purpose: request.purpose, path: path) else { return }
+                member: slot, owner: owner, ticket: 0, order: order, stage: stage, part: part)
+            let path = request.path(of: part) ?? []
+            guard let entry = memberTable.publish(claim, purpose: request.purpose, path: path) else { return }
             entries.append(entry)
         }
     }
 
     /// Announces that a wait begins: writes the parts into the member table and draws a ticket.
     private mutating func announce(queued index: Int?) {
-        let memberTable = member.memberTable
-        if entries.isEmpty { noteParts(.wanted) }
-        for (number, entry) in entries.enumerated() where number < taken { memberTable.noteStage(.held, of: entry) }
+        if entries.isEmpty { publishParts(.wanted) }
+        for (number, entry) in entries.enumerated() where number < taken { memberTable.publishStage(.held, of: entry) }
         let queued = index.flatMap { $0 < entries.count ? entries[$0] : nil }
         ticket = memberTable.drawTicket(for: Array(entries.dropFirst(taken)), queued: queued)
     }
 
     private func outlook() -> WaitGraph.Outlook {
-        guard let slot = member.memberTable.slot else { return .noCircle }
-        return WaitGraph(member.memberTable.claims()).outlook(member: slot, chain: ownChain, ticket: ticket)
+        guard let slot = memberTable.slot else { return .noCircle }
+        return WaitGraph(memberTable.claims()).outlook(member: slot, owner: owner, ticket: ticket)
     }
 
     /// How long to wait for a ticket that was drawn and not written yet. Its member may have been stopped between the
@@ -244,10 +304,9 @@ extension LockAcquisition {
     /// Nanoseconds within which a thread that was granted a lock by the kernel has normally recorded that.
     private static let moment: Int64 = 1_000_000
 
-    /// Throws if this request waits in a circle. Only a chain that holds something can be waited for in turn, so only
-    /// such a chain looks.
-    private mutating func lookForCircle() throws(CoordinationError) {
-        let memberTable = member.memberTable
+    /// Throws if this request waits in a circle. Only an owner that holds something can be waited for in turn, so only
+    /// such an owner looks.
+    private mutating func lookForCircle() throws(LockFailure) {
         guard memberTable.slot != nil, isNested || taken > 0 else { return }
         var outlook = outlook()
         if outlook == .circle {
@@ -265,11 +324,7 @@ extension LockAcquisition {
             outlook = self.outlook()
         }
         if outlook == .circle {
-            throw CoordinationError(
-                .deadlock, item: request.label, operation: request.operation,
-                cause: "who holds it waits, directly or through others, for what the closure that asks holds",
-                holders: memberTable.holders(inTheWayOf: request.plan, besides: ownChain),
-                advice: "let go of what is held and try again, or name everything in one request")
+            throw .deadlock(memberTable.holders(inTheWayOf: request.plan, besides: owner))
         }
     }
 }
@@ -278,8 +333,8 @@ extension LockAcquisition {
 enum LockWait {
     /// The request's turn in this process.
     case turn(OneShotEvent<Void>)
-    /// A seat for a thread that waits in the kernel.
-    case seat(WaiterThreads.Place)
+    /// A permit for a thread that waits in the kernel.
+    case permit(WaiterThreads.Place)
     /// Locks of other processes, by a wait in the kernel.
     case kernel([LockWaiter.Step], LockFile.Handle)
 
@@ -287,7 +342,7 @@ enum LockWait {
         if deadline.isOver { return .timedOut }
         return switch self {
         case .turn(let signal): WaitOutcome(signal.block(until: deadline))
-        case .seat(let place): WaitOutcome(place.signal.block(until: deadline))
+        case .permit(let place): WaitOutcome(place.signal.block(until: deadline))
         case .kernel(let steps, let handle): KernelWait.block(steps, on: handle, until: deadline)
         }
     }
@@ -296,7 +351,7 @@ enum LockWait {
         if deadline.isOver { return .timedOut }
         return switch self {
         case .turn(let signal): WaitOutcome(await signal.suspend(until: deadline))
-        case .seat(let place): WaitOutcome(await place.signal.suspend(until: deadline))
+        case .permit(let place): WaitOutcome(await place.signal.suspend(until: deadline))
         case .kernel(let steps, let handle): await KernelWait.suspend(steps, on: handle, until: deadline)
         }
     }

@@ -21,55 +21,52 @@ final class LockFile: Sendable {
     static let name = Array("lock".utf8)
     private static let kept = 16
 
-    private let directory: ContainerDirectories
+    /// Opens the file by its name.
+    typealias Opener = @Sendable (FileDescriptor.OpenMode) throws(Errno) -> FileDescriptor
+
+    private let open: Opener
     let inode: UInt64
     private let isOnlyForReading: Bool
     private let idle = Guarded([Handle]())
 
-    init(in directory: ContainerDirectories, creating: Bool, isOnlyForReading: Bool) throws(CoordinationError) {
-        self.directory = directory
+    /// Opens the lock file, or creates it with `fileMode`.
+    init(
+        creating: Bool, fileMode: UInt32, isOnlyForReading: Bool, _ open: @escaping Opener
+    ) throws(LockFileFailure) {
+        self.open = open
         self.isOnlyForReading = isOnlyForReading
         // If this process becomes the leader and is killed, its locks end at once.
         InotifyNumber.keep()
-        let access: FileDescriptor.OpenMode =
+        let mode: FileDescriptor.OpenMode =
             isOnlyForReading
             ? [.reading, .nonBlocking] : creating ? [.readingAndWriting, .creating] : .readingAndWriting
         let isRegular: Bool
         do throws(Errno) {
-            let descriptor = try FileDescriptor.open(Self.name, in: directory.group, access, mode: 0o600)
+            let descriptor = try open(mode)
             let status = try descriptor.status()
             inode = status.inode
             isRegular = status.isRegularFile
-            if creating && status.owner == effectiveUser() { try descriptor.setMode(directory.fileMode) }
+            if creating && status.owner == effectiveUser() { try descriptor.setMode(fileMode) }
             let handle = try Handle(descriptor, isOnlyForReading: isOnlyForReading)
             idle.withLock { $0.append(handle) }
         } catch {
-            if error == .noSuchEntry {
-                throw .damaged(".group/lock", operation: "open", "the lock file is missing")
-            }
-            throw CoordinationError(error, item: ".group/lock", operation: "open")
+            throw error == .noSuchEntry ? .missing : .system(error)
         }
-        if !isRegular { throw .damaged(".group/lock", operation: "open", "it is not a regular file") }
+        if !isRegular { throw .notRegular }
     }
 
-    func borrow() throws(CoordinationError) -> Handle {
+    func borrow() throws(LockFileFailure) -> Handle {
         if let handle = idle.withLock({ $0.popLast() }) { return handle }
         let (descriptor, found): (Handle, UInt64)
         do throws(Errno) {
-            let file = try FileDescriptor.open(
-                Self.name, in: directory.group, isOnlyForReading ? [.reading, .nonBlocking] : .readingAndWriting)
+            let file = try open(isOnlyForReading ? [.reading, .nonBlocking] : .readingAndWriting)
             found = try file.status().inode
             descriptor = try Handle(file, isOnlyForReading: isOnlyForReading)
         } catch {
-            if error == .noSuchEntry {
-                throw .damaged(".group/lock", operation: "open", "the lock file was removed while members are alive")
-            }
-            throw CoordinationError(error, item: ".group/lock", operation: "open")
+            throw error == .noSuchEntry ? .removed : .system(error)
         }
         // Locks on another file would exclude no member.
-        if found != inode {
-            throw .damaged(".group/lock", operation: "open", "the lock file was replaced while members are alive")
-        }
+        if found != inode { throw .replaced }
         return descriptor
     }
 
@@ -88,63 +85,60 @@ final class LockFile: Sendable {
     }
 
     /// Checks that two open file descriptions of the lock file exclude each other: all locks rely on that. Error:
-    /// `unsupportedFileSystem`
-    func probe() throws(CoordinationError) {
+    /// `doesNotExclude`
+    func probe() throws(LockFileFailure) {
         let (one, two) = (try borrow(), try borrow())
         defer {
             giveBack(one)
             giveBack(two)
         }
         let byte = ByteRange(start: 1, length: 1)
-        let excludes = try translating(".group/lock", "lock") { () throws(Errno) in
-            if try !one.descriptor.tryLock(.exclusive, byte) { return false }
-            return try !two.descriptor.tryLock(.exclusive, byte)
+        do throws(Errno) {
+            let isLocked = try one.descriptor.tryLock(.exclusive, byte)
+            let isLockedTwice = try two.descriptor.tryLock(.exclusive, byte)
+            if isLocked && !isLockedTwice { return }
+        } catch {
+            throw .system(error)
         }
-        if !excludes {
-            throw CoordinationError(
-                .unsupportedFileSystem, item: ".group/lock", operation: "lock", cause: "byte locks do not exclude here",
-                advice: "put the container on a local file system: ext4, xfs, btrfs, tmpfs")
-        }
+        throw .doesNotExclude
     }
 }
 
 /// A byte of the lock file that this process has locked. The lock ends with the object, and with the process, however
 /// the process ends.
 final class HeldByte: Sendable {
-    private let member: Member
+    private let lockManager: LockManager
     private let handle: LockFile.Handle
 
     /// Tries to lock the byte and never waits. Returns nil if a lock of another handle is in the way.
-    init?(
-        _ offset: Int64, _ lock: ByteLock, _ member: Member, operation: String
-    ) throws(CoordinationError) {
-        self.member = member
-        handle = try member.lockFile.borrow()
+    init?(_ offset: Int64, _ lock: ByteLock, _ lockManager: LockManager) throws(LockFileFailure) {
+        self.lockManager = lockManager
+        handle = try lockManager.lockFile.borrow()
         let isMine: Bool
         do throws(Errno) {
             isMine = try handle.descriptor.tryLock(lock, ByteRange(start: offset, length: 1))
         } catch {
-            throw CoordinationError(error, item: ".group/lock", operation: operation)
+            throw .system(error)
         }
         if !isMine {
-            member.lockFile.giveBack(handle)
+            lockManager.lockFile.giveBack(handle)
             return nil
         }
     }
 
     /// Returns whether this process or another has locked the byte.
-    static func isHeld(_ offset: Int64, _ member: Member, operation: String) throws(CoordinationError) -> Bool {
-        let handle = try member.lockFile.borrow()
-        defer { member.lockFile.giveBackUnlocked(handle) }
+    static func isHeld(_ offset: Int64, _ lockManager: LockManager) throws(LockFileFailure) -> Bool {
+        let handle = try lockManager.lockFile.borrow()
+        defer { lockManager.lockFile.giveBackUnlocked(handle) }
         do throws(Errno) {
             return try handle.descriptor.conflict(with: .exclusive, ByteRange(start: offset, length: 1)) != nil
         } catch {
-            throw CoordinationError(error, item: ".group/lock", operation: operation)
+            throw .system(error)
         }
     }
 
     deinit {
         // A child that only forked must not touch its parent's lock.
-        if member.lockManager.forkGeneration == GroupSystemCalls.forkGeneration { member.lockFile.giveBack(handle) }
+        if lockManager.forkGeneration == GroupSystemCalls.forkGeneration { lockManager.lockFile.giveBack(handle) }
     }
 }

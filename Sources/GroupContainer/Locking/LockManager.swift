@@ -1,8 +1,8 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// The locks of one member: the lock file, the queues in front of it, and the member table with what each member holds.
-/// The object is separate from `Member`, to which there is a weak reference: counting references to such an object
-/// takes long.
+/// No weak reference to this object is made: counting references to an object that has one takes long.
 final class LockManager: Sendable {
     let hashKey: SipHash
     let lockFile: LockFile
@@ -18,7 +18,7 @@ final class LockManager: Sendable {
     /// this process has its turn. In a forked child everything belongs to the parent, and nothing is done.
     func release(_ grip: HeldLock.Grip) {
         if forkGeneration != GroupSystemCalls.forkGeneration { return }
-        memberTable.forgetAccesses(grip.accesses)
+        memberTable.withdrawAll(grip.published)
         lockFile.giveBack(grip.handle)
         turns.leave(grip.turn)
     }

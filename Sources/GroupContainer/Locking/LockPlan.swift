@@ -1,13 +1,13 @@
 // Imports nothing: no file, clock or process.
 
-/// The way in which an item is wanted.
+/// The mode of a lock.
 enum LockMode: Int, Comparable, Sendable {
     /// Shared with other readers.
-    case reading = 1
+    case shared = 1
     /// Exclusive.
-    case writing = 2
+    case exclusive = 2
     /// A directory, exclusive, with everything below it.
-    case structural = 3
+    case tree = 3
 
     static func < (left: LockMode, right: LockMode) -> Bool { left.rawValue < right.rawValue }
 }
@@ -19,20 +19,20 @@ struct LockPlan: Equatable, Sendable {
         var range: LockRange
         var mode: LockMode
 
-        /// Creates the part for an item. The mode `structural` includes everything below the item.
+        /// Creates the part for an item. The mode `tree` includes everything below the item.
         init(_ item: LockRange, _ mode: LockMode) {
-            (range, self.mode) = (mode == .structural ? item.subtree : item, mode)
+            (range, self.mode) = (mode == .tree ? item.subtree : item, mode)
         }
 
         init(range: LockRange, mode: LockMode) { (self.range, self.mode) = (range, mode) }
 
         /// The bucket in which waiters for this part announce themselves. Readers have a separate half, because only a
         /// request that excludes readers has to let them go first.
-        var wantBucket: Int { range.bucket + (mode == .reading ? MemberTableLayout.bucketCount / 2 : 0) }
+        var contendedBucket: Int { range.bucket + (mode == .shared ? MemberTableLayout.bucketCount / 2 : 0) }
 
         /// Returns whether the two parts cannot be held at the same time.
         func excludes(_ other: Part) -> Bool {
-            range.overlaps(other.range) && (mode != .reading || other.mode != .reading)
+            range.overlaps(other.range) && (mode != .shared || other.mode != .shared)
         }
 
         /// Returns whether a holder of this part has the other part, too.
@@ -86,8 +86,8 @@ extension LockPlan.Part {
     /// request waits at the turnstile.
     var whole: Step {
         switch mode {
-        case .reading: .shared(start: range.sharedByte, length: 1)
-        case .writing, .structural: .exclusive(start: range.start, length: range.length)
+        case .shared: .shared(start: range.sharedByte, length: 1)
+        case .exclusive, .tree: .exclusive(start: range.start, length: range.length)
         }
     }
 
@@ -99,9 +99,9 @@ extension LockPlan.Part {
     var passage: [Step] {
         let rest: Step =
             switch mode {
-            case .reading: .shared(start: range.sharedByte, length: 1)
-            case .writing: .exclusive(start: range.sharedByte, length: range.length - 1)
-            case .structural: .undivided(start: range.sharedByte, length: range.length - 1)
+            case .shared: .shared(start: range.sharedByte, length: 1)
+            case .exclusive: .exclusive(start: range.sharedByte, length: range.length - 1)
+            case .tree: .undivided(start: range.sharedByte, length: range.length - 1)
             }
         return [rest, .release(start: range.turnstile, length: 1)]
     }
@@ -155,7 +155,7 @@ enum Nesting: Equatable, Sendable {
     static func judge(_ part: LockPlan.Part, under held: [Held]) -> Nesting {
         let touching = held.filter { lock in lock.plan.parts.contains { $0.range.overlaps(part.range) } }
         if touching.isEmpty { return .independent }
-        if part.mode == .reading { return touching.contains { $0.plan.covers(part) } ? .granted : .refused }
+        if part.mode == .shared { return touching.contains { $0.plan.covers(part) } ? .granted : .refused }
         return touching.allSatisfy { !$0.namesItem && $0.plan.covers(part) } ? .granted : .refused
     }
 }

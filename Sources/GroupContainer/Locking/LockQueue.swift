@@ -41,20 +41,20 @@ struct LockQueue: Sendable {
     /// Whether no request holds or waits, and nothing is kept of earlier requests.
     var isEmpty: Bool { lanes.isEmpty && directories.isEmpty && free.count == requests.count }
 
-    /// Takes a place in line. If `mayGo` is false, a later call of `noteGrant` or `end` returns the ticket when its
+    /// Takes a place in line. If `mayGo` is false, a later call of `recordGrant` or `end` returns the ticket when its
     /// turn comes.
     mutating func request(_ plan: LockPlan) -> (ticket: Ticket, mayGo: Bool) {
         arrivals += 1
         let ticket = Ticket(index: free.popLast() ?? requests.count, number: arrivals)
         var request = Request(
-            ticket: ticket, plan: plan, concernsDirectory: plan.parts.contains { $0.mode == .structural })
+            ticket: ticket, plan: plan, concernsDirectory: plan.parts.contains { $0.mode == .tree })
         if request.concernsDirectory {
             for other in requests { if let other, Self.clash(other.plan, plan) { request.obstacles += 1 } }
             directories.append(ticket)
         } else {
             for other in directories where Self.clash(plan, requests[other.index]?.plan) { request.obstacles += 1 }
         }
-        for part in plan.parts where part.mode != .structural {
+        for part in plan.parts where part.mode != .tree {
             let isInFront = lanes.change(part.range.start) { $0.arrive(ticket, part.mode) }
             if !isInFront { request.obstacles += 1 }
         }
@@ -66,7 +66,7 @@ struct LockQueue: Sendable {
     /// request of a whole directory is there. The caller requests the lock from the kernel afterwards. Returns nil if
     /// the request has to take its place in line.
     mutating func grantAtOnce(_ plan: LockPlan) -> Ticket? {
-        guard directories.isEmpty, plan.parts.count == 1, let part = plan.parts.first, part.mode != .structural else {
+        guard directories.isEmpty, plan.parts.count == 1, let part = plan.parts.first, part.mode != .tree else {
             return nil
         }
         let isGranted = lanes.change(part.range.start) { lane in
@@ -83,11 +83,11 @@ struct LockQueue: Sendable {
     }
 
     /// Records that the kernel has granted a request. Returns the tickets whose turn it is now.
-    mutating func noteGrant(_ ticket: Ticket) -> [Ticket] {
+    mutating func recordGrant(_ ticket: Ticket) -> [Ticket] {
         guard let request = self[ticket], !request.isHolding, request.obstacles == 0 else { return [] }
         requests[ticket.index]?.isHolding = true
         var next: [Ticket] = []
-        for part in request.plan.parts where part.mode != .structural {
+        for part in request.plan.parts where part.mode != .tree {
             update(part, &next) { $0.grant(part.mode) }
         }
         return next
@@ -112,7 +112,7 @@ struct LockQueue: Sendable {
         requests[ticket.index] = nil
         free.append(ticket.index)
         var next: [Ticket] = []
-        for part in request.plan.parts where part.mode != .structural {
+        for part in request.plan.parts where part.mode != .tree {
             update(part, &next) { $0.leave(ticket, part.mode, wasHolding: request.isHolding) }
         }
         if request.concernsDirectory {
@@ -144,7 +144,7 @@ struct LockQueue: Sendable {
         guard let other else { return false }
         return one.parts.contains { part in
             other.parts.contains {
-                (part.mode == .structural || $0.mode == .structural) && part.range.overlaps($0.range)
+                (part.mode == .tree || $0.mode == .tree) && part.range.overlaps($0.range)
             }
         }
     }
@@ -213,7 +213,7 @@ struct LockLanes: Sendable {
 
 extension LockLanes.Lane {
     /// Returns whether a request that comes to the front could share the range with its holders.
-    func admits(_ mode: LockMode) -> Bool { !hasWriter && (readers == 0 || mode == .reading) }
+    func admits(_ mode: LockMode) -> Bool { !hasWriter && (readers == 0 || mode == .shared) }
 
     var peek: LockQueue.Ticket? { first < waiting.count ? waiting[first] : nil }
 
@@ -229,12 +229,12 @@ extension LockLanes.Lane {
 
     mutating func grant(_ mode: LockMode) {
         front = nil
-        if mode == .reading { readers += 1 } else { hasWriter = true }
+        if mode == .shared { readers += 1 } else { hasWriter = true }
     }
 
     mutating func leave(_ ticket: LockQueue.Ticket, _ mode: LockMode, wasHolding: Bool) {
         if wasHolding {
-            if mode == .reading { readers -= 1 } else { hasWriter = false }
+            if mode == .shared { readers -= 1 } else { hasWriter = false }
         } else if front == ticket {
             front = nil
         }

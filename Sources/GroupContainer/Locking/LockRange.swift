@@ -1,4 +1,6 @@
-// Imports nothing: no file, clock or process.
+// Imports GroupBytes only: no file, clock or process.
+
+import GroupBytes
 
 /// The range of offsets in `.group/lock` that stands for one item, or for a directory with everything below it.
 ///
@@ -18,12 +20,12 @@ struct LockRange: Hashable, Sendable {
     init(start: Int64, length: Int64) { (self.start, self.length) = (start, length) }
 
     /// The range of one item, without what is below it.
-    init(_ item: ItemLocation, key: SipHash) {
+    init(path: [UInt8], key: SipHash) {
         var value: Int64 = 0
         var depth = 0
         // An absent component is 0 and a present one is not: a directory itself sorts before what is below it.
         var hash = key.begin()
-        for byte in item.bytes {
+        for byte in path {
             if byte == UInt8(ascii: "/") && depth < Self.levels {
                 value = value << 11 | (Int64(hash.finished() % 2_047) + 1)
                 depth += 1
@@ -96,7 +98,7 @@ extension LockRange {
     static let opening: Int64 = 0
     /// Held by the process that writes the checkpoint and removes old files of the journal.
     static let keeping: Int64 = 2
-    /// Held by the process that has used up the reserve: see `Member.keepReserve`.
+    /// Held by the process that has used up the reserve: see `OpenContainer.keepReserve`.
     static let removing: Int64 = 3
 
     /// The queue of candidates for the term after this one; the leader of this term holds it.

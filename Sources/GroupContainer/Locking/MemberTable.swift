@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 import Synchronization
 
@@ -5,34 +6,34 @@ import Synchronization
 /// one slot. A slot is alive as long as its byte of the file is locked, and the kernel ends that lock with the process.
 /// So the table needs no heartbeat and no clock, and a reused process number does no harm.
 final class MemberTable: Sendable {
-    /// The map for reading; writes go through `seat`.
+    /// The map for reading; writes go through `own`.
     let map: SharedMap
     let file: FileDescriptor
     /// Nil in a process that may only read: other members do not see it, and it can write nothing in the member table.
-    let seat: Seat?
+    let own: OwnSlot?
     /// A random number, the first half of every operation's name.
     let nonce: UInt64
     /// The slots that threads of this member are repairing now. The threads share the descriptor, so its locks do not
     /// exclude them from each other.
     let repairs = Guarded(Set<Int>())
     /// The number of this member's requests that wait in each bucket, so that the last one clears the bit.
-    let wanting = Guarded([Int: Int]())
+    let contending = Guarded([Int: Int]())
     /// The accesses of its slot that are taken, one bit each.
-    let takenAccesses = Atomic<UInt32>(0)
+    let takenEntries = Atomic<UInt32>(0)
     /// The other entries of its own slot that are taken.
     let entries = Guarded(MemberTableEntries())
 
     /// What only a member has: its own slot, and the map to write into.
-    struct Seat: Sendable {
+    struct OwnSlot: Sendable {
         let map: WritableMap
         let slot: Int
     }
 
     /// This member's slot; nil in a process that may only read.
-    var slot: Int? { seat?.slot }
+    var slot: Int? { own?.slot }
 
     struct MemberTableEntries: Sendable {
-        var pending = Set<Int>()
+        var inFlight = Set<Int>()
         /// In-flight operations that are visible but whose record could not be appended: this member finishes them
         /// before it does anything else.
         var unfinished = Set<Int>()
@@ -46,7 +47,7 @@ final class MemberTable: Sendable {
     }
 
     /// Opens the member table, or creates it. Call it only while the container's opening byte is held.
-    static func open(in group: borrowing FileDescriptor, fileMode: UInt32) throws(CoordinationError) -> Open {
+    static func open(in group: borrowing FileDescriptor, fileMode: UInt32) throws(Failure) -> Open {
         let name = Array("members".utf8)
         do throws(Errno) {
             if try group.statusIfPresent(of: name) == nil { try create(in: group, fileMode: fileMode) }
@@ -59,13 +60,17 @@ final class MemberTable: Sendable {
                 if isMemberTable(map) { return Open(map: map, file: file) }
             }
         } catch {
-            throw CoordinationError(error, item: ".group/members", operation: "open")
+            throw .system(error)
         }
-        throw isNone
+        throw .malformed
     }
 
-    private static var isNone: CoordinationError {
-        .damaged(".group/members", operation: "open", "it is not a member table, or was cut short")
+    /// The reason why a member table cannot be opened.
+    enum Failure: Error, Equatable {
+        case missing
+        /// The file is not a member table, or was cut short.
+        case malformed
+        case system(Errno)
     }
 
     private static func isMemberTable(_ map: SharedMap) -> Bool {
@@ -96,13 +101,13 @@ final class MemberTable: Sendable {
     init(_ open: consuming Open, slot: Int, nonce: UInt64) throws(Errno) {
         map = open.map
         file = open.file
-        seat = Seat(map: open.map, slot: slot)
+        own = OwnSlot(map: open.map, slot: slot)
         self.nonce = nonce
         try file.closeInForkedChild()
     }
 
     /// Opens the member table in a process that may only read.
-    init(onlyForReadingIn group: borrowing FileDescriptor) throws(CoordinationError) {
+    init(onlyForReadingIn group: borrowing FileDescriptor) throws(Failure) {
         let name = Array("members".utf8)
         do throws(Errno) {
             file = try FileDescriptor.open(name, in: group, [.reading, .nonBlocking])
@@ -110,23 +115,23 @@ final class MemberTable: Sendable {
             if !status.isRegularFile || status.size < UInt64(MemberTableLayout.size) { throw Errno.invalid }
             map = try SharedMap(FileDescriptor.open(name, in: group, .reading), size: MemberTableLayout.size)
         } catch {
-            if error == .noSuchEntry { throw .damaged(".group/members", operation: "open", "it is missing") }
-            throw error == .invalid ? Self.isNone : CoordinationError(error, item: ".group/members", operation: "open")
+            if error == .noSuchEntry { throw .missing }
+            throw error == .invalid ? .malformed : .system(error)
         }
-        (seat, nonce) = (nil, 0)
-        if !Self.isMemberTable(map) { throw Self.isNone }
+        (own, nonce) = (nil, 0)
+        if !Self.isMemberTable(map) { throw .malformed }
     }
 
     /// Raises a number that only grows, even where a member with a lower value comes late.
     func raise(_ offset: Int, to value: UInt64) {
-        guard let seat else { return }
+        guard let own else { return }
         while true {
             let present = map.load64(offset)
-            if present >= value || seat.map.exchange64(offset, present, value) { return }
+            if present >= value || own.map.exchange64(offset, present, value) { return }
         }
     }
 
-    deinit { if seat != nil { file.forgetInForkedChild() } }
+    deinit { if own != nil { file.forgetInForkedChild() } }
 
     /// Returns sixteen bytes that name one operation of one member.
     func makeOperation() -> [UInt8] {
@@ -184,10 +189,10 @@ final class MemberTable: Sendable {
     }
 
     func setPurpose(_ purpose: String) {
-        guard let seat else { return }
-        let base = MemberTableLayout.slot(seat.slot) + MemberTableLayout.purpose
+        guard let own else { return }
+        let base = MemberTableLayout.slot(own.slot) + MemberTableLayout.purpose
         let text = Array(purpose.utf8.prefix(MemberTableLayout.purposeBytes - 1))
-        seat.map.write(text + [UInt8](repeating: 0, count: MemberTableLayout.purposeBytes - text.count), at: base)
+        own.map.write(text + [UInt8](repeating: 0, count: MemberTableLayout.purposeBytes - text.count), at: base)
     }
 }
 
@@ -200,7 +205,7 @@ struct MemberProcess: Equatable, Sendable {
     var pidNamespace: UInt64?
     /// The command that started the process; nil where the system does not show it.
     var command: String?
-    var condition: CoordinationError.Holder.Condition?
+    var condition: ProcessView.Condition?
 
     /// The process number if a signal to it reaches the member, else nil.
     var signalled: Int32? { pidNamespace == nil ? identifier : nil }
@@ -220,17 +225,10 @@ struct MemberProcess: Equatable, Sendable {
 extension ProcessTable {
     mutating func process(of member: MemberTable.Member) -> MemberProcess {
         let found = find(member.mark)
-        let condition = found.view.map { view -> CoordinationError.Holder.Condition in
-            switch view.condition {
-            case .running: .running
-            case .stopped: .stopped
-            case .zombie: .zombie
-            }
-        }
         return MemberProcess(
             identifier: found.identifier ?? member.mark.identifier,
             pidNamespace: found.identifier == nil ? member.mark.namespace : nil,
-            command: found.view.map { printable($0.command) }, condition: condition)
+            command: found.view.map { printable($0.command) }, condition: found.view?.condition)
     }
 }
 

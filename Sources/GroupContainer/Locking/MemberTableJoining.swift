@@ -19,17 +19,13 @@ extension SharedMap {
     }
 }
 
-/// The file system of a container, as this process sees it.
+/// The life of the file system as this process sees it.
 struct PresentLife {
     private(set) var life: FileSystemLife
-    private let directory: ContainerDirectories
-    private let status: FileStatus
+    /// Finds the file system's session, which takes many system calls; 0 where it cannot be seen.
+    private let session: () -> UInt64
 
-    /// Reads the present life of the file system. System calls: open(2), read(2)
-    init(of directory: ContainerDirectories, _ status: FileStatus) throws(Errno) {
-        (self.directory, self.status) = (directory, status)
-        life = try directory.group.fileSystemLife(status)
-    }
+    init(_ life: FileSystemLife, session: @escaping () -> UInt64) { (self.life, self.session) = (life, session) }
 
     /// Returns whether the mapped files are as the last member left them. No system call is made where that member came
     /// by the same mount.
@@ -40,7 +36,7 @@ struct PresentLife {
     }
 
     mutating func withSession() -> FileSystemLife {
-        if life.session == 0 { life.session = directory.group.fileSystemSession(status) }
+        if life.session == 0 { life.session = session() }
         return life
     }
 }
@@ -70,8 +66,8 @@ extension MemberTable.Open {
         if known.boot != life.boot || isNew || always {
             // The slots are of an earlier time; operations that were in flight are found by comparing the tree.
             map.write(
-                [UInt8](repeating: 0, count: MemberTableLayout.size - MemberTableLayout.pendingMembers),
-                at: MemberTableLayout.pendingMembers)
+                [UInt8](repeating: 0, count: MemberTableLayout.size - MemberTableLayout.inFlightMembers),
+                at: MemberTableLayout.inFlightMembers)
         }
         map.store64(MemberTableLayout.ticket, 0)
         // The incarnation is written first: if this process ends before the rest is written, the next one draws
@@ -113,17 +109,17 @@ extension MemberTable {
     /// read, while no member joins: without a live member nothing has the logs recovered, and what was mapped before a
     /// boot, or before the file system was unmounted and mounted again, may have reached the disk in part.
     func awaitsRecovery(
-        in directory: ContainerDirectories, _ status: FileStatus
+        _ presentLife: () throws(Errno) -> PresentLife
     ) throws(Errno) -> (hasLiveMember: Bool, awaitsRecovery: Bool) {
         if try file.hasLiveMember() { return (true, false) }
-        guard var present = try? PresentLife(of: directory, status) else { return (false, true) }
+        guard var present = try? presentLife() else { return (false, true) }
         return (false, !present.isSame(as: map.life))
     }
 
     /// Writes this member into the slot that it took.
     func occupy(purpose: String) throws(Errno) {
-        guard let seat else { return }
-        let (map, slot) = (seat.map, seat.slot)
+        guard let own else { return }
+        let (map, slot) = (own.map, own.slot)
         let base = MemberTableLayout.slot(slot)
         _ = try file.tryLock(.exclusive, ByteRange(start: MemberTableLayout.lifeByte(slot), length: 1))
         map.write([UInt8](repeating: 0, count: MemberTableLayout.slotBytes), at: base)
@@ -135,20 +131,32 @@ extension MemberTable {
         map.store32(base + MemberTableLayout.user, effectiveUser())
         setPurpose(purpose)
         map.store32(base + MemberTableLayout.process, UInt32(bitPattern: mark.identifier))
-        noteMembership(true)
+        recordMembership(true)
         _ = try file.tryLock(.none, ByteRange(start: MemberTableLayout.repairByte(slot), length: 1))
     }
 
     /// Gives the slot back. If an operation is still in flight, the slot is left as that of a dead member, to be
     /// repaired.
     func leave() {
-        guard let seat else { return }
-        let (map, slot) = (seat.map, seat.slot)
-        if map.load64(MemberTableLayout.pendingMembers + slot / 64 * 8) >> UInt64(slot % 64) & 1 == 0 {
-            clearWants(of: slot)
+        guard let own else { return }
+        let (map, slot) = (own.map, own.slot)
+        if map.load64(MemberTableLayout.inFlightMembers + slot / 64 * 8) >> UInt64(slot % 64) & 1 == 0 {
+            clearContended(of: slot)
             map.store32(MemberTableLayout.slot(slot) + MemberTableLayout.process, 0)
-            noteMembership(false)
+            recordMembership(false)
         }
         _ = try? file.tryLock(.none, ByteRange(start: MemberTableLayout.lifeByte(slot), length: 1))
     }
+
+    /// Records that this member has joined, or that it has left.
+    private func recordMembership(_ isThere: Bool) {
+        guard let own else { return }
+        let (word, bit) = (MemberTableLayout.members + own.slot / 64 * 8, UInt64(1) << UInt64(own.slot % 64))
+        if isThere { own.map.setBits64(word, bit) } else { own.map.clearBits64(word, bit) }
+    }
+}
+
+extension MemberTable.Open {
+    /// Whether a member joined and did not leave. Valid only while no other process is alive.
+    var hasLostMember: Bool { map.hasBits(MemberTableLayout.members, count: MemberTableLayout.bitmapBytes) }
 }

@@ -2,12 +2,12 @@
 
 /// The layout of the member table. The file's size never changes, and nothing in it moves.
 enum MemberTableLayout {
-    static let slotCount = RecordHeader.slotCount
-    /// The 256 buckets of `LockRange.bucket` for waiters that want a part alone, and as many after them for waiters
-    /// that want to read.
+    static let slotCount = 1_024
+    /// The 256 buckets of `LockRange.bucket` for waiters that contended a part alone, and as many after them for waiters
+    /// that contended to read.
     static let bucketCount = 512
-    static let pendingCount = 8
-    static let accessCount = 19
+    static let inFlightCount = 8
+    static let publishedCount = 19
 
     // The first page.
     static let magic = Array("GROUPMEM".utf8)
@@ -25,27 +25,27 @@ enum MemberTableLayout {
     /// The place in the journal of the record that reports watching as incomplete: file number and offset (4 bytes
     /// each); 0 while watching is complete.
     static let degraded = 112
-    /// A counter (4 bytes) that members increase to probe the leader. The leader copies it to `answered` to show that
+    /// A counter (4 bytes) that members increase to probe the leader. The leader copies it to `replied` to show that
     /// it is alive, and to `settled` once everything from before the probe is in the journal (4 bytes each).
-    static let asked = 120
-    static let answered = 124
+    static let probed = 120
+    static let replied = 124
     static let settled = 896
     /// The time of the last probe, by the monotonic clock: one probe a second is enough, however many followers there
     /// are.
-    static let askedAt = 904
+    static let probedAt = 904
     /// What distinguishes one life of the file system from another: see `FileSystemLife`. The boot is at `boot`, the
     /// mount at `mount`.
     static let session = 912
     static let device = 920
     /// One bit for each slot: its member has joined and has not left.
     static let members = 928
-    /// One bit for each slot: it has an entry in `pending`.
-    static let pendingMembers = 128
+    /// One bit for each slot: it has an entry in `inFlight`.
+    static let inFlightMembers = 128
     /// 64 pairs of a flag and a counter; the journal's pair is the first.
     static let wakeWords = 256
     static let wakeCount = 64
     /// One bit for each slot: its member waits for a lock. One look at these bits shows whether any member waits.
-    static let wantingMembers = 768
+    static let contendingMembers = 768
 
     /// Directories that were found in the journal: for each, the place up to which it was found there, and a hash of
     /// its path and that place (8 bytes each).
@@ -57,15 +57,15 @@ enum MemberTableLayout {
     }
 
     /// The buckets, each with one bit for each slot.
-    static let want = 4_096
+    static let contended = 4_096
     static let bitmapBytes = slotCount / 8
 
-    static let slots = want + bucketCount * bitmapBytes
+    static let slots = contended + bucketCount * bitmapBytes
     static let slotBytes = 4_096
     static let size = slots + slotCount * slotBytes
 
     static func slot(_ index: Int) -> Int { slots + index * slotBytes }
-    static func want(_ bucket: Int) -> Int { want + bucket * bitmapBytes }
+    static func contended(_ bucket: Int) -> Int { contended + bucket * bitmapBytes }
     static func wakeWord(_ index: Int) -> Int { wakeWords + index * 8 }
 
     // Within a slot.
@@ -78,26 +78,26 @@ enum MemberTableLayout {
     static let processStart = 24
     static let purpose = 32
     static let purposeBytes = 96
-    static let pending = 128
-    static let pendingBytes = 32
-    static let accesses = pending + pendingCount * pendingBytes
-    static let accessBytes = 192
+    static let inFlight = 128
+    static let inFlightBytes = 32
+    static let published = inFlight + inFlightCount * inFlightBytes
+    static let publishedBytes = 192
     /// The inode of the PID namespace that `process` belongs to; 0 where the member could not find it out.
-    static let pidNamespace = accesses + accessCount * accessBytes
+    static let pidNamespace = published + publishedCount * publishedBytes
 
     // Within an access.
-    static let accessStage = 0
-    static let accessMode = 4
-    static let accessStart = 8
-    static let accessLength = 16
-    static let accessSince = 24
-    static let accessTicket = 32
-    static let accessChain = 40
-    static let accessOrder = 48
-    static let accessPurpose = 56
-    static let accessPurposeBytes = 48
-    static let accessPath = 104
-    static let accessPathBytes = 88
+    static let publishedStage = 0
+    static let publishedMode = 4
+    static let publishedStart = 8
+    static let publishedLength = 16
+    static let publishedSince = 24
+    static let publishedTicket = 32
+    static let publishedOwner = 40
+    static let publishedOrder = 48
+    static let publishedPurpose = 56
+    static let publishedPurposeBytes = 48
+    static let publishedPath = 104
+    static let publishedPathBytes = 88
 
     /// The byte of the file whose lock means that a slot's member is alive, and the one whose lock means that the slot
     /// is being repaired.

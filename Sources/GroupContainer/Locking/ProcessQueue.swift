@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
 /// The queues of this process, in front of the kernel's: see `LockQueue`. Requests that are made under a lock have a
-/// queue of their own: behind requests that wait for what their own chain holds, they would wait forever.
+/// queue of their own: behind requests that wait for what their own owner holds, they would wait forever.
 final class ProcessQueue: Sendable {
     struct Turn: Sendable {
         let ticket: LockQueue.Ticket
@@ -43,8 +43,8 @@ final class ProcessQueue: Sendable {
         ordinary.withLock { $0.queue.grantAtOnce(plan) }.map { Turn(ticket: $0, isNested: false, signal: nil) }
     }
 
-    func noteGrant(_ turn: Turn) {
-        let next = line(isNested: turn.isNested).withLock { $0.take($0.queue.noteGrant(turn.ticket)) }
+    func recordGrant(_ turn: Turn) {
+        let next = line(isNested: turn.isNested).withLock { $0.take($0.queue.recordGrant(turn.ticket)) }
         for signal in next { signal.set(()) }
     }
 

@@ -4,9 +4,9 @@
 /// everything at once take their parts in one order and cannot block each other; requests that are made while something
 /// is held can.
 ///
-/// A *chain* is a request with those that were made under it. A circle of chains, each waiting for the next, ends only
-/// when one of them gives up: the chain whose wait began last. Each chain writes its wait, then draws its ticket, then
-/// writes the ticket, then looks. So the chain with the last ticket of the circle sees all of it, and has to look again
+/// A *owner* is a request with those that were made under it. A circle of owners, each waiting for the next, ends only
+/// when one of them gives up: the owner whose wait began last. Each owner writes its wait, then draws its ticket, then
+/// writes the ticket, then looks. So the owner with the last ticket of the circle sees all of it, and has to look again
 /// only where a ticket may have been drawn and not written yet. (Wait-for graphs: Knapp, "Deadlock detection in
 /// distributed databases", 1987; here the graph is in shared memory, so one look is enough.)
 struct WaitGraph: Sendable {
@@ -22,9 +22,9 @@ struct WaitGraph: Sendable {
             case atTurnstile = 4
         }
 
-        /// The member's slot, and the chain's number within that member.
+        /// The member's slot, and the owner's number within that member.
         var member: Int
-        var chain: UInt64
+        var owner: UInt64
         /// The ticket that was drawn when the wait began, counted over all members; 0: not drawn yet, or not written
         /// yet.
         var ticket: UInt64
@@ -34,77 +34,77 @@ struct WaitGraph: Sendable {
         var part: LockPlan.Part
     }
 
-    fileprivate struct Chain: Hashable {
+    fileprivate struct Owner: Hashable {
         var member: Int
-        var chain: UInt64
+        var owner: UInt64
     }
 
     private let claims: [Claim]
-    private let chains: [Chain: [Claim]]
+    private let owners: [Owner: [Claim]]
     /// The claims that are in the kernel's queue for a whole directory.
     private let directories: [Claim]
 
     init(_ claims: [Claim]) {
         self.claims = claims
-        chains = Dictionary(grouping: claims, by: Chain.init)
-        directories = claims.filter { $0.isInLine && $0.part.mode == .structural }
+        owners = Dictionary(grouping: claims, by: Owner.init)
+        directories = claims.filter { $0.isInLine && $0.part.mode == .tree }
     }
 
     /// The outlook of a wait.
     enum Outlook: Equatable, Sendable {
-        /// The wait does not end unless this chain gives up: it is in a circle, and came last of all in it.
+        /// The wait does not end unless this owner gives up: it is in a circle, and came last of all in it.
         case circle
         /// There may be a circle: a member of it may have drawn its ticket and not written it yet.
         case open
         case noCircle
     }
 
-    /// Returns the outlook of a chain's wait. Quadratic in the number of claims.
-    func outlook(member: Int, chain: UInt64, ticket: UInt64) -> Outlook {
-        let own = Chain(member: member, chain: chain)
+    /// Returns the outlook of an owner's wait. Quadratic in the number of claims.
+    func outlook(member: Int, owner: UInt64, ticket: UInt64) -> Outlook {
+        let own = Owner(member: member, owner: owner)
         if isInCircle(own, before: ticket, withUndrawn: false) { return .circle }
         return isInCircle(own, before: ticket, withUndrawn: true) ? .open : .noCircle
     }
 
-    /// Returns whether the chain is in a circle. A circle has a nested request in it: every other request takes its
+    /// Returns whether the owner is in a circle. A circle has a nested request in it: every other request takes its
     /// ranges in ascending order, and waits for no range below those that it holds. So the tickets of requests that are
     /// not nested, which may be in another order than that in which the turnstile was reached, make no circle.
-    private func isInCircle(_ own: Chain, before ticket: UInt64, withUndrawn: Bool) -> Bool {
-        let start = Step(chain: own, isBehindNested: isNested(own))
+    private func isInCircle(_ own: Owner, before ticket: UInt64, withUndrawn: Bool) -> Bool {
+        let start = Step(owner: own, isBehindNested: isNested(own))
         var seen: Set<Step> = []
         var open = [start]
-        // Follows only claims that came earlier: in a circle with a later claim, that later chain gives up.
+        // Follows only claims that came earlier: in a circle with a later claim, that later owner gives up.
         while let next = open.popLast() {
-            for blocker in blockers(of: next.chain, before: ticket, withUndrawn: withUndrawn) {
+            for blocker in blockers(of: next.owner, before: ticket, withUndrawn: withUndrawn) {
                 if blocker == own {
                     if next.isBehindNested { return true }
                     continue
                 }
-                let step = Step(chain: blocker, isBehindNested: next.isBehindNested || isNested(blocker))
+                let step = Step(owner: blocker, isBehindNested: next.isBehindNested || isNested(blocker))
                 if seen.insert(step).inserted { open.append(step) }
             }
         }
         return false
     }
 
-    /// A chain on the path that is followed, and whether a nested request was met on that path.
+    /// An owner on the path that is followed, and whether a nested request was met on that path.
     private struct Step: Hashable {
-        var chain: Chain
+        var owner: Owner
         var isBehindNested: Bool
     }
 
-    private func isNested(_ chain: Chain) -> Bool {
-        chains[chain]?.contains { $0.order > 0 && $0.stage != .held } ?? false
+    private func isNested(_ owner: Owner) -> Bool {
+        owners[owner]?.contains { $0.order > 0 && $0.stage != .held } ?? false
     }
 
-    /// Returns the chains that block what a chain waits for.
-    private func blockers(of chain: Chain, before limit: UInt64, withUndrawn: Bool) -> [Chain] {
-        var found: [Chain] = []
-        for wanted in chains[chain] ?? [] where wanted.stage != .held {
+    /// Returns the owners that block what an owner waits for.
+    private func blockers(of owner: Owner, before limit: UInt64, withUndrawn: Bool) -> [Owner] {
+        var found: [Owner] = []
+        for wanted in owners[owner] ?? [] where wanted.stage != .held {
             if wanted.ticket == 0 && !withUndrawn || wanted.ticket > limit { continue }
             for other in claims
-            where Chain(other) != chain && isInTheWay(other, of: wanted, withUndrawn: withUndrawn) {
-                found.append(Chain(other))
+            where Owner(other) != owner && isInTheWay(other, of: wanted, withUndrawn: withUndrawn) {
+                found.append(Owner(other))
             }
         }
         return found
@@ -133,7 +133,7 @@ struct WaitGraph: Sendable {
             let directory = gate.part.range
             let isBefore = gate.ticket == 0 ? !withUndrawn : gate.ticket < other.ticket
             guard isBefore, directory.contains(wanted.part.range), directory.length > wanted.part.range.length,
-                Chain(gate) != Chain(wanted)
+                Owner(gate) != Owner(wanted)
             else { return false }
             return other.part.standsBehind(directory, holding: held(by: other))
                 && !wanted.part.standsBehind(directory, holding: held(by: wanted))
@@ -141,7 +141,7 @@ struct WaitGraph: Sendable {
     }
 
     private func held(by claim: Claim) -> some Sequence<LockRange> {
-        (chains[Chain(claim)] ?? []).lazy.filter { $0.stage == .held }.map(\.part.range)
+        (owners[Owner(claim)] ?? []).lazy.filter { $0.stage == .held }.map(\.part.range)
     }
 }
 
@@ -150,6 +150,6 @@ extension WaitGraph.Claim {
     var isInLine: Bool { stage == .queued || stage == .atTurnstile }
 }
 
-extension WaitGraph.Chain {
-    fileprivate init(_ claim: WaitGraph.Claim) { self.init(member: claim.member, chain: claim.chain) }
+extension WaitGraph.Owner {
+    fileprivate init(_ claim: WaitGraph.Claim) { self.init(member: claim.member, owner: claim.owner) }
 }

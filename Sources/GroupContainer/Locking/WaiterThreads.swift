@@ -8,7 +8,7 @@ struct WaitPermits: Sendable {
     private var line: [UInt64] = []
     private var last: UInt64 = 0
 
-    /// Takes a seat at once and returns nil, or returns a number in the line for one.
+    /// Takes a permit at once and returns nil, or returns a number in the line for one.
     mutating func take() -> UInt64? {
         if taken < Self.limit {
             taken += 1
@@ -19,7 +19,7 @@ struct WaitPermits: Sendable {
         return last
     }
 
-    /// Gives a seat back. Returns the number that has the seat now, or nil.
+    /// Gives a permit back. Returns the number that has the permit now, or nil.
     mutating func giveBack() -> UInt64? {
         if line.isEmpty {
             taken -= 1
@@ -28,7 +28,7 @@ struct WaitPermits: Sendable {
         return line.removeFirst()
     }
 
-    /// Leaves the line. Returns false if the seat was given to this number already and has to be given back.
+    /// Leaves the line. Returns false if the permit was given to this number already and has to be given back.
     mutating func withdraw(_ number: UInt64) -> Bool {
         guard let index = line.firstIndex(of: number) else { return false }
         line.remove(at: index)
@@ -36,10 +36,10 @@ struct WaitPermits: Sendable {
     }
 }
 
-/// The process's seats for threads that wait in the kernel: see `WaitPermits`.
+/// The process's permits for threads that wait in the kernel: see `WaitPermits`.
 enum WaiterThreads {
     private struct State: Sendable {
-        var seats = WaitPermits()
+        var permits = WaitPermits()
         var signals: [UInt64: OneShotEvent<Void>] = [:]
         /// The threads of a forked child's parent are not the child's.
         var forkGeneration = GroupSystemCalls.forkGeneration
@@ -51,30 +51,30 @@ enum WaiterThreads {
         let signal: OneShotEvent<Void>
     }
 
-    /// Takes a seat at once and returns nil, or returns a place in the line for one.
-    static func takeSeat() -> Place? {
+    /// Takes a permit at once and returns nil, or returns a place in the line for one.
+    static func takePermit() -> Place? {
         state.withLock { state in
             if state.forkGeneration != GroupSystemCalls.forkGeneration { state = State() }
-            guard let number = state.seats.take() else { return nil }
+            guard let number = state.permits.take() else { return nil }
             let signal = OneShotEvent<Void>()
             state.signals[number] = signal
             return Place(number: number, signal: signal)
         }
     }
 
-    static func giveSeatBack() {
+    static func returnPermit() {
         let next = state.withLock { state in
-            state.seats.giveBack().flatMap { state.signals.removeValue(forKey: $0) }
+            state.permits.giveBack().flatMap { state.signals.removeValue(forKey: $0) }
         }
         next?.set(())
     }
 
-    /// Leaves the line. A seat that was given to this place meanwhile goes to the next.
+    /// Leaves the line. A permit that was given to this place meanwhile goes to the next.
     static func leaveLine(_ place: Place) {
         let isStillWaiting = state.withLock { state in
             state.signals[place.number] = nil
-            return state.seats.withdraw(place.number)
+            return state.permits.withdraw(place.number)
         }
-        if !isStillWaiting { giveSeatBack() }
+        if !isStillWaiting { returnPermit() }
     }
 }

@@ -1,66 +1,6 @@
 import Dispatch
 import GroupSystemCalls
 
-/// The want bits: a waiter sets a bit in `want`, and requests that come later do not overtake it.
-extension MemberTable {
-    /// Whether any member waits for a lock. A few loads.
-    var isAnythingWanted: Bool { map.hasBits(MemberTableLayout.wantingMembers, count: MemberTableLayout.bitmapBytes) }
-
-    /// Returns whether a request for the part would overtake a waiter: one that wants this part alone, or wants a
-    /// directory around it, or, unless the request only reads, one that wants to read the part. A waiter that died
-    /// counts until its slot is repaired.
-    func isWanted(_ part: LockPlan.Part) -> Bool {
-        // A waiter for an item in a directory has the bucket of that item, so a whole directory counts as wanted while
-        // there is any waiter.
-        isAnythingWanted && (part.mode == .structural || buckets(ahead: part).contains { isWanted(bucket: $0) })
-    }
-
-    func buckets(ahead part: LockPlan.Part) -> [Int] {
-        let readers = part.mode == .reading ? [] : [LockPlan.Part(range: part.range, mode: .reading).wantBucket]
-        return [part.range.bucket] + readers + part.range.enclosing.map(\.bucket)
-    }
-
-    func isWanted(bucket: Int) -> Bool {
-        map.hasBits(MemberTableLayout.want(bucket), count: MemberTableLayout.bitmapBytes)
-    }
-
-    /// Returns the slots whose members want something in the bucket.
-    func wanting(bucket: Int) -> [Int] {
-        map.bits(MemberTableLayout.want(bucket), count: MemberTableLayout.bitmapBytes)
-    }
-
-    func raiseWant(bucket: Int) {
-        guard let slot else { return }
-        wanting.withLock { wanting in
-            if wanting.isEmpty { set(MemberTableLayout.wantingMembers, of: slot) }
-            wanting[bucket, default: 0] += 1
-            if wanting[bucket] == 1 { set(MemberTableLayout.want(bucket), of: slot) }
-        }
-    }
-
-    func lowerWant(bucket: Int) {
-        guard let slot else { return }
-        wanting.withLock { wanting in
-            let left = (wanting[bucket] ?? 1) - 1
-            wanting[bucket] = left == 0 ? nil : left
-            if left == 0 { clear(MemberTableLayout.want(bucket), of: slot) }
-            if wanting.isEmpty { clear(MemberTableLayout.wantingMembers, of: slot) }
-        }
-    }
-
-    func clearWants(of slot: Int) {
-        clear(MemberTableLayout.wantingMembers, of: slot)
-        for bucket in 0..<MemberTableLayout.bucketCount { clear(MemberTableLayout.want(bucket), of: slot) }
-    }
-
-    private func set(_ bitmap: Int, of slot: Int) {
-        seat?.map.setBits64(bitmap + slot / 64 * 8, 1 << UInt64(slot % 64))
-    }
-    private func clear(_ bitmap: Int, of slot: Int) {
-        seat?.map.clearBits64(bitmap + slot / 64 * 8, 1 << UInt64(slot % 64))
-    }
-}
-
 /// Wake words: a flag that is set while a process sleeps, and a counter to sleep on. They lie here and not in the logs,
 /// because log files are replaced. The sleeper and the appender write the flag and the log in opposite order with a
 /// full fence between, so that either the sleeper sees the record or the appender sees the sleeper (Dekker's
@@ -76,7 +16,7 @@ extension MemberTable {
     /// may only read cannot set the flag and sleeps all of that time. System calls: futex(FUTEX_WAIT)
     func awaitWake(on word: Int, atMost limit: Int64?, unless isReady: () -> Bool) {
         let limit = min(limit ?? .max, 100_000_000)
-        guard let map = seat?.map else { return pause(nanoseconds: max(limit, 0)) }
+        guard let map = own?.map else { return pause(nanoseconds: max(limit, 0)) }
         let flag = MemberTableLayout.wakeWord(word)
         let counter = flag + 4
         let seen = map.load32(counter)
@@ -88,7 +28,7 @@ extension MemberTable {
 
     /// Wakes all sleepers; only a load where there are none. System calls: futex(FUTEX_WAKE)
     func wake(_ word: Int) {
-        guard let map = seat?.map else { return }
+        guard let map = own?.map else { return }
         let flag = MemberTableLayout.wakeWord(word)
         SharedMap.fence()
         // A waker that finds `waking` wakes, too: the process that set it may have died before its system call.

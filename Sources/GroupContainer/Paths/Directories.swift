@@ -1,8 +1,9 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// The ways from a checked location to a file. Each uses `openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)` on the root,
 /// so that not even a parent that is replaced by a symbolic link meanwhile leads out of the container.
-extension Member {
+extension OpenContainer {
     /// Opens the directory at a location; nil is the root.
     func openDirectory(_ location: ItemLocation?) throws(Errno) -> FileDescriptor {
         guard let location else {
@@ -35,7 +36,7 @@ extension Member {
             return try status(of: location)
         } catch {
             if error == .tooManyLinks { try checkIsNoLink(location, operation) }
-            throw CoordinationError(error, item: printable(location.bytes), operation: operation)
+            throw CoordinationError(error, operation: operation, item: printable(location.bytes))
         }
     }
 
@@ -45,16 +46,15 @@ extension Member {
         var place = location
         for _ in 0..<40 {
             guard let status = try status(of: place, for: operation), status.isLink else { return place }
-            let target = try translating(printable(place.bytes), operation) { () throws(Errno) in
+            let target = try translating(operation, item: printable(place.bytes)) { () throws(Errno) in
                 try openDirectory(place.parent).linkTarget(of: place.name)
             }
             do {
                 place = try place.following(link: target)
             } catch {
                 throw CoordinationError(
-                    .outsideContainer, item: printable(location.bytes),
-                    operation: operation,
-                    cause: "it is a symbolic link that \(Self.destination(error)), to '\(printable(target))'")
+                    .outsideContainer, operation: operation, item: printable(location.bytes),
+                    reason: "the item is a symbolic link that \(Self.destination(error)), to '\(printable(target))'")
             }
         }
         throw linkLoop(location, operation)
@@ -71,8 +71,8 @@ extension Member {
 
     func linkLoop(_ location: ItemLocation, _ operation: String) -> CoordinationError {
         CoordinationError(
-            .outsideContainer, item: printable(location.bytes), operation: operation,
-            cause: "its symbolic links form a loop")
+            .outsideContainer, operation: operation, item: printable(location.bytes),
+            reason: "the symbolic links on the path form a loop")
     }
 
     /// Reads a regular file. Errors: `wrongType` for other types; opening a FIFO would block.
@@ -98,7 +98,9 @@ extension Member {
         _ path: [UInt8], in directory: borrowing FileDescriptor, label: String, operation: String,
         _ body: (borrowing FileDescriptor, FileStatus) throws(Errno) -> Answer
     ) throws(CoordinationError) -> Answer {
-        let opened = try translating(label, operation) { () throws(Errno) in try Self.open(path, in: directory, body) }
+        let opened = try translating(operation, item: label) { () throws(Errno) in
+            try Self.open(path, in: directory, body)
+        }
         return try Self.answer(opened, label, operation)
     }
 
@@ -109,7 +111,7 @@ extension Member {
         _ body: (borrowing FileDescriptor, FileStatus, _ staging: borrowing FileDescriptor) throws(Errno) -> Answer
     ) throws(CoordinationError) -> Answer {
         let label = printable(location.bytes)
-        let opened = try translating(label, operation) { () throws(Errno) in
+        let opened = try translating(operation, item: label) { () throws(Errno) in
             try SeparateTable.within(directory.root, directory.staging) { root, staging throws(Errno) in
                 try Self.open(location.bytes, in: root) { file, status throws(Errno) in
                     try body(file, status, staging)
@@ -133,8 +135,8 @@ extension Member {
     ) throws(CoordinationError) -> Answer {
         if let answer = opened.answer { return answer }
         throw CoordinationError(
-            .wrongType, item: label, operation: operation,
-            cause: opened.status.isDirectory ? "it is a directory" : "it is not a regular file")
+            .wrongType, operation: operation, item: label,
+            reason: opened.status.isDirectory ? "the item is a directory" : "the item is not a regular file")
     }
 
     /// Returns whether a file has this content; reads only as much as is needed. False for a file that may not be read,
@@ -187,7 +189,7 @@ final class OpenDirectory: Sendable {
     init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
 }
 
-extension Member {
+extension OpenContainer {
     /// Opens the directory at a location; nil is the root, which is open already.
     func directory(at location: ItemLocation?) throws(Errno) -> OpenDirectory {
         guard location != nil else { return directory.rootDirectory }
@@ -197,7 +199,7 @@ extension Member {
 
 /// Symbolic links among the directories of a path. They are not followed: an item with two paths would have two locks,
 /// and two processes could write it at once.
-extension Member {
+extension OpenContainer {
     /// Throws if the item or a directory above it is a symbolic link. Errors: `invalidArgument`, with the item's real
     /// path; `outsideContainer` if a symbolic link leads out, or if the links form a loop. System calls: openat2 and
     /// statx for each directory above the item
@@ -207,18 +209,18 @@ extension Member {
             guard let (link, target) = link(on: place) else {
                 guard let first else { return }
                 throw CoordinationError(
-                    .invalidArgument, item: printable(location.bytes), operation: operation,
-                    cause:
+                    .invalidArgument, operation: operation, item: printable(location.bytes),
+                    reason:
                         "'\(printable(first.bytes))' is a symbolic link, and an item of two names would have two locks",
-                    advice: "name it '\(printable(place.bytes))'")
+                    remedy: .init(.choosePath, "name the item '\(printable(place.bytes))'"))
             }
             first = first ?? link
             do {
                 place = try link.following(link: target, then: place.bytes[link.bytes.count...])
             } catch {
                 throw CoordinationError(
-                    .outsideContainer, item: printable(location.bytes), operation: operation,
-                    cause:
+                    .outsideContainer, operation: operation, item: printable(location.bytes),
+                    reason:
                         "'\(printable(link.bytes))' is a symbolic link that \(Self.destination(error)), to '\(printable(target))'"
                 )
             }

@@ -1,3 +1,5 @@
+public import FoundationEssentials
+import GroupBytes
 import GroupSystemCalls
 
 /// An item of a container: a file, a directory, a symbolic link, or another type.
@@ -8,11 +10,13 @@ public struct Item: Hashable, Sendable {
     public var type: ItemType
     /// The size in bytes.
     public var size: UInt64
-    /// The time of the last modification, in nanoseconds since 1970.
-    public var modified: Int64
+    /// The time of the last modification.
+    public var modified: Date { Date(nanoseconds: modifiedNanoseconds) }
+    /// That time in nanoseconds since 1970, which a `Date` has only to about 120 ns.
+    package var modifiedNanoseconds: Int64
 
     init(path: ItemPath, _ state: ItemState) {
-        (self.path, type, size, modified) = (path, state.type, state.size, state.modified)
+        (self.path, type, size, modifiedNanoseconds) = (path, state.type, state.size, state.modified)
     }
 }
 
@@ -22,30 +26,32 @@ extension Container {
     /// date when it is read. Errors: `notFound`, `wrongType`, `outsideContainer`, `invalidArgument`. System calls:
     /// openat2, getdents, statx
     public func items(in directory: ItemPath? = nil) throws(CoordinationError) -> [Item] {
-        let location = try directory?.location(for: "list")
-        if let location {
-            try member.checkIsNoLink(location, "list")
-            try member.checkIsOurs(location, "list")
-            if member.isContainer(location.bytes[...]) { throw .hasContainer(location.bytes, location, "list") }
-        }
-        return try translating(directory?.description ?? path.description, "list") { () throws(Errno) in
-            let open = try member.openDirectory(location)
-            var items: [Item] = []
-            for name in try open.entryNames() where !ContainerMark.isOne(name) {
-                // The entry may be gone by now.
-                guard let status = try open.statusIfPresent(of: name) else { continue }
-                let state = ItemState(status, contentHash: nil)
-                let path = location.map { $0.bytes + [UInt8(ascii: "/")] + name } ?? name
-                items.append(Item(path: ItemPath(bytes: path), state))
+        try opened.locating { () throws(CoordinationError) -> [Item] in
+            let location = try directory?.location(for: "list")
+            if let location {
+                try opened.checkIsNoLink(location, "list")
+                try opened.checkIsOurs(location, "list")
+                if opened.isContainer(location.bytes[...]) { throw .hasContainer(location.bytes, location, "list") }
             }
-            return items.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
+            return try translating("list", item: directory?.description ?? path.description) { () throws(Errno) in
+                let open = try opened.openDirectory(location)
+                var items: [Item] = []
+                for name in try open.entryNames() where !ContainerMark.isOne(name) {
+                    // The entry may be gone by now.
+                    guard let status = try open.statusIfPresent(of: name) else { continue }
+                    let state = ItemState(status, contentHash: nil)
+                    let path = location.map { $0.bytes + [UInt8(ascii: "/")] + name } ?? name
+                    items.append(Item(path: ItemPath(bytes: path), state))
+                }
+                return items.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
+            }
         }
     }
 
     /// Returns the identifiers of this user's containers, sorted. Errors: `notPermitted`.
     public static func identifiers() throws(CoordinationError) -> [String] {
         let home = try ContainerLocation.home()
-        return try translating(home, "list") { () throws(Errno) in
+        return try translating("list", item: home) { () throws(Errno) in
             do throws(Errno) {
                 let directory = try FileDescriptor.open(path: Array(home.utf8), [.reading, .directory])
                 var found: [String] = []

@@ -1,4 +1,6 @@
-// Imports nothing: no file, clock or process.
+// Imports GroupBytes only: no file, clock or process.
+
+import GroupBytes
 
 /// The path of an item, relative to the container's root. Paths are bytes, as in the kernel, without Unicode folding.
 /// The bytes may be anything; a call with a path that does not name an item throws a typed error, before any I/O.
@@ -24,7 +26,7 @@ public struct ItemPath: Hashable, Sendable, ExpressibleByStringLiteral, Expressi
         do {
             return try ItemLocation(bytes)
         } catch {
-            throw CoordinationError(error, path: bytes, operation: operation)
+            throw CoordinationError(error, operation: operation, path: bytes)
         }
     }
 }

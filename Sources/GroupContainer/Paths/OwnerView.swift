@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// The mapping of users and groups through which a process reads the owner of a file: in a user namespace the same file

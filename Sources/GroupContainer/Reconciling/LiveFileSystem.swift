@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// The container as the reconciler sees it: its directories on the disk, its journal, its locks and in-flight
@@ -7,7 +8,7 @@ import GroupSystemCalls
 /// directory walks its path once. If a directory is moved meanwhile without coordination, the event of that move comes
 /// after the events of its contents, so nothing is lost.
 final class LiveFileSystem {
-    let member: Member
+    let container: OpenContainer
     private(set) var tree: JournalView
     private let term: UInt64
     /// The caller's lock: what it covers is not probed for other processes' locks or in-flight operations.
@@ -32,16 +33,16 @@ final class LiveFileSystem {
     /// Directories that could not be watched, or not even listed.
     var blind = WatchGaps()
 
-    init(_ member: Member, _ tree: JournalView, term: UInt64, under lock: HeldLock?) {
-        (self.member, self.tree, self.term, self.lock) = (member, tree, term, lock)
+    init(_ container: OpenContainer, _ tree: JournalView, term: UInt64, under lock: HeldLock?) {
+        (self.container, self.tree, self.term, self.lock) = (container, tree, term, lock)
     }
 
-    deinit { if let handle { member.lockFile.giveBackUnlocked(handle) } }
+    deinit { if let handle { container.lockFile.giveBackUnlocked(handle) } }
 
     /// Reads the journal up to its end. Linear in the number of items.
     func read() throws(CoordinationError) {
-        tree = try JournalView(member.journal)
-        try tree.catchUp(member.journal)
+        tree = try JournalView(container.journal)
+        try tree.catchUp(container.journal)
     }
 
     func beginRound() {
@@ -62,7 +63,7 @@ final class LiveFileSystem {
 
     private func open(_ directory: ItemLocation?) throws(Errno) -> OpenDirectory {
         if let open = directories[directory] { return open }
-        let open = try member.directory(at: directory)
+        let open = try container.directory(at: directory)
         if directories.count >= Self.openDirectories { directories = [:] }
         directories[directory] = open
         return open
@@ -102,7 +103,7 @@ extension LiveFileSystem: WatchedFileSystem {
     @discardableResult
     func catchUp() throws(CoordinationError) -> Bool {
         let before = tree.position
-        try tree.catchUp(member.journal)
+        try tree.catchUp(container.journal)
         if tree.position == before { return false }
         // An open directory may have been removed, and another one made in its place: items must no longer be looked up
         // in the old one.
@@ -111,7 +112,7 @@ extension LiveFileSystem: WatchedFileSystem {
     }
 
     func append(_ record: ChangeRecord) throws(CoordinationError) -> Bool {
-        let isAppended = try tree.append(record, to: member.journal)
+        let isAppended = try tree.append(record, to: container.journal)
         if isAppended { hasAppended = true }
         return isAppended
     }
@@ -123,15 +124,15 @@ extension LiveFileSystem: WatchedFileSystem {
             }
         } catch {
             if Self.nothingThere.contains(error) { return nil }
-            throw CoordinationError(error, item: printable(location.bytes), operation: "watch")
+            throw CoordinationError(error, operation: "watch", item: printable(location.bytes))
         }
     }
 
     func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> UInt64? {
         do throws(CoordinationError) {
-            let file = try member.contentHash(at: location, operation: "watch")
+            let file = try container.contentHash(at: location, operation: "watch")
             if file.inode == inode { return file.hash }
-            throw CoordinationError(Errno.noSuchEntry, item: printable(location.bytes), operation: "watch")
+            throw CoordinationError(Errno.noSuchEntry, operation: "watch", item: printable(location.bytes))
         } catch {
             if error.code == .notFound { throw error }
             // The file may not be read by this process: its change is recorded nevertheless, without a hash.
@@ -143,7 +144,7 @@ extension LiveFileSystem: WatchedFileSystem {
     func isFresh(_ state: ItemState) -> Bool { state.changed > roundBegan - 50_000_000 }
 
     func isBusy(_ locations: [ItemLocation], in directories: [ItemLocation]) throws(CoordinationError) -> Bool {
-        let asked = locations.filter { !(lock?.covers($0, for: .reading) ?? false) }
+        let asked = locations.filter { !(lock?.covers($0, for: .shared) ?? false) }
         if asked.isEmpty && directories.isEmpty { return false }
         // A writer that got its lock since the round began has announced its operation, which is checked below, or
         // causes another event. With a lock of the caller's, other locks are not waited for: the locations that it does
@@ -151,23 +152,23 @@ extension LiveFileSystem: WatchedFileSystem {
         if lock == nil, try !nobodyHoldsAnything() {
             for location in asked {
                 // A writer holds the whole block; a waiter that is only at its turnstile does not hold this byte.
-                let byte = LockRange(location, key: member.hashKey).sharedByte
+                let byte = LockRange(location, key: container.hashKey).sharedByte
                 if try isHeld(ByteRange(start: byte, length: 1)) { return true }
             }
         }
         // The member table has to be read after the disk, which the caller read before this call.
         SharedMap.fence()
-        if !member.memberTable.hasPending { return false }
-        let blocks = asked.map { LockRange($0, key: member.hashKey).start }
-        let subtrees = directories.map { LockRange($0, key: member.hashKey).subtree }
+        if !container.memberTable.hasInFlight { return false }
+        let blocks = asked.map { LockRange($0, key: container.hashKey).start }
+        let subtrees = directories.map { LockRange($0, key: container.hashKey).subtree }
         var isUnfinished = false
-        for slot in member.memberTable.slotsWithPending() {
-            for change in member.memberTable.pending(of: slot) {
+        for slot in container.memberTable.slotsWithInFlight() {
+            for change in container.memberTable.inFlight(of: slot) {
                 let start = Int64(bitPattern: change.block)
                 let isOfOne = change.block == MemberTable.everyItem || blocks.contains(start)
                 let isInside = subtrees.contains { $0.contains(LockRange(start: start, length: 1)) }
                 if !isOfOne && !isInside { continue }
-                if member.memberTable.isAlive(slot) {
+                if container.memberTable.isAlive(slot) {
                     inTheWay = slot
                     return true
                 }
@@ -184,8 +185,8 @@ extension LiveFileSystem: WatchedFileSystem {
     /// is decided anew.
     private func finishDead(_ locations: [ItemLocation]) throws(CoordinationError) -> Bool {
         do {
-            try LockRequest(
-                locations.map { ($0, .reading) }, by: member, for: Array("leader".utf8), operation: "watch"
+            try ItemLocks(
+                locations.map { ($0, .shared) }, of: container, for: Array("leader".utf8), operation: "watch"
             ).acquireBlocking(until: Deadline(after: .zero)).end()
             return true
         } catch {
@@ -205,14 +206,14 @@ extension LiveFileSystem: WatchedFileSystem {
     /// Probes a range without locking it. System calls: fcntl(F_OFD_GETLK)
     private func isHeld(_ range: ByteRange) throws(CoordinationError) -> Bool {
         let handle = try lockHandle()
-        return try translating(".group/lock", "watch") { () throws(Errno) in
+        return try translating("watch", item: ".group/lock") { () throws(Errno) in
             try handle.descriptor.conflict(with: .shared, range) != nil
         }
     }
 
     private func lockHandle() throws(CoordinationError) -> LockFile.Handle {
         if let handle { return handle }
-        let new = try member.lockFile.borrow()
+        let new = try locking("open") { () throws(LockFileFailure) in try container.lockFile.borrow() }
         handle = new
         return new
     }
@@ -236,7 +237,7 @@ extension LiveFileSystem: WatchedFileSystem {
                 blind.note(directory, .unreadable)
                 return nil
             }
-            throw CoordinationError(error, item: directory.map { printable($0.bytes) } ?? ".", operation: "watch")
+            throw CoordinationError(error, operation: "watch", item: directory.map { printable($0.bytes) } ?? ".")
         }
     }
 
@@ -246,7 +247,7 @@ extension LiveFileSystem: WatchedFileSystem {
         _ directory: ItemLocation?
     ) -> (watch: Int32, inode: UInt64, isContainer: Bool, directories: [ItemLocation])? {
         do throws(Errno) {
-            let open = try member.directory(at: directory)
+            let open = try container.directory(at: directory)
             guard let watch = try watch(open.descriptor, directory) else { return nil }
             var directories: [ItemLocation] = []
             let entries = try open.descriptor.entries()

@@ -1,15 +1,16 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// A single reconciliation of a container by a process that is not its leader: a short command, or a request that needs
 /// generations. Used on one thread; never waits for a lock.
 final class ReconcileOnce {
     private var treeWatcher: TreeWatcher<LiveFileSystem>
-    private let member: Member
+    private let container: OpenContainer
 
     /// Makes a reconciliation, under the lock that the caller holds, if any.
-    init(_ member: Member, under lock: HeldLock?) throws(CoordinationError) {
-        self.member = member
-        let tree = LiveFileSystem(member, try member.recordedTree(), term: .max, under: lock)
+    init(_ container: OpenContainer, under lock: HeldLock?) throws(CoordinationError) {
+        self.container = container
+        let tree = LiveFileSystem(container, try container.recordedTree(), term: .max, under: lock)
         treeWatcher = TreeWatcher(tree)
         try tree.catchUp()
     }
@@ -34,12 +35,11 @@ final class ReconcileOnce {
     }
 
     private func isBusy(_ location: ItemLocation, _ operation: String) -> CoordinationError {
-        let member = treeWatcher.reconciler.view.inTheWay.flatMap(member.memberTable.member(at:))
-        let who = member.map { "\($0.process.description), \($0.purpose)," } ?? "another process"
+        let member = treeWatcher.reconciler.view.inTheWay.flatMap(container.memberTable.member(at:))
+        let process = member.map { "\($0.process.description) (\($0.purpose))" } ?? "another process"
         return CoordinationError(
-            .lockTimedOut, item: printable(location.bytes), operation: operation,
-            cause: "\(who) has a change under way that does not come to an end",
-            advice: "try again; groupctl status says what that process does")
+            .lockTimedOut, operation: operation, item: printable(location.bytes),
+            reason: "\(process) has had a change in progress for too long", remedy: .tryAgain)
     }
 
     /// Compares the whole tree with the journal. Returns true if a record was written. Linear in the number of items.

@@ -1,3 +1,5 @@
+import GroupBytes
+import GroupLog
 import GroupSystemCalls
 
 /// The changes of a transaction that is not yet committed. All new content is complete in staging before anything
@@ -5,19 +7,19 @@ import GroupSystemCalls
 /// then on the transaction only goes forward, whichever process dies: the renames, one record, the manifest's removal.
 /// The method follows the write-ahead intents of databases.
 ///
-/// The locks of all items are held from before the first look until after the record, and `pending` covers every item
+/// The locks of all items are held from before the first look until after the record, and `inFlight` covers every item
 /// meanwhile, so that no holder of a lock sees a part of the transaction.
 final class TransactionChanges {
-    let member: Member
+    let container: OpenContainer
     let purpose: String
     let durability: Durability
     let operation: [UInt8]
     let ground: Preconditions
     private(set) var steps = TransactionSteps()
 
-    init(by member: Member, purpose: String, _ durability: Durability, on ground: Preconditions) {
-        (self.member, self.purpose, self.durability, self.ground) = (member, purpose, durability, ground)
-        operation = member.memberTable.makeOperation()
+    init(by container: OpenContainer, purpose: String, _ durability: Durability, on ground: Preconditions) {
+        (self.container, self.purpose, self.durability, self.ground) = (container, purpose, durability, ground)
+        operation = container.memberTable.makeOperation()
     }
 
     static let manifestSuffix = Array(".manifest".utf8)
@@ -28,7 +30,7 @@ final class TransactionChanges {
         StagedChange.name(of: operation) + Array(".\(number)".utf8)
     }
 
-    var staging: FileDescriptor { _read { yield member.directory.staging } }
+    var staging: FileDescriptor { _read { yield container.directory.staging } }
     var manifest: [UInt8] { Self.manifestName(of: operation) }
     var newManifest: [UInt8] { manifest + Array(".new".utf8) }
 
@@ -42,7 +44,7 @@ final class TransactionChanges {
     ) throws(CoordinationError) {
         let number = steps.place(
             at: location, kind, isDirectory: false, replacing: old.map(TransactionSteps.Standing.init),
-            contentHash: member.contentHash(of: content))
+            contentHash: container.contentHash(of: content))
         let name = name(number)
         do throws(Errno) {
             try? staging.unlink(name)
@@ -50,7 +52,7 @@ final class TransactionChanges {
         } catch {
             try? staging.unlink(name)
             steps.forget(location)
-            throw CoordinationError(error, item: printable(location.bytes), operation: "write")
+            throw CoordinationError(error, operation: "write", item: printable(location.bytes))
         }
     }
 
@@ -66,13 +68,14 @@ final class TransactionChanges {
         do throws(Errno) {
             try? staging.unlink(name)
             let hash = try FileCopy.make(
-                name, of: original, in: member.directory, isDurable: durability == .durable, hashKey: member.hashKey
+                name, of: original, in: container.directory, isDurable: durability == .durable,
+                hashKey: container.hashKey
             ).contentHash
             _ = steps.place(at: location, kind, isDirectory: false, replacing: before, contentHash: hash)
         } catch {
             try? staging.unlink(name)
             steps.forget(location)
-            throw CoordinationError(error, item: printable(location.bytes), operation: "copy")
+            throw CoordinationError(error, operation: "copy", item: printable(location.bytes))
         }
     }
 
@@ -88,7 +91,7 @@ final class TransactionChanges {
         } catch {
             try? staging.unlink(name, directory: true)
             steps.forget(location)
-            throw CoordinationError(error, item: printable(location.bytes), operation: "create directory")
+            throw CoordinationError(error, operation: "create directory", item: printable(location.bytes))
         }
     }
 
@@ -113,7 +116,7 @@ extension TransactionChanges {
         if let parent = location.parent, case .staged(let number, _) = steps.view(parent) {
             return try FileDescriptor.open(name(number), in: staging, [.reading, .directory])
         }
-        return try member.openDirectory(location.parent)
+        return try container.openDirectory(location.parent)
     }
 
     func stage(
@@ -121,13 +124,13 @@ extension TransactionChanges {
     ) throws(Errno) {
         let attributes =
             isNew
-            ? try FileAttributes(ofNewFileIn: parent(of: location), of: member, mode: mode)
-            : try FileAttributes(ofFileAt: location, isNew: false, in: member, mode: mode)
+            ? try FileAttributes(ofNewFileIn: parent(of: location), of: container, mode: mode)
+            : try FileAttributes(ofFileAt: location, isNew: false, in: container, mode: mode)
         _ = try content.make(name, in: staging, attributes, durability)
     }
 
     func stageDirectory(as name: [UInt8], at location: ItemLocation) throws(Errno) {
-        let attributes = try FileAttributes(ofNewDirectoryIn: parent(of: location), of: member)
+        let attributes = try FileAttributes(ofNewDirectoryIn: parent(of: location), of: container)
         try staging.createDirectory(name, mode: attributes.creationMode)
         let made = try FileDescriptor.open(name, in: staging, [.reading, .directory])
         try attributes.apply(to: made)
@@ -147,7 +150,7 @@ extension TransactionChanges {
             var inode = step.before?.inode ?? 0
             var replaces = false
             if case .placement(let kind, _, let contentHash) = step.effect {
-                let status = try translating(printable(step.location.bytes), "transaction") { () throws(Errno) in
+                let status = try translating("transaction", item: printable(step.location.bytes)) { () throws(Errno) in
                     try staging.status(of: name(step.number))
                 }
                 part = ChangePart(
@@ -162,7 +165,7 @@ extension TransactionChanges {
             manifest.steps.append(
                 TransactionManifest.Step(number: UInt32(step.number), inode: inode, replaces: replaces))
         }
-        let tail = member.journal.log.tail()
+        let tail = container.journal.log.tail()
         (manifest.journalFile, manifest.journalOffset) = (tail.file, UInt64(tail.offset))
         return manifest
     }
@@ -171,11 +174,13 @@ extension TransactionChanges {
         at location: ItemLocation, from origin: ItemLocation, _ standing: TransactionSteps.Standing
     ) throws(CoordinationError) -> ChangePart {
         let label = printable(origin.bytes)
-        let status = try translating(label, "transaction") { () throws(Errno) in try member.status(of: origin) }
+        let status = try translating("transaction", item: label) { () throws(Errno) in try container.status(of: origin)
+        }
         guard let status, status.inode == standing.inode else {
             throw CoordinationError(
-                .conflict, item: label, operation: "transaction",
-                cause: "it was changed meanwhile without coordination", advice: "nothing was changed; try again")
+                .conflict, operation: "transaction", item: label,
+                reason: "the item was changed meanwhile without coordination",
+                remedy: .init(.tryAgain, "nothing was changed; try again"))
         }
         return ChangePart(
             kind: .moved, path: location.bytes, from: origin.bytes, state: ItemState(status, contentHash: nil))
@@ -185,7 +190,7 @@ extension TransactionChanges {
     func writeManifest(_ content: TransactionManifest) throws(Errno) {
         let file = try FileDescriptor.open(newManifest, in: staging, [.writing, .creating, .exclusively], mode: 0o600)
         // The repairer may be another user of the Unix group.
-        if member.directory.fileMode != 0o600 { try file.setMode(member.directory.fileMode) }
+        if container.directory.fileMode != 0o600 { try file.setMode(container.directory.fileMode) }
         try file.writeAll(content.encoded())
         if durability == .durable {
             try file.synchronize()

@@ -1,4 +1,6 @@
 import Dispatch
+import GroupBytes
+import GroupLog
 import GroupSystemCalls
 
 /// The commit of a transaction, and what follows it.
@@ -30,16 +32,18 @@ extension TransactionChanges {
         do {
             inside = try holdContainers()
             content = try describe()
-            try member.journal.log.ensureRoom(forBodyOf: content.record.encoded().count)
+            try translating(container.journal.log.ensureRoom(forBodyOf: content.record.encoded().count))
             try ground.lay(footings(of: content.record.parts), "transaction")
         } catch {
             discard()
             throw error
         }
         defer { extendLifetime(inside) }
-        let moves = zip(content.steps, content.record.parts).compactMap { TransactionStep(member, operation, $0, $1) }
-        member.changeRoom.wait()
-        defer { member.changeRoom.signal() }
+        let moves = zip(content.steps, content.record.parts).compactMap {
+            TransactionStep(container, operation, $0, $1)
+        }
+        container.changeRoom.wait()
+        defer { container.changeRoom.signal() }
         let (entry, isDurable) = try decide(content)
         do throws(Obstacle) {
             try take(moves)
@@ -51,21 +55,22 @@ extension TransactionChanges {
         var outcome = Outcome()
         var failure = isDurable
         if durability == .durable {
-            do throws(Errno) { try member.synchronizeDirectories(of: moves) } catch { failure = error }
+            do throws(Errno) { try container.synchronizeDirectories(of: moves) } catch { failure = error }
         }
         var record = content.record
         record.parts = moves.map(\.result)
         do {
-            outcome.position = try member.journal.append(record)
+            outcome.position = try container.journal.append(record)
         } catch {
             leaveUnfinished(entry, keeping: lock)
             throw error
         }
-        member.memberTable.clearPending(entry)
+        container.memberTable.clearInFlight(entry)
         outcome.failure = failure.map { errno in
             CoordinationError(
-                .notDurable, item: label, operation: "transaction", cause: errno.description,
-                advice: "the changes are visible, but may be gone after a power cut; check the disk")
+                .notDurable, operation: "transaction", item: label,
+                reason: "\(errno); the changes are visible, but may be lost after a power cut", remedy: .checkDisk,
+                cause: errno)
         }
         (outcome.operation, outcome.names) = (operation, moves.map(\.name))
         return outcome
@@ -77,9 +82,9 @@ extension TransactionChanges {
         for step in steps.inOrder {
             switch step.effect {
             case .removal where step.before?.isDirectory == true:
-                held.append(try ContainersInside(step.location, of: member, "remove"))
+                held.append(try ContainersInside(step.location, of: container, "remove"))
             case .arrival(let origin, let standing) where standing.isDirectory:
-                held.append(try ContainersInside(origin, of: member, "move"))
+                held.append(try ContainersInside(origin, of: container, "move"))
             default: break
             }
         }
@@ -89,30 +94,32 @@ extension TransactionChanges {
     private var label: String { steps.inOrder.map { printable($0.location.bytes) }.joined(separator: ", ") }
 
     /// Commits. Before this, a member that finds this one dead discards the transaction; after it, that member
-    /// completes the transaction. Returns the entry in `pending`, and the error that kept the commit from the disk.
+    /// completes the transaction. Returns the entry in `inFlight`, and the error that kept the commit from the disk.
     private func decide(_ content: TransactionManifest) throws(CoordinationError) -> (entry: Int, failure: Errno?) {
         do throws(Errno) {
             try writeManifest(content)
         } catch {
             discard()
-            throw CoordinationError(error, item: label, operation: "transaction")
+            throw CoordinationError(error, operation: "transaction", item: label)
         }
         // The entry covers every item: an entry has room for one block only, and no process may see one of the
         // transaction's items too early.
-        guard let entry = member.memberTable.reservePending() else {
+        guard let entry = container.memberTable.reserveInFlight() else {
             discard()
             throw CoordinationError(
-                .limitReached, item: label, operation: "transaction", cause: "too many changes at once",
-                advice: "nothing was changed; wait for some of them, and try again")
+                .limitReached, operation: "transaction", item: label,
+                reason: "too many changes of this process are in progress",
+                remedy: .init(
+                    .makeFewerRequests, "nothing was changed; wait until some of them are done, and try again"))
         }
-        member.memberTable.setPending(entry, block: MemberTable.everyItem, operation: operation)
-        let directory = member.directory
+        container.memberTable.announce(entry, block: MemberTable.everyItem, operation: operation)
+        let directory = container.directory
         do throws(Errno) {
             try directory.staging.rename(newManifest, to: manifest, in: directory.staging, replacing: false)
         } catch {
-            member.memberTable.clearPending(entry)
+            container.memberTable.clearInFlight(entry)
             discard()
-            throw CoordinationError(error, item: label, operation: "transaction")
+            throw CoordinationError(error, operation: "transaction", item: label)
         }
         if durability == .relaxed { return (entry, nil) }
         do throws(Errno) { try staging.synchronize() } catch { return (entry, error) }
@@ -139,25 +146,25 @@ extension TransactionChanges {
         } catch {
             leaveUnfinished(entry, keeping: lock)
             return CoordinationError(
-                .unfinished, item: item, operation: "transaction",
-                cause: "\(obstacle.reason); what was done before could not be taken back: \(error)",
-                advice: "its items stay locked until it is complete; this process's next request tries again")
+                .unfinished, operation: "transaction", item: item,
+                reason:
+                    "\(obstacle.reason); the steps before could not be undone: \(error); the items stay locked until the transaction is complete",
+                remedy: .init(.tryAgain, "make another request, which completes the transaction"), cause: error)
         }
-        member.memberTable.clearPending(entry)
+        container.memberTable.clearInFlight(entry)
         discard()
         if obstacle.reason != .crossesDevices && TransactionStep.isForeign(obstacle.reason) {
             return CoordinationError(
-                .conflict, item: item, operation: "transaction",
-                cause: "it was changed meanwhile without coordination: \(obstacle.reason)",
-                advice: "nothing was changed; try again")
+                .conflict, operation: "transaction", item: item,
+                reason: "the item was changed meanwhile without coordination: \(obstacle.reason)",
+                remedy: .init(.tryAgain, "nothing was changed; try again"), cause: obstacle.reason)
         }
-        return CoordinationError(obstacle.reason, item: item, operation: "transaction")
+        return CoordinationError(obstacle.reason, operation: "transaction", item: item)
     }
 
     private func leaveUnfinished(_ entry: Int, keeping lock: () -> HeldLock?) {
-        let kept = lock()
-        member.unfinishedLocks.withLock { $0[operation] = kept }
-        member.memberTable.leaveUnfinished(entry)
+        container.keepLock(lock(), of: operation)
+        container.memberTable.leaveUnfinished(entry)
     }
 }
 
@@ -175,18 +182,18 @@ extension Coordinator {
     @discardableResult
     public func transaction<Answer: Sendable>(
         _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = .seconds(30),
-        _ body: @escaping @Sendable (TransactionAccess) throws -> Answer
-    ) async throws -> (answer: Answer, generation: UInt64?) {
-        let member = member
-        return try await coordinate(intents, operation: "transaction", durability, timeout) { access in
+        _ body: @escaping @Sendable (Access) throws -> Answer
+    ) async throws -> (answer: Answer, generation: Generation?) {
+        let container = container
+        return try await run(ItemCall(operation: "transaction", intents: intents), durability, timeout) { access in
             try Self.run(body, access)
-        }.finish(member)
+        }.finish(container)
     }
 
     /// The result of a transaction's work under its lock.
     struct TransactionResult<Answer> {
         var answer: Answer
-        var generation: UInt64?
+        var generation: Generation?
         var failure: CoordinationError?
         /// The operation and the names to delete from staging; the manifest comes first.
         var operation: [UInt8]
@@ -194,27 +201,20 @@ extension Coordinator {
 
         /// Deletes the manifest and the other files in staging. Called after the record is on the disk, because the
         /// manifest is needed until then.
-        func finish(_ member: Member) throws(CoordinationError) -> (answer: Answer, generation: UInt64?) {
-            if let failure { throw failure }
-            if generation != nil { TransactionChanges.sweep(operation, names, in: member.directory.staging) }
+        func finish(_ container: OpenContainer) throws(CoordinationError) -> (answer: Answer, generation: Generation?) {
+            if let failure { throw failure.located(in: container) }
+            if generation != nil { TransactionChanges.sweep(operation, names, in: container.directory.staging) }
             return (answer, generation)
         }
     }
 
     static func run<Answer>(
-        _ body: (TransactionAccess) throws -> Answer, _ access: Access
+        _ body: (Access) throws -> Answer, _ access: Access
     ) throws -> TransactionResult<Answer> {
-        let transaction = TransactionAccess(access)
-        let answer: Answer
-        do {
-            answer = try body(transaction)
-        } catch {
-            transaction.discard()
-            throw error
-        }
-        let outcome = try transaction.commit()
+        let (answer, outcome) = try access.transact(body)
         return TransactionResult(
-            answer: answer, generation: outcome.position?.sequence, failure: outcome.failure,
+            answer: answer, generation: outcome.position.map { Generation(rawValue: $0.sequence) },
+            failure: outcome.failure,
             operation: outcome.operation, names: outcome.names)
     }
 }
@@ -227,10 +227,10 @@ extension BlockingCoordinator {
     @discardableResult
     public func transaction<Answer>(
         _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = .seconds(30),
-        _ body: (TransactionAccess) throws -> Answer
-    ) throws -> (answer: Answer, generation: UInt64?) {
-        try coordinate(intents, operation: "transaction", durability, timeout) { access in
+        _ body: (Access) throws -> Answer
+    ) throws -> (answer: Answer, generation: Generation?) {
+        try run(ItemCall(operation: "transaction", intents: intents), durability, timeout) { access in
             try Coordinator.run(body, access)
-        }.finish(coordinator.member)
+        }.finish(coordinator.container)
     }
 }

@@ -1,4 +1,6 @@
-// Imports nothing: no file, clock or process.
+// Imports GroupBytes only: no file, clock or process.
+
+import GroupBytes
 
 /// The manifest of all steps of a transaction. Its final name in staging is the commit: a member that finds it takes
 /// the remaining steps. See `TransactionChanges`.

@@ -1,9 +1,11 @@
+import GroupBytes
+import GroupLog
 import GroupSystemCalls
 
 /// Completes transactions whose members died, or could not complete them. A manifest with its final name means that the
 /// transaction is committed: then every step that was not taken yet is taken. Without it, nothing happened, and the
 /// files in staging are deleted.
-extension Member {
+extension OpenContainer {
     /// Completes a transaction; returns false where the operation is not a committed transaction.
     func finishTransaction(_ operation: [UInt8]) throws(CoordinationError) -> Bool {
         guard let manifest = try readManifest(of: operation) else { return false }
@@ -12,10 +14,11 @@ extension Member {
     }
 
     /// Completes the transactions of an earlier boot. Called only while no other member lives, before staging is
-    /// cleared: `pending` is of the earlier boot, but a committed transaction is still in staging. A relaxed
+    /// cleared: `inFlight` is of the earlier boot, but a committed transaction is still in staging. A relaxed
     /// transaction may have reached the disk in part, and is left as it is: it is compared with the journal.
     func finishTransactionsOfAnotherBoot() throws(CoordinationError) {
-        let names = try translating(".group/staging", "repair") { () throws(Errno) in try directory.staging.entryNames()
+        let names = try translating("repair", item: ".group/staging") { () throws(Errno) in
+            try directory.staging.entryNames()
         }
         for name in names where name.count == 32 + TransactionChanges.manifestSuffix.count {
             guard name.suffix(TransactionChanges.manifestSuffix.count).elementsEqual(TransactionChanges.manifestSuffix),
@@ -28,7 +31,7 @@ extension Member {
 
     private func readManifest(of operation: [UInt8]) throws(CoordinationError) -> TransactionManifest? {
         let name = TransactionChanges.manifestName(of: operation)
-        let content = try translating(".group/staging", "repair") { () throws(Errno) -> [UInt8]? in
+        let content = try translating("repair", item: ".group/staging") { () throws(Errno) -> [UInt8]? in
             do throws(Errno) {
                 return try FileDescriptor.content(
                     of: name, in: directory.staging, limit: TransactionManifest.largest)
@@ -49,19 +52,20 @@ extension Member {
                     try move.take()
                 } catch {
                     if !TransactionStep.isForeign(error) {
-                        throw CoordinationError(error, item: printable(move.location.bytes), operation: "repair")
+                        throw CoordinationError(error, operation: "repair", item: printable(move.location.bytes))
                     }
                 }
             }
             var record = manifest.record
             record.parts = moves.map(\.result)
             if manifest.isDurable {
-                try translating(".group/staging", "repair") { () throws(Errno) in try synchronizeDirectories(of: moves)
+                try translating("repair", item: ".group/staging") { () throws(Errno) in
+                    try synchronizeDirectories(of: moves)
                 }
             }
             if !record.parts.isEmpty {
                 let position = try journal.append(record)
-                if manifest.isDurable { try journal.log.synchronize(through: position) }
+                if manifest.isDurable { try translating(journal.log.synchronize(through: position)) }
             }
         }
         TransactionChanges.sweep(operation, moves.map(\.name), in: directory.staging)

@@ -3,7 +3,7 @@ import GroupSystemCalls
 /// One step of a committed transaction: an item is exchanged with the file in staging for it. The inodes show whether
 /// the step was taken, so that any member can take it, and undo it, any number of times.
 struct TransactionStep {
-    let member: Member
+    let container: OpenContainer
     /// The name in staging: of the new item before the step, and of the replaced or removed item after it.
     let name: [UInt8]
     let inode: UInt64
@@ -14,9 +14,9 @@ struct TransactionStep {
     let replaces: Bool
 
     /// Creates the step; nil where the part's path names no item, because another program wrote the manifest.
-    init?(_ member: Member, _ operation: [UInt8], _ step: TransactionManifest.Step, _ part: ChangePart) {
+    init?(_ container: OpenContainer, _ operation: [UInt8], _ step: TransactionManifest.Step, _ part: ChangePart) {
         guard let location = try? ItemLocation(part.path) else { return nil }
-        (self.member, self.part, self.location) = (member, part, location)
+        (self.container, self.part, self.location) = (container, part, location)
         origin = part.kind == .moved ? part.from.flatMap { try? ItemLocation($0) } : nil
         if part.kind == .moved && origin == nil { return nil }
         replaces = step.replaces
@@ -24,7 +24,7 @@ struct TransactionStep {
         inode = step.inode
     }
 
-    var staging: FileDescriptor { _read { yield member.directory.staging } }
+    var staging: FileDescriptor { _read { yield container.directory.staging } }
     private var isRemoval: Bool { part.kind == .removed }
 
     /// Takes the step, unless it was taken. Never replaces a directory that was made externally: `isADirectory`,
@@ -34,14 +34,14 @@ struct TransactionStep {
         let staged = try staging.statusIfPresent(of: name)
         if isRemoval {
             if staged != nil { return }
-            let parent = try member.openDirectory(location.parent)
+            let parent = try container.openDirectory(location.parent)
             // An item with another inode is not the one to remove.
             guard let old = try parent.statusIfPresent(of: location.name), old.inode == inode else { return }
             if !old.isDirectory { return try parent.rename(location.name, to: name, in: staging, replacing: false) }
             return try Self.renameDirectory(location.name, in: parent, to: name, in: staging)
         }
         guard staged?.inode == inode else { return }
-        let parent = try member.openDirectory(location.parent)
+        let parent = try container.openDirectory(location.parent)
         guard let old = try parent.statusIfPresent(of: location.name), part.kind != .created else {
             return try staging.rename(name, to: location.name, in: parent, replacing: false)
         }
@@ -77,10 +77,10 @@ struct TransactionStep {
         if isRemoval {
             if staged == nil { return }
             return try staging.rename(
-                name, to: location.name, in: member.openDirectory(location.parent), replacing: false)
+                name, to: location.name, in: container.openDirectory(location.parent), replacing: false)
         }
         if staged?.inode == inode { return }
-        let parent = try member.openDirectory(location.parent)
+        let parent = try container.openDirectory(location.parent)
         guard try parent.statusIfPresent(of: location.name)?.inode == inode else { throw Errno.noSuchEntry }
         if staged != nil { return try staging.exchange(name, with: location.name, in: parent) }
         // A step whose replaced item was not kept cannot be undone.
@@ -91,7 +91,7 @@ struct TransactionStep {
     /// The part of the record for the step after it was taken; the state from staging, where another item is at the
     /// location by now.
     var result: ChangePart {
-        guard !isRemoval, let parent = try? member.openDirectory(location.parent),
+        guard !isRemoval, let parent = try? container.openDirectory(location.parent),
             let status = try? parent.statusIfPresent(of: location.name), status.inode == inode
         else { return part }
         var part = part
@@ -108,7 +108,7 @@ struct TransactionStep {
     }
 }
 
-extension Member {
+extension OpenContainer {
     /// Synchronizes each directory that has a change, and staging, once.
     func synchronizeDirectories(of moves: [TransactionStep]) throws(Errno) {
         for directory in Set(moves.map(\.location.parent) + moves.compactMap { $0.origin.map(\.parent) }) {
@@ -127,10 +127,10 @@ extension Member {
 extension TransactionStep {
     /// Moves the item to its destination, unless it was moved. System calls: linkat, renameat2
     func takeArrival(from origin: ItemLocation) throws(Errno) {
-        let from = try member.openDirectory(origin.parent)
+        let from = try container.openDirectory(origin.parent)
         // The item was moved already, or another item is there now.
         guard let moved = try from.statusIfPresent(of: origin.name), moved.inode == inode else { return }
-        let to = try member.openDirectory(location.parent)
+        let to = try container.openDirectory(location.parent)
         let old = try to.statusIfPresent(of: location.name)
         // A member was undoing the move, and the item has both names.
         if old?.inode == inode { return try from.unlink(origin.name) }
@@ -152,14 +152,14 @@ extension TransactionStep {
 
     /// Moves the item back to its origin, unless it is there. System calls: linkat, renameat2
     func takeArrivalBack(to origin: ItemLocation) throws(Errno) {
-        let from = try member.openDirectory(origin.parent)
+        let from = try container.openDirectory(origin.parent)
         let isThere = try from.statusIfPresent(of: origin.name)?.inode == inode
         // The destination's directory may not exist yet.
-        if try member.status(of: location)?.inode != inode {
+        if try container.status(of: location)?.inode != inode {
             if isThere { return }
             throw Errno.noSuchEntry
         }
-        let to = try member.openDirectory(location.parent)
+        let to = try container.openDirectory(location.parent)
         let isKept = try staging.statusIfPresent(of: name) != nil
         if !isKept {
             // A step whose replaced item was not kept cannot be undone.

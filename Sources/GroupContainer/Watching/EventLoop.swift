@@ -58,7 +58,7 @@ final class EventLoop: Sendable {
             for election in leaving {
                 leaders.removeAll { $0.election === election }
                 election.resign(tryingAgain: false)
-                election.member.diagnostics.tell(
+                election.container.diagnostics.tell(
                     .leadershipEnded, "nobody follows here any more; another follower watches, if there is one")
             }
             let isDone = state.withLock { state in
@@ -86,11 +86,11 @@ final class EventLoop: Sendable {
         // The member may have been dismissed before this thread came to it.
         guard let term = election.term else { return nil }
         do {
-            let leader = try Leader(election.member, term: term, queue)
+            let leader = try Leader(election.container, term: term, queue)
             try leader.begin()
             return leader
         } catch {
-            tell(error, of: election.member)
+            tell(error, of: election.container)
             election.resign(tryingAgain: true)
             return nil
         }
@@ -102,18 +102,18 @@ final class EventLoop: Sendable {
             if slice.isIncomplete { leader.compareEverything() }
             try leader.serve(slice.events.filter { leader.owns($0.watch) }, more: more)
             if leader.isSuperseded {
-                leader.member.diagnostics.tell(
+                leader.container.diagnostics.tell(
                     .leadershipSuperseded, "another process watches now: this one did not answer for too long")
             }
             return !leader.isSuperseded
         } catch {
-            tell(error, of: leader.member)
+            tell(error, of: leader.container)
             return false
         }
     }
 
-    private func tell(_ error: CoordinationError, of member: Member) {
-        member.diagnostics.tell(
+    private func tell(_ error: CoordinationError, of container: OpenContainer) {
+        container.diagnostics.tell(
             .leadershipFailed, item: error.item, "watching ended, and is tried again: \(error)")
     }
 }

@@ -1,9 +1,11 @@
+import GroupBytes
+import GroupLog
 import GroupSystemCalls
 
 /// The work of the leader for one term: watches every directory, and has external changes reconciled. Used on the event
 /// loop's thread.
 final class Leader {
-    let member: Member
+    let container: OpenContainer
     let term: UInt64
     private let view: LiveFileSystem
     private var treeWatcher: TreeWatcher<LiveFileSystem>
@@ -29,11 +31,11 @@ final class Leader {
     private var rest: Int64 = 0
     private var question: UInt32?
 
-    init(_ member: Member, term: UInt64, _ queue: InotifyQueue?) throws(CoordinationError) {
-        (self.member, self.term, self.queue) = (member, term, queue)
+    init(_ container: OpenContainer, term: UInt64, _ queue: InotifyQueue?) throws(CoordinationError) {
+        (self.container, self.term, self.queue) = (container, term, queue)
         // The journal is read once the directories are watched.
-        let nothing = JournalView(beginningAt: try member.journal.log.start())
-        view = LiveFileSystem(member, nothing, term: term, under: nil)
+        let nothing = JournalView(beginningAt: try translating(container.journal.log.start()))
+        view = LiveFileSystem(container, nothing, term: term, under: nil)
         view.queue = queue
         if queue == nil { view.blind.note(nil, .noInstanceLeft) }
         treeWatcher = TreeWatcher(view)
@@ -50,11 +52,11 @@ final class Leader {
         let record = ChangeRecord(
             .term, path: [], state: nil, isCoordinated: false, processIdentifier: processIdentifier(), purpose: [],
             time: wallNanoseconds(), term: term)
-        _ = try member.journal.append(record)
-        member.memberTable.set(MemberTableLayout.degraded, to: 0, of: term)
-        if let queue { bell = try? queue.watchAttributes(member.directory.group) }
+        _ = try container.journal.append(record)
+        container.memberTable.set(MemberTableLayout.degraded, to: 0, of: term)
+        if let queue { bell = try? queue.watchAttributes(container.directory.group) }
         watchEverything()
-        member.memberTable.raise(MemberTableLayout.watchTerm, to: term)
+        container.memberTable.raise(MemberTableLayout.watchTerm, to: term)
         wakeAll()
         try view.read()
         compareEverything()
@@ -93,7 +95,7 @@ final class Leader {
 
     /// Whether another member has opened a later term. The member table is read as well, as there may have been nothing
     /// to read in the journal.
-    var isSuperseded: Bool { view.isSuperseded || member.memberTable.map.load64(MemberTableLayout.term) > term }
+    var isSuperseded: Bool { view.isSuperseded || container.memberTable.map.load64(MemberTableLayout.term) > term }
 
     private func isRootMoved(_ event: InotifyEvent) -> Bool {
         event.kinds.contains(.watchedMoved) && treeWatcher.watches.location(of: event.watch) == .some(nil)
@@ -101,7 +103,7 @@ final class Leader {
 
     /// Reads the number of the last probe. To be called before events are read: what happened before that probe is
     /// among them.
-    func hear() { question = member.memberTable.map.load32(MemberTableLayout.asked) }
+    func hear() { question = container.memberTable.map.load32(MemberTableLayout.probed) }
 
     /// Takes the events of its directories: all that there were or, with `more`, those up to now. Then works for a
     /// while.
@@ -113,19 +115,19 @@ final class Leader {
         try treeWatcher.take(told, more: more)
         backoff = told.isEmpty ? min(backoff * 2, Self.longest) : Self.shortest
         if monotonicNanoseconds() >= nextComparison { compareEverything() }
-        defer { if view.takeAppended() { member.memberTable.wake(MemberTable.journalWord) } }
+        defer { if view.takeAppended() { container.memberTable.wake(MemberTable.journalWord) } }
         try treeWatcher.work()
-        if view.takeAppended() { member.memberTable.wake(MemberTable.journalWord) }
+        if view.takeAppended() { container.memberTable.wake(MemberTable.journalWord) }
         noteComparison()
         tellBlind()
         try learn(isIdle: told.isEmpty && !more)
         // A checkpoint that cannot be written is tried again with the next change; older files of the journal stay
         // until then.
-        if told.isEmpty && isReady && !more { _ = try? member.keepCheckpoint(view.tree) }
+        if told.isEmpty && isReady && !more { _ = try? container.keepCheckpoint(view.tree) }
         // The container's directory was moved: changes from now on happen elsewhere, and followers must not receive
         // them.
         if isMoved {
-            try member.checkIsThere("watch")
+            try container.checkIsThere("watch")
             // The directory came back.
             isMoved = false
             compareEverything()
@@ -147,7 +149,7 @@ final class Leader {
         for (location, item) in view.treeIndex.items where item.state.type == .file && item.state.contentHash == nil {
             unhashed.append(location)
         }
-        member.memberTable.raise(MemberTableLayout.readyTerm, to: term)
+        container.memberTable.raise(MemberTableLayout.readyTerm, to: term)
         wakeAll()
     }
 
@@ -169,33 +171,33 @@ final class Leader {
     /// Answers a probe: writes into the member table that the leader is there, and whether everything from before the
     /// probe is in the journal.
     private func answer(isSettled: Bool, _ question: UInt32? = nil) {
-        let asked = question ?? member.memberTable.map.load32(MemberTableLayout.asked)
-        let isNew = member.memberTable.map.load32(MemberTableLayout.answered) != asked
-        if isNew { member.memberTable.answer(asked, at: MemberTableLayout.answered) }
-        let settles = isSettled && member.memberTable.map.load32(MemberTableLayout.settled) != asked
-        if settles { member.memberTable.answer(asked, at: MemberTableLayout.settled) }
-        if isNew || settles { member.memberTable.wake(MemberTable.leaderWord) }
+        let asked = question ?? container.memberTable.map.load32(MemberTableLayout.probed)
+        let isNew = container.memberTable.map.load32(MemberTableLayout.replied) != asked
+        if isNew { container.memberTable.answer(asked, at: MemberTableLayout.replied) }
+        let settles = isSettled && container.memberTable.map.load32(MemberTableLayout.settled) != asked
+        if settles { container.memberTable.answer(asked, at: MemberTableLayout.settled) }
+        if isNew || settles { container.memberTable.wake(MemberTable.leaderWord) }
     }
 
     private func tellBlind() {
         while let news = view.blind.take() {
             let (path, reason) = WatchGapCause.text(news)
-            member.diagnostics.tell(
+            container.diagnostics.tell(
                 reason.isEmpty ? .watchingComplete : .watchingDegraded, item: path.isEmpty ? nil : printable(path),
                 reason.isEmpty ? "everything is watched again" : reason)
             let record = ChangeRecord(
                 .degraded, path: path, state: nil, isCoordinated: false, processIdentifier: processIdentifier(),
                 purpose: Array(reason.utf8), time: wallNanoseconds(), term: term)
-            let (file, offset) = member.journal.log.tail()
-            guard (try? member.journal.append(record)) != nil else { continue }
+            let (file, offset) = container.journal.log.tail()
+            guard (try? container.journal.append(record)) != nil else { continue }
             let place = UInt64(UInt32(truncatingIfNeeded: file)) << 32 | UInt64(UInt32(truncatingIfNeeded: offset))
-            member.memberTable.set(MemberTableLayout.degraded, to: reason.isEmpty ? 0 : place, of: term)
-            member.memberTable.wake(MemberTable.journalWord)
+            container.memberTable.set(MemberTableLayout.degraded, to: reason.isEmpty ? 0 : place, of: term)
+            container.memberTable.wake(MemberTable.journalWord)
         }
     }
 
     private func wakeAll() {
-        member.memberTable.wake(MemberTable.leaderWord)
-        member.memberTable.wake(MemberTable.journalWord)
+        container.memberTable.wake(MemberTable.leaderWord)
+        container.memberTable.wake(MemberTable.journalWord)
     }
 }

@@ -5,7 +5,7 @@ import GroupSystemCalls
 /// lock of the present term's byte, which the leader's death releases; the candidate that gets it opens the next term.
 /// The candidacy lasts as long as the member has a follower.
 final class LeaderElection: Sendable {
-    let member: Member
+    let container: OpenContainer
 
     private enum Phase: Sendable {
         /// The member has not applied yet, or is about to apply again.
@@ -19,7 +19,7 @@ final class LeaderElection: Sendable {
     private let phase = Guarded(Phase.idle)
     private let patience = Guarded(LeaderProbe())
 
-    private init(_ member: Member) { self.member = member }
+    private init(_ container: OpenContainer) { self.container = container }
 
     private static let candidates = Guarded([ObjectIdentifier: Weakly]())
     private struct Weakly: Sendable {
@@ -36,13 +36,13 @@ final class LeaderElection: Sendable {
     }
 
     /// Returns the member's candidacy, which begins with its first follower.
-    static func candidate(_ member: Member) -> Following {
-        let key = ObjectIdentifier(member)
+    static func candidate(_ container: OpenContainer) -> Following {
+        let key = ObjectIdentifier(container)
         let (following, isNew) = candidates.withLock { candidates -> (Following, Bool) in
-            if let following = candidates[key]?.election, following.election.member === member {
+            if let following = candidates[key]?.election, following.election.container === container {
                 return (following, false)
             }
-            let following = Following(LeaderElection(member))
+            let following = Following(LeaderElection(container))
             candidates[key] = Weakly(election: following)
             return (following, true)
         }
@@ -67,14 +67,14 @@ final class LeaderElection: Sendable {
 
     /// Waits for the lock of the present term's byte.
     private func apply() {
-        let present = member.memberTable.map.load64(MemberTableLayout.term)
-        guard let handle = try? member.lockFile.borrow() else { return applyLater() }
+        let present = container.memberTable.map.load64(MemberTableLayout.term)
+        guard let handle = try? container.lockFile.borrow() else { return applyLater() }
         let isIdle = phase.withLock { phase -> Bool in
             guard case .idle = phase else { return false }
             phase = .waiting(handle, nil)
             return true
         }
-        guard isIdle else { return member.lockFile.giveBack(handle) }
+        guard isIdle else { return container.lockFile.giveBack(handle) }
         let step = LockWaiter.Step(.exclusive, Self.byte(present))
         let waiter = try? LockWaiter([step], on: handle.descriptor.number) { outcome in
             if outcome == .granted { self.accept(handle, after: present) } else { self.giveUp(handle) }
@@ -100,7 +100,7 @@ final class LeaderElection: Sendable {
     private static let later = DispatchQueue(label: "group-container.candidate")
 
     private func giveUp(_ handle: LockFile.Handle) {
-        member.lockFile.giveBack(handle)
+        container.lockFile.giveBack(handle)
         let goesOn = phase.withLock { phase -> Bool in
             // The member may have taken over from a leader that does not answer.
             guard case .waiting(let present, _) = phase, present === handle else { return false }
@@ -123,48 +123,49 @@ final class LeaderElection: Sendable {
         }
         switch outcome {
         case .elected:
-            member.memberTable.noteLeader()
-            member.diagnostics.tell(
+            container.memberTable.noteLeader()
+            container.diagnostics.tell(
                 .leadershipTaken, "changes made without coordination are watched here: term \(next)")
             // The candidates that wait for this byte find a later term and wait for that one.
             _ = try? handle.descriptor.tryLock(.none, Self.byte(present))
             EventLoop.shared.adopt(self)
         case .late:
             // Another member opened a later term meanwhile: this one waits for that term's byte.
-            member.lockFile.giveBack(handle)
+            container.lockFile.giveBack(handle)
             apply()
-        case .over: member.lockFile.giveBack(handle)
+        case .over: container.lockFile.giveBack(handle)
         }
     }
 
     private func opensTerm(_ next: UInt64, after present: UInt64, _ handle: LockFile.Handle) -> Bool {
         (try? handle.descriptor.tryLock(.exclusive, Self.byte(next))) == true
             && (try? handle.descriptor.tryLock(.exclusive, Self.office(next))) == true
-            && member.memberTable.begin(term: next, after: present)
+            && container.memberTable.begin(term: next, after: present)
     }
 
     /// Probes the leader, and opens the next term if the leader does not answer. Called by followers periodically;
     /// mostly a few loads.
     func lookAfterLeader() {
         let now = monotonicNanoseconds()
-        let map = member.memberTable.map
+        let map = container.memberTable.map
         let advice = patience.withLock { patience in
             patience.look(
-                asked: map.load32(MemberTableLayout.asked), answered: map.load32(MemberTableLayout.answered),
-                askedAt: Int64(bitPattern: map.load64(MemberTableLayout.askedAt)), now: now)
+                asked: map.load32(MemberTableLayout.probed), answered: map.load32(MemberTableLayout.replied),
+                askedAt: Int64(bitPattern: map.load64(MemberTableLayout.probedAt)), now: now)
         }
         switch advice {
         case .nothing: break
-        case .ask: _ = member.memberTable.ask()
+        case .ask: _ = container.memberTable.ask()
         case .takeOver: takeOver(from: map.load64(MemberTableLayout.term))
         }
     }
 
     private func takeOver(from present: UInt64) {
         // A leader that died is succeeded by the candidates that wait for its term's byte.
-        guard term == nil, present > 0, member.hasLeader(ofTerm: present), let handle = try? member.lockFile.borrow()
+        guard term == nil, present > 0, container.hasLeader(ofTerm: present),
+            let handle = try? container.lockFile.borrow()
         else { return }
-        guard opensTerm(present &+ 1, after: present, handle) else { return member.lockFile.giveBack(handle) }
+        guard opensTerm(present &+ 1, after: present, handle) else { return container.lockFile.giveBack(handle) }
         enum Outcome { case elected(LockWaiter?), over }
         let outcome = phase.withLock { phase -> Outcome in
             switch phase {
@@ -178,11 +179,11 @@ final class LeaderElection: Sendable {
             }
         }
         switch outcome {
-        case .over: member.lockFile.giveBack(handle)
+        case .over: container.lockFile.giveBack(handle)
         case .elected(let waiter):
             waiter?.cancel()
-            member.memberTable.noteLeader()
-            member.diagnostics.tell(
+            container.memberTable.noteLeader()
+            container.diagnostics.tell(
                 .leadershipTaken,
                 "changes made without coordination are watched here: term \(present &+ 1), as the leader before did not answer"
             )
@@ -199,7 +200,7 @@ final class LeaderElection: Sendable {
             return handle
         }
         guard let handle else { return }
-        member.lockFile.giveBack(handle)
+        container.lockFile.giveBack(handle)
         if tryingAgain { applyLater() }
     }
 

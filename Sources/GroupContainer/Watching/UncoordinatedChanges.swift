@@ -6,39 +6,39 @@ extension MemberTable {
 
     /// Begins a term. Returns false if another member has begun it, or if this process may only read.
     func begin(term: UInt64, after present: UInt64) -> Bool {
-        seat?.map.exchange64(MemberTableLayout.term, present, term) ?? false
+        own?.map.exchange64(MemberTableLayout.term, present, term) ?? false
     }
 
     /// Writes that this member is the leader.
     func noteLeader() {
-        if let seat { seat.map.store64(MemberTableLayout.leader, UInt64(seat.slot + 1)) }
+        if let own { own.map.store64(MemberTableLayout.leader, UInt64(own.slot + 1)) }
     }
 
     /// Writes a field as the leader of a term, if that is the present one.
     func set(_ offset: Int, to value: UInt64, of term: UInt64) {
-        if let seat, map.load64(MemberTableLayout.term) == term { seat.map.store64(offset, value) }
+        if let own, map.load64(MemberTableLayout.term) == term { own.map.store64(offset, value) }
     }
 
-    func answer(_ question: UInt32, at offset: Int) { seat?.map.store32(offset, question) }
+    func answer(_ question: UInt32, at offset: Int) { own?.map.store32(offset, question) }
 
     /// Sends a probe to the leader; returns its number, nil for a reader. System calls: futimens(2), which the leader's
     /// inotify instance reports
     func ask() -> UInt32? {
-        guard let seat else { return nil }
-        seat.map.store64(MemberTableLayout.askedAt, UInt64(bitPattern: monotonicNanoseconds()))
-        let question = seat.map.add32(MemberTableLayout.asked, 1) &+ 1
+        guard let own else { return nil }
+        own.map.store64(MemberTableLayout.probedAt, UInt64(bitPattern: monotonicNanoseconds()))
+        let question = own.map.add32(MemberTableLayout.probed, 1) &+ 1
         try? file.touch()
         return question
     }
 
     /// Returns whether a count has come as far as a probe's number. Counts only grow, and begin again at 0 after the
     /// last number.
-    func isAnswered(_ question: UInt32, at offset: Int) -> Bool {
+    func isReplied(_ question: UInt32, at offset: Int) -> Bool {
         Int32(bitPattern: map.load32(offset) &- question) >= 0
     }
 }
 
-extension Member {
+extension OpenContainer {
     /// Whether a leader lives and watches every directory.
     var hasWatchingLeader: Bool {
         let term = memberTable.map.load64(MemberTableLayout.term)
@@ -66,18 +66,18 @@ extension Member {
             return false
         }
         var deadline = Deadline(after: .seconds(1))
-        while !memberTable.isAnswered(question, at: MemberTableLayout.answered) {
+        while !memberTable.isReplied(question, at: MemberTableLayout.replied) {
             if deadline.isOver { return false }
             memberTable.awaitWake(on: MemberTable.leaderWord, atMost: deadline.remaining) {
-                memberTable.isAnswered(question, at: MemberTableLayout.answered)
+                memberTable.isReplied(question, at: MemberTableLayout.replied)
             }
         }
         // The leader is there, but may have a large tree to compare first.
         deadline = Deadline(after: .seconds(10))
-        while !memberTable.isAnswered(question, at: MemberTableLayout.settled) {
+        while !memberTable.isReplied(question, at: MemberTableLayout.settled) {
             if deadline.isOver { return false }
             memberTable.awaitWake(on: MemberTable.leaderWord, atMost: deadline.remaining) {
-                memberTable.isAnswered(question, at: MemberTableLayout.settled)
+                memberTable.isReplied(question, at: MemberTableLayout.settled)
             }
         }
         // Where the leader sees no events it has compared nothing since its last comparison.
@@ -93,11 +93,13 @@ extension Container {
     /// change takes to be streamed; without one, or where the kernel has no watch for each directory, it is linear in
     /// the number of items. In a read-only container it does nothing.
     public func noteUncoordinatedChanges() throws(CoordinationError) {
-        if isReadOnly || member.settleByLeader() { return }
-        if try ReconcileOnce(member, under: nil).compareEverything() {
-            member.memberTable.wake(MemberTable.journalWord)
+        try opened.locating { () throws(CoordinationError) in
+            if isReadOnly || opened.settleByLeader() { return }
+            if try ReconcileOnce(opened, under: nil).compareEverything() {
+                opened.memberTable.wake(MemberTable.journalWord)
+            }
+            opened.tendJournal()
         }
-        member.tendJournal()
     }
 
     /// Waits until there is a leader that watches every directory, so that an external change is seen when it happens
@@ -105,10 +107,10 @@ extension Container {
     /// leader by then, as no member that may write follows.
     public func awaitLeader(timeout: Duration? = nil) -> Bool {
         let deadline = Deadline(after: timeout)
-        while !member.hasWatchingLeader {
+        while !opened.hasWatchingLeader {
             if deadline.isOver { return false }
-            member.memberTable.awaitWake(on: MemberTable.leaderWord, atMost: deadline.remaining) {
-                member.hasWatchingLeader
+            opened.memberTable.awaitWake(on: MemberTable.leaderWord, atMost: deadline.remaining) {
+                opened.hasWatchingLeader
             }
         }
         return true

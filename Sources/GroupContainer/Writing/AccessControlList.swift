@@ -1,4 +1,6 @@
-// Imports nothing: no file, clock or process.
+// Imports GroupBytes only: no file, clock or process.
+
+import GroupBytes
 
 /// A POSIX access control list, as Linux encodes it in an extended attribute (`linux/posix_acl_xattr.h`): version 2,
 /// then for each entry a tag, its permissions (4 reading, 2 writing, 1 executing), and a user or group.

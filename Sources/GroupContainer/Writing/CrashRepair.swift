@@ -1,3 +1,5 @@
+import GroupBytes
+import GroupLog
 import GroupSystemCalls
 
 /// Finishes what dead members left half done: a change without its record.
@@ -6,13 +8,13 @@ import GroupSystemCalls
 /// so, the record is completed and appended, unless the journal has it already. Then the member's files in staging are
 /// deleted: new content, or a removed item. The right to repair a slot is the lock on its repair byte; the life byte
 /// stays free meanwhile, so that no process takes the dead member for a living one and continues too early.
-extension Member {
+extension OpenContainer {
     /// Finishes the changes of dead members that touch the plan. Called with the lock granted and before the item is
     /// looked at. Takes sixteen loads where no operation is in flight. A read-only member takes the items as they are.
-    func repairPending(touching plan: LockPlan, until deadline: Deadline) throws(CoordinationError) {
+    func repairInFlight(touching plan: LockPlan, until deadline: Deadline) throws(CoordinationError) {
         if isReadOnly { return }
         // This member's own changes are among them.
-        let slots = memberTable.slotsWithPending()
+        let slots = memberTable.slotsWithInFlight()
         if slots.isEmpty { return }
         try finishOwn()
         let limit = Deadline(after: .seconds(30))
@@ -22,12 +24,12 @@ extension Member {
                     // The kernel releases a dying process's locks one after the other: the item's lock was released
                     // first.
                     if deadline.isOver || limit.isOver {
-                        throw isInTheWay(slot, "ends with a change that is not finished")
+                        throw isInTheWay(slot, "is ending, with an unfinished change")
                     }
                     pause(nanoseconds: 200_000)
                     continue
                 }
-                if memberTable.pending(of: slot).contains(where: { concerns($0, plan) }) {
+                if memberTable.inFlight(of: slot).contains(where: { concerns($0, plan) }) {
                     try repair(slot: slot, hasRight: false, until: deadline)
                 }
                 break
@@ -35,7 +37,7 @@ extension Member {
         }
     }
 
-    private func concerns(_ change: MemberTable.PendingChange, _ plan: LockPlan) -> Bool {
+    private func concerns(_ change: MemberTable.InFlightOperation, _ plan: LockPlan) -> Bool {
         change.block == MemberTable.everyItem
             || plan.parts.contains {
                 $0.range.contains(LockRange(start: Int64(bitPattern: change.block), length: 1))
@@ -46,32 +48,27 @@ extension Member {
     /// member releases a lock only when no operation under it is in flight, and records before that that it holds
     /// nothing.
     private func isEnding(_ slot: Int, holding plan: LockPlan) -> Bool {
-        let pending = memberTable.pending(of: slot)
-        if pending.contains(where: { $0.block != MemberTable.everyItem && concerns($0, plan) }) { return true }
-        guard pending.contains(where: { $0.block == MemberTable.everyItem }), let member = memberTable.member(at: slot)
+        let inFlight = memberTable.inFlight(of: slot)
+        if inFlight.contains(where: { $0.block != MemberTable.everyItem && concerns($0, plan) }) { return true }
+        guard inFlight.contains(where: { $0.block == MemberTable.everyItem }), let member = memberTable.member(at: slot)
         else {
             return false
         }
-        return memberTable.accesses(of: member).contains { access in
+        return memberTable.publishedLocks(of: member).contains { access in
             access.claim.stage == .held && plan.parts.contains { access.claim.part.excludes($0) }
         }
     }
 
     private func isInTheWay(_ slot: Int, _ why: String) -> CoordinationError {
         CoordinationError(
-            .lockTimedOut, item: ".group/members", operation: "repair", cause: "the member in slot \(slot) \(why)",
-            advice: "try again; groupctl status shows who is there")
+            .lockTimedOut, operation: "repair", item: ".group/members", reason: "the member in slot \(slot) \(why)",
+            remedy: .tryAgain)
     }
 
-    /// Repairs the slots of members that died while they waited for this part, so that their `want` blocks no other
-    /// request.
-    func repairDead(wanting part: LockPlan.Part) {
-        for bucket in memberTable.buckets(ahead: part) {
-            for slot in memberTable.wanting(bucket: bucket) where slot != memberTable.slot && !memberTable.isAlive(slot)
-            {
-                try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
-            }
-        }
+    /// Repairs the slots of members that died while they waited for a lock, so that their contended flags block no
+    /// other request.
+    func repairDead(in slots: [Int]) {
+        for slot in slots { try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero)) }
     }
 
     /// Finishes changes of this member that happened although their record could not be appended.
@@ -84,8 +81,8 @@ extension Member {
                 for change in rest { memberTable.leaveUnfinished(change.entry) }
                 throw error
             }
-            memberTable.clearPending(change.entry)
-            unfinishedLocks.withLock { $0[change.operation] = nil }
+            memberTable.clearInFlight(change.entry)
+            endLock(of: change.operation)
             rest.removeLast()
             try? directory.staging.removeTree(StagedChange.name(of: change.operation))
         }
@@ -109,7 +106,7 @@ extension Member {
 
     private func repairLocked(_ slot: Int) throws(CoordinationError) {
         guard let dead = memberTable.member(at: slot) else { return memberTable.clear(slot: slot) }
-        let changes = memberTable.pending(of: slot)
+        let changes = memberTable.inFlight(of: slot)
         for change in changes {
             try finish(change, nonce: dead.nonce)
             memberTable.forget(change)
@@ -129,11 +126,11 @@ extension Member {
         memberTable.wake(MemberTable.journalWord)
     }
 
-    private func finish(_ change: MemberTable.PendingChange, nonce: UInt64) throws(CoordinationError) {
+    private func finish(_ change: MemberTable.InFlightOperation, nonce: UInt64) throws(CoordinationError) {
         if try finishTransaction(change.operation) { return }
         let staged = StagedChange.name(of: change.operation)
         let note = IntentFiles.name(nonce: nonce, entry: change.entry)
-        let content = try translating(".group/staging", "repair") { () throws(Errno) -> [UInt8]? in
+        let content = try translating("repair", item: ".group/staging") { () throws(Errno) -> [UInt8]? in
             do throws(Errno) {
                 return try FileDescriptor.content(of: note, in: directory.staging, limit: IntentRecord.largest)
             } catch {
@@ -172,7 +169,7 @@ extension Member {
             return try openDirectory(location.parent).statusIfPresent(of: location.name)
         } catch {
             if [.noSuchEntry, .notADirectory, .tooManyLinks, .accessDenied].contains(error) { return nil }
-            throw CoordinationError(error, item: printable(path), operation: "repair")
+            throw CoordinationError(error, operation: "repair", item: printable(path))
         }
     }
 
@@ -195,7 +192,7 @@ extension Member {
                 _ = memberTable.repairs.withLock { $0.remove(slot) }
             }
             if deadline.isOver || limit.isOver {
-                throw isInTheWay(slot, "is being repaired by another, which does not come to an end")
+                throw isInTheWay(slot, "has been under repair by another process for too long")
             }
             pause(nanoseconds: 200_000)
         }
@@ -209,9 +206,10 @@ extension Member {
 
 /// Files that members left when they died while making a log's segment: each has the full size of the segment.
 extension MemberTable {
-    /// Returns whether the member that made the file is gone. False while a process takes or repairs the slot, because
+    /// Returns whether a name is that of an unfinished segment whose member is gone. False while a process takes or repairs the slot, because
     /// the state cannot be known then. System calls: fcntl(F_OFD_GETLK)
-    func isAbandoned(_ name: UnfinishedName) -> Bool {
+    func isAbandoned(_ bytes: [UInt8]) -> Bool {
+        guard bytes.starts(with: UnfinishedName.prefix), let name = UnfinishedName(bytes) else { return false }
         if name.slot == slot { return name.nonce != nonce }
         let repair = ByteRange(start: MemberTableLayout.repairByte(name.slot), length: 1)
         do { if try file.conflict(with: .exclusive, repair) != nil { return false } } catch { return false }
@@ -219,21 +217,9 @@ extension MemberTable {
         guard let nonce = name.nonce else { return false }
         return map.load64(MemberTableLayout.slot(name.slot) + MemberTableLayout.nonce) != nonce
     }
-
-    /// Records that this member has joined, or that it has left.
-    func noteMembership(_ isThere: Bool) {
-        guard let seat else { return }
-        let (word, bit) = (MemberTableLayout.members + seat.slot / 64 * 8, UInt64(1) << UInt64(seat.slot % 64))
-        if isThere { seat.map.setBits64(word, bit) } else { seat.map.clearBits64(word, bit) }
-    }
 }
 
-extension MemberTable.Open {
-    /// Whether a member joined and did not leave. Valid only while no other process is alive.
-    var hasLostMember: Bool { map.hasBits(MemberTableLayout.members, count: MemberTableLayout.bitmapBytes) }
-}
-
-extension Member {
+extension OpenContainer {
     /// Removes the unfinished files of dead members from all logs. This cannot wait until a suite is opened, which may
     /// never happen again after a process was killed while making the suite's next file. System calls: four for each
     /// log
@@ -248,17 +234,8 @@ extension Member {
     /// so that no other process has to repeat it.
     func sweepLogsOfTheLost() {
         sweepLogs()
-        memberTable.seat?.map.write(
+        memberTable.own?.map.write(
             [UInt8](repeating: 0, count: MemberTableLayout.bitmapBytes), at: MemberTableLayout.members)
-    }
-}
-
-extension FileDescriptor {
-    /// Removes abandoned unfinished files from a log's directory. System calls: unlink(2), for each
-    func removeUnfinished(among names: [[UInt8]], where isAbandoned: (UnfinishedName) -> Bool) {
-        for name in names where name.starts(with: UnfinishedName.prefix) {
-            if let unfinished = UnfinishedName(name), isAbandoned(unfinished) { try? unlink(name) }
-        }
     }
 }
 

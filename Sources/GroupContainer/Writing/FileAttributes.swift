@@ -26,28 +26,28 @@ struct FileAttributes {
     /// Collects the attributes of a file: those of the file that it replaces; for a new file, those that it would have
     /// if it were created in its directory: the directory's default list in place of the umask, and its group if the
     /// directory is setgid. In a container that a Unix group shares, the group may write the file whatever the umask.
-    init(ofFileAt location: ItemLocation, isNew: Bool, in member: Member, mode: UInt32?) throws(Errno) {
-        if !isNew, let kept = try Self(keptAt: location, in: member, mode: mode) {
+    init(ofFileAt location: ItemLocation, isNew: Bool, in container: OpenContainer, mode: UInt32?) throws(Errno) {
+        if !isNew, let kept = try Self(keptAt: location, in: container, mode: mode) {
             self = kept
         } else {
-            try self.init(ofNewFileIn: member.directory(at: location.parent).descriptor, of: member, mode: mode)
+            try self.init(ofNewFileIn: container.directory(at: location.parent).descriptor, of: container, mode: mode)
         }
     }
 
     /// Collects the attributes of a new file from the directory that it will be in.
-    init(ofNewFileIn parent: borrowing FileDescriptor, of member: Member, mode: UInt32?) throws(Errno) {
-        let shared: UInt32? = member.directory.isShared ? 0o660 : nil
+    init(ofNewFileIn parent: borrowing FileDescriptor, of container: OpenContainer, mode: UInt32?) throws(Errno) {
+        let shared: UInt32? = container.directory.isShared ? 0o660 : nil
         try self.init(madeIn: parent, mode: 0o666, shared: shared, explicit: mode)
     }
 
     /// Collects the attributes of a new directory in the same way; it also gets the default list, and is setgid in a
     /// setgid directory.
-    init(ofNewDirectoryAt location: ItemLocation, in member: Member) throws(Errno) {
-        try self.init(ofNewDirectoryIn: member.directory(at: location.parent).descriptor, of: member)
+    init(ofNewDirectoryAt location: ItemLocation, in container: OpenContainer) throws(Errno) {
+        try self.init(ofNewDirectoryIn: container.directory(at: location.parent).descriptor, of: container)
     }
 
-    init(ofNewDirectoryIn parent: borrowing FileDescriptor, of member: Member) throws(Errno) {
-        let shared: UInt32? = member.directory.isShared ? 0o2770 : nil
+    init(ofNewDirectoryIn parent: borrowing FileDescriptor, of container: OpenContainer) throws(Errno) {
+        let shared: UInt32? = container.directory.isShared ? 0o2770 : nil
         try self.init(madeIn: parent, mode: 0o777, shared: shared, explicit: nil)
         defaultList = try Self.list(Self.defaultListName, of: parent)
         handsGroupOn = group != .max
@@ -56,8 +56,8 @@ struct FileAttributes {
     /// Collects the attributes of the file to be replaced; nil where there is no file any more because of an external
     /// change. The file need not be readable: attributes that only its readers may read (`user.*`) are left out then.
     /// System calls: openat2(O_PATH), statx, listxattr, getxattr
-    private init?(keptAt location: ItemLocation, in member: Member, mode: UInt32?) throws(Errno) {
-        guard let file = try Self.place(of: location, in: member) else { return nil }
+    private init?(keptAt location: ItemLocation, in container: OpenContainer, mode: UInt32?) throws(Errno) {
+        guard let file = try Self.place(of: location, in: container) else { return nil }
         let status = try file.status()
         guard status.isRegularFile else { return nil }
         try self.init(keptOf: file, status, mode: mode)
@@ -84,9 +84,9 @@ struct FileAttributes {
         }
     }
 
-    private static func place(of location: ItemLocation, in member: Member) throws(Errno) -> FileDescriptor? {
+    private static func place(of location: ItemLocation, in container: OpenContainer) throws(Errno) -> FileDescriptor? {
         do throws(Errno) {
-            return try FileDescriptor.open(location.bytes, in: member.directory.root, [.placeOnly, .notFollowing])
+            return try FileDescriptor.open(location.bytes, in: container.directory.root, [.placeOnly, .notFollowing])
         } catch {
             if error == .noSuchEntry { return nil }
             throw error

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// The intent record of a change, written into staging before the change, so that another member can finish it after
@@ -62,7 +63,7 @@ struct IntentRecord: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// Decodes an intent record; nil for a file that was cut short: the operation was not announced (`pending`) then,
+    /// Decodes an intent record; nil for a file that was cut short: the operation was not announced (`inFlight`) then,
     /// and nothing happened.
     init?(decoding bytes: [UInt8]) {
         var head = ByteReader(bytes)
@@ -89,7 +90,7 @@ struct IntentRecord: Equatable, Sendable {
     }
 }
 
-/// The files of a member's intent records, for the member that repairs its changes. Each `pending` entry has a file in
+/// The files of a member's intent records, for the member that repairs its changes. Each `inFlight` entry has a file in
 /// staging, which stays open and is overwritten, because creating and removing a file for each change would cost more
 /// than the change's rename.
 final class IntentFiles: Sendable {
@@ -109,17 +110,17 @@ final class IntentFiles: Sendable {
 
     /// Writes an intent record, before its entry is announced. The repairer reads the file in the same boot, so that it
     /// need not be synchronized. System calls: pwrite(2); openat2(2), fchmod(2) for the first record of an entry
-    func write(_ note: IntentRecord, entry: Int, of member: Member) throws(Errno) {
-        try file(entry, of: member).descriptor.overwrite(note.encoded())
+    func write(_ note: IntentRecord, entry: Int, of container: OpenContainer) throws(Errno) {
+        try file(entry, of: container).descriptor.overwrite(note.encoded())
     }
 
-    private func file(_ entry: Int, of member: Member) throws(Errno) -> File {
+    private func file(_ entry: Int, of container: OpenContainer) throws(Errno) -> File {
         if let file = files.withLock({ $0[entry] }) { return file }
-        let name = Self.name(nonce: member.memberTable.nonce, entry: entry)
+        let name = Self.name(nonce: container.memberTable.nonce, entry: entry)
         let file = File(
-            try FileDescriptor.open(name, in: member.directory.staging, [.writing, .creating], mode: 0o600))
+            try FileDescriptor.open(name, in: container.directory.staging, [.writing, .creating], mode: 0o600))
         // The repairer may be another user of the Unix group.
-        if member.directory.fileMode != 0o600 { try file.descriptor.setMode(member.directory.fileMode) }
+        if container.directory.fileMode != 0o600 { try file.descriptor.setMode(container.directory.fileMode) }
         files.withLock { $0[entry] = file }
         return file
     }
@@ -141,7 +142,7 @@ final class IntentFiles: Sendable {
 /// full. The reserve is a file with all its blocks; a caller that needs it renames it to its intent record, and returns
 /// it after the change. A byte of the lock file gives it to one caller at a time, so that concurrent removals wait for
 /// each other instead of failing.
-extension Member {
+extension OpenContainer {
     static let reserve = Array("reserve".utf8)
     /// The size is enough because the intent record of a removal has only one path and a purpose.
     private static let reserveSize = 16_384
@@ -171,7 +172,7 @@ extension Member {
 
     /// Writes the intent record of a change. Returns nil, or, where it was written into the reserve, the handle of the
     /// lock that keeps the reserve from other callers until it is returned.
-    func writeNote(_ note: IntentRecord, entry: Int) throws(Errno) -> LockFile.Handle? {
+    func writeIntentRecord(_ note: IntentRecord, entry: Int) throws(Errno) -> LockFile.Handle? {
         do throws(Errno) {
             try notes.write(note, entry: entry, of: self)
             return nil
@@ -221,7 +222,7 @@ extension Member {
         }
     }
 
-    /// Returns the reserve, after the operation was cleared from `pending`.
+    /// Returns the reserve, after the operation was cleared from `inFlight`.
     func giveBackReserve(_ handle: LockFile.Handle, _ entry: Int) {
         notes.forget(entry)
         let name = IntentFiles.name(nonce: memberTable.nonce, entry: entry)
@@ -232,20 +233,5 @@ extension Member {
             try? directory.staging.unlink(name)
         }
         lockFile.giveBack(handle)
-    }
-}
-
-extension SegmentedLog {
-    /// Ensures room in the log, like `ensureRoom`. A removal may use the rest of the last segment where there is no
-    /// room for another one.
-    func ensureRoomForRemoval(bodyCount: Int) throws(CoordinationError) {
-        do {
-            try ensureRoom()
-        } catch {
-            // Other processes may append to the segment at the same time; hence four times the record's size.
-            guard error.code == .noSpace, let file = try? last(), let end = try? findEnd(of: file), !end.isSealed,
-                end.offset + 4 * Segment.byteCount(bodyCount: bodyCount) < file.capacity
-            else { throw error }
-        }
     }
 }

@@ -57,9 +57,9 @@ final class StagedFile: Sendable {
     var size: UInt64 { written.withLock { $0 } }
 
     /// Creates the file, accessible to this user only, whatever its later mode. System calls: openat2(2)
-    init(by member: Member) throws(Errno) {
-        name = StagedChange.name(of: member.memberTable.makeOperation())
-        directory = member.directory.stagingDirectory
+    init(by container: OpenContainer) throws(Errno) {
+        name = StagedChange.name(of: container.memberTable.makeOperation())
+        directory = container.directory.stagingDirectory
         descriptor = try FileDescriptor.open(
             name, in: directory.descriptor, [.writing, .creating, .exclusively], mode: 0o600)
     }
@@ -73,7 +73,7 @@ final class StagedFile: Sendable {
     }
 }
 
-extension Member {
+extension OpenContainer {
     func contentHash(of content: NewContent) -> UInt64? {
         switch content {
         case .bytes(let bytes): contentHash(of: bytes)

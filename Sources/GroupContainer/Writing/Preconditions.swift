@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// A state that the journal must have for an item before a change that depends on it is recorded, so that a reader that
@@ -33,7 +34,7 @@ enum Precondition: Equatable, Sendable {
 /// The preconditions of changes: external changes right before a change are recorded before it, so that the journal,
 /// applied record by record, gives the tree.
 struct Preconditions {
-    let member: Member
+    let container: OpenContainer
     /// The lock under which the changes are made.
     let lock: HeldLock?
     let deadline: Deadline
@@ -46,7 +47,7 @@ struct Preconditions {
         var missing: [Precondition] = []
         for footing in footings where try !isMet(footing) { missing.append(footing) }
         if missing.isEmpty { return }
-        let reconcileOnce = try ReconcileOnce(member, under: lock)
+        let reconcileOnce = try ReconcileOnce(container, under: lock)
         for location in missing.map(\.location) {
             for directory in location.ancestors where reconcileOnce.treeIndex[directory]?.type != .directory {
                 reconcileOnce.note(directory, .comparison)
@@ -58,8 +59,8 @@ struct Preconditions {
     }
 
     private func isMet(_ footing: Precondition) throws(CoordinationError) -> Bool {
-        if case .directory(let location) = footing { return try member.recordsDirectory(at: location) }
-        return footing.isMet(by: try member.recordedState(at: footing.location).state)
+        if case .directory(let location) = footing { return try container.recordsDirectory(at: location) }
+        return footing.isMet(by: try container.recordedState(at: footing.location).state)
     }
 }
 
@@ -110,8 +111,8 @@ extension TransactionChanges {
     }
 
     private func standing(_ location: ItemLocation, keepsContent: Bool) throws(CoordinationError) -> [Precondition] {
-        let status = try translating(printable(location.bytes), "transaction") { () throws(Errno) in
-            try member.status(of: location)
+        let status = try translating("transaction", item: printable(location.bytes)) { () throws(Errno) in
+            try container.status(of: location)
         }
         guard let state = status.map({ ItemState($0, contentHash: nil) }) else { return [] }
         return [keepsContent ? .item(location, state) : .presence(location, state.type)]

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// A private copy of an item in staging, made under the lock for a closure that takes long to read it. If its process
@@ -7,44 +8,45 @@ struct PrivateCopy: Sendable {
     private let name: [UInt8]
 
     /// Makes the copy; none where there is no item. Errors: `wrongType` for anything but a file or directory.
-    init(of path: ItemPath, at location: ItemLocation, by member: Member) throws(CoordinationError) {
+    init(of path: ItemPath, at location: ItemLocation, by container: OpenContainer) throws(CoordinationError) {
         self.path = path
-        let name = StagedChange.name(of: member.memberTable.makeOperation())
+        let name = StagedChange.name(of: container.memberTable.makeOperation())
         self.name = name
         let label = path.description
-        let status = try translating(label, "read") { () throws(Errno) in try member.status(of: location) }
+        let status = try translating("read", item: label) { () throws(Errno) in try container.status(of: location) }
         guard let status else { return }
         if !status.isRegularFile && !status.isDirectory {
-            throw CoordinationError(.wrongType, item: label, operation: "read", cause: "it is not a file or directory")
+            throw CoordinationError(
+                .wrongType, operation: "read", item: label, reason: "the item is not a file or directory")
         }
         do throws(CoordinationError) {
             if status.isDirectory {
-                try Self.copyDirectory(name, of: location, by: member)
+                try Self.copyDirectory(name, of: location, by: container)
             } else {
-                try translating(label, "read") { () throws(Errno) in
-                    _ = try FileCopy.make(name, of: .item(location), in: member.directory, isDurable: false)
+                try translating("read", item: label) { () throws(Errno) in
+                    _ = try FileCopy.make(name, of: .item(location), in: container.directory, isDurable: false)
                 }
             }
         } catch {
-            remove(by: member)
+            remove(by: container)
             throw error
         }
     }
 
     private static func copyDirectory(
-        _ name: [UInt8], of location: ItemLocation, by member: Member
+        _ name: [UInt8], of location: ItemLocation, by container: OpenContainer
     ) throws(CoordinationError) {
         var tree: TreeCopy
         do throws(TreeCopy.Fault) {
-            tree = try TreeCopy(of: TreeCopy.open(location, in: member))
+            tree = try TreeCopy(of: TreeCopy.open(location, in: container))
         } catch {
-            throw CoordinationError(error.reason, item: printable(location.bytes), operation: "read")
+            throw CoordinationError(error.reason, operation: "read", item: printable(location.bytes))
         }
         try tree.refuseContainers(in: location, "read")
         do throws(TreeCopy.Fault) {
-            _ = try tree.make(name, of: location, in: member, isDurable: false)
+            _ = try tree.make(name, of: location, in: container, isDurable: false)
         } catch {
-            throw CoordinationError(error.reason, item: printable(location.bytes), operation: "read")
+            throw CoordinationError(error.reason, operation: "read", item: printable(location.bytes))
         }
     }
 
@@ -57,5 +59,5 @@ struct PrivateCopy: Sendable {
         return name + other.bytes[path.bytes.count...]
     }
 
-    func remove(by member: Member) { try? member.directory.staging.removeTree(name) }
+    func remove(by container: OpenContainer) { try? container.directory.staging.removeTree(name) }
 }

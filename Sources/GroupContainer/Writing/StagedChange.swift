@@ -1,14 +1,16 @@
 import Dispatch
+import GroupBytes
+import GroupLog
 import GroupSystemCalls
 
 /// A change in progress. Every kind of change happens by one system call, a `Step`, in this order: the new content is
 /// built completely in staging; an intent record in staging states which inode moves from where to where; the operation
-/// is announced in the member table (`pending`); the step is taken; the directories are synchronized; the change record
+/// is announced in the member table (`inFlight`); the step is taken; the directories are synchronized; the change record
 /// is appended; the announcement is cleared. A process killed at any moment therefore leaves either no change or a
 /// change that crash repair (`CrashRepair`) can finish. The method follows renameio and the write-ahead intents of
 /// databases. A new kind of change is a new `Step` for `commit`; transactions have their own (`TransactionStep`).
 struct StagedChange {
-    let member: Member
+    let container: OpenContainer
     let purpose: String
     let durability: Durability
     let operation: [UInt8]
@@ -20,19 +22,19 @@ struct StagedChange {
     private let keepLock: () -> HeldLock?
 
     init(
-        by member: Member, purpose: String, _ durability: Durability, on ground: Preconditions,
+        by container: OpenContainer, purpose: String, _ durability: Durability, on ground: Preconditions,
         leaving leave: @escaping ([UInt8]) -> Void, keepingLock keepLock: @escaping () -> HeldLock?
     ) {
-        (self.member, self.purpose, self.durability) = (member, purpose, durability)
+        (self.container, self.purpose, self.durability) = (container, purpose, durability)
         (self.ground, self.leave, self.keepLock) = (ground, leave, keepLock)
-        operation = member.memberTable.makeOperation()
+        operation = container.memberTable.makeOperation()
     }
 
     /// The name in staging of the item that moves.
     static func name(of operation: [UInt8]) -> [UInt8] { Array(Hexadecimal.encode(operation).utf8) }
 
     var name: [UInt8] { Self.name(of: operation) }
-    var staging: FileDescriptor { _read { yield member.directory.staging } }
+    var staging: FileDescriptor { _read { yield container.directory.staging } }
 
     /// The system call of a change, and what its record needs.
     struct Step {
@@ -67,43 +69,44 @@ struct StagedChange {
         // it was moved.
         let inside = try holdContainers(in: step)
         defer { extendLifetime(inside) }
-        member.changeRoom.wait()
-        defer { member.changeRoom.signal() }
+        container.changeRoom.wait()
+        defer { container.changeRoom.signal() }
 
         var record = record(of: step)
-        guard let entry = member.memberTable.reservePending() else {
+        guard let entry = container.memberTable.reserveInFlight() else {
             discard(step)
             throw CoordinationError(
-                .limitReached, item: label, operation: step.operation, cause: "too many changes at once",
-                advice: "wait for some of them, and try again")
+                .limitReached, operation: step.operation, item: label,
+                reason: "too many changes of this process are in progress",
+                remedy: .init(.makeFewerRequests, "wait until some of them are done, and try again"))
         }
         var reserve: LockFile.Handle?
         let ends = try prepare(step, record, entry, &reserve)
-        defer { if let reserve { member.giveBackReserve(reserve, entry) } }
+        defer { if let reserve { container.giveBackReserve(reserve, entry) } }
         do throws(CoordinationError) {
             try ground.lay(step.footings, step.operation)
         } catch {
-            member.memberTable.clearPending(entry)
+            container.memberTable.clearInFlight(entry)
             discard(step)
             throw error
         }
-        let block = step.concernsOneItem ? LockRange(step.location, key: member.hashKey).start : nil
-        member.memberTable.setPending(
+        let block = step.concernsOneItem ? LockRange(step.location, key: container.hashKey).start : nil
+        container.memberTable.announce(
             entry, block: block.map(UInt64.init(bitPattern:)) ?? MemberTable.everyItem, operation: operation)
 
         do throws(Errno) {
             try ends.take(step)
         } catch {
-            member.memberTable.clearPending(entry)
+            container.memberTable.clearInFlight(entry)
             discard(step)
             if error == .busy { throw .mountPoint(printable((step.origin ?? step.location).bytes), step.operation) }
             // Without an origin, or where the destination is in the way, the error is about the destination.
             let isDestination = error == .exists || error == .notEmpty
             let item = isDestination ? step.location : step.origin ?? step.location
-            throw CoordinationError(error, item: printable(item.bytes), operation: step.operation)
+            throw CoordinationError(error, operation: step.operation, item: printable(item.bytes))
         }
         if let obstacle = obstacle(to: step, ends, inside), (try? ends.takeBack(step)) != nil {
-            member.memberTable.clearPending(entry)
+            container.memberTable.clearInFlight(entry)
             throw CoordinationError(obstacle, at: step.origin ?? step.location, step.operation)
         }
         // From here on the change is visible and must get its record, even if a later call fails.
@@ -118,22 +121,22 @@ struct StagedChange {
         }
         let position: LogPosition
         do {
-            position = try member.journal.append(record)
+            position = try container.journal.append(record)
         } catch {
-            let kept = keepLock()
-            member.unfinishedLocks.withLock { $0[operation] = kept }
-            member.memberTable.leaveUnfinished(entry)
+            container.keepLock(keepLock(), of: operation)
+            container.memberTable.leaveUnfinished(entry)
             // The intent record is still needed.
-            if let handle = reserve { member.lockFile.giveBack(handle) }
+            if let handle = reserve { container.lockFile.giveBack(handle) }
             reserve = nil
             throw error
         }
-        member.memberTable.clearPending(entry)
+        container.memberTable.clearInFlight(entry)
         if step.way == .intoStaging { leave(name) }
         if let failure {
             throw CoordinationError(
-                .notDurable, item: label, operation: step.operation, cause: failure.description,
-                advice: "the change is visible, but may be gone after a power cut; check the disk")
+                .notDurable, operation: step.operation, item: label,
+                reason: "\(failure); the change is visible, but may be lost after a power cut", remedy: .checkDisk,
+                cause: failure)
         }
         return position
     }
@@ -144,7 +147,7 @@ struct StagedChange {
         guard step.status.isDirectory, step.recursively, [.intoStaging, .fromPlaceToPlace].contains(step.way) else {
             return nil
         }
-        return try ContainersInside(step.origin ?? step.location, of: member, step.operation)
+        return try ContainersInside(step.origin ?? step.location, of: container, step.operation)
     }
 
     /// Returns the obstacle of a container that was created, and opened, since the directory was checked.
@@ -179,22 +182,23 @@ struct StagedChange {
         _ step: Step, _ record: ChangeRecord, _ entry: Int, _ reserve: inout LockFile.Handle?
     ) throws(CoordinationError) -> StepEnds {
         do throws(Errno) {
-            let ends = try StepEnds.open(step, staged: name, member)
-            reserve = try writeNote(record, step, entry)
+            let ends = try StepEnds.open(step, staged: name, container)
+            reserve = try writeIntentRecord(record, step, entry)
             return ends
         } catch {
-            member.memberTable.clearPending(entry)
+            container.memberTable.clearInFlight(entry)
             discard(step)
-            throw CoordinationError(error, item: printable(step.location.bytes), operation: step.operation)
+            throw CoordinationError(error, operation: step.operation, item: printable(step.location.bytes))
         }
     }
 
-    private func writeNote(_ record: ChangeRecord, _ step: Step, _ entry: Int) throws(Errno) -> LockFile.Handle? {
-        let tail = member.journal.log.tail()
+    private func writeIntentRecord(_ record: ChangeRecord, _ step: Step, _ entry: Int) throws(Errno) -> LockFile.Handle?
+    {
+        let tail = container.journal.log.tail()
         let note = IntentRecord(
             way: step.way, inode: step.status.inode, journalFile: tail.file, journalOffset: UInt64(tail.offset),
             change: record)
-        return try member.writeNote(note, entry: entry)
+        return try container.writeIntentRecord(note, entry: entry)
     }
 
     /// Deletes the new content in staging. Called only before the step was taken: until then staging contains what this
@@ -215,20 +219,20 @@ struct StepEnds {
     var to: FileDescriptor { _read { yield toDirectory.descriptor } }
 
     static func open(
-        _ step: StagedChange.Step, staged name: [UInt8], _ member: Member
+        _ step: StagedChange.Step, staged name: [UInt8], _ container: OpenContainer
     ) throws(Errno) -> StepEnds {
         let origin = step.origin ?? step.location
-        let from = try directory(of: step.way == .intoPlace ? nil : origin, member)
-        let to = try directory(of: step.way == .intoStaging ? nil : step.location, member)
+        let from = try directory(of: step.way == .intoPlace ? nil : origin, container)
+        let to = try directory(of: step.way == .intoStaging ? nil : step.location, container)
         return StepEnds(
             fromDirectory: from, fromName: step.way == .intoPlace ? name : origin.name,
             toDirectory: to, toName: step.way == .intoStaging ? name : step.location.name)
     }
 
     /// Opens the parent directory of an item; staging for nil.
-    private static func directory(of item: ItemLocation?, _ member: Member) throws(Errno) -> OpenDirectory {
-        guard let item else { return member.directory.stagingDirectory }
-        return try member.directory(at: item.parent)
+    private static func directory(of item: ItemLocation?, _ container: OpenContainer) throws(Errno) -> OpenDirectory {
+        guard let item else { return container.directory.stagingDirectory }
+        return try container.directory(at: item.parent)
     }
 
     /// Takes the step by one system call, all or nothing.
@@ -296,7 +300,8 @@ extension StagedChange {
         _ location: ItemLocation, _ status: FileStatus, recursively: Bool
     ) throws(CoordinationError) -> LogPosition {
         // The rest of the record's body takes at most 256 bytes.
-        try member.journal.log.ensureRoomForRemoval(bodyCount: location.bytes.count + purpose.utf8.count + 256)
+        try translating(
+            container.journal.log.ensureRoomForRemoval(bodyCount: location.bytes.count + purpose.utf8.count + 256))
         return try commit(
             Step(
                 kind: .removed, way: .intoStaging, location: location, status: status, recursively: recursively,
@@ -308,7 +313,7 @@ extension StagedChange {
         _ origin: ItemLocation, _ status: FileStatus, to location: ItemLocation, replacing old: FileStatus?,
         allowed: Bool
     ) throws(CoordinationError) -> LogPosition {
-        try member.journal.log.ensureRoom()
+        try translating(container.journal.log.ensureRoom())
         return try commit(
             Step(
                 kind: .moved, way: .fromPlaceToPlace, location: location, origin: origin, status: status,
@@ -319,7 +324,7 @@ extension StagedChange {
     func setMode(
         _ mode: UInt32, of location: ItemLocation, _ status: FileStatus
     ) throws(CoordinationError) -> LogPosition {
-        try member.journal.log.ensureRoom()
+        try translating(container.journal.log.ensureRoom())
         var changed = status
         changed.mode = status.mode & ~0o7777 | mode
         return try commit(
@@ -339,9 +344,9 @@ extension StagedChange {
     ) throws(CoordinationError) -> LogPosition {
         var hash: UInt64?
         let status = try stage(location, "write") { () throws(Errno) in
-            let attributes = try FileAttributes(ofFileAt: location, isNew: old == nil, in: member, mode: mode)
+            let attributes = try FileAttributes(ofFileAt: location, isNew: old == nil, in: container, mode: mode)
             return try content.make(name, in: staging, attributes, durability) {
-                hash = member.contentHash(of: content)
+                hash = container.contentHash(of: content)
             }
         }
         return try commit(
@@ -358,8 +363,8 @@ extension StagedChange {
         var hash: UInt64?
         let status = try stage(location, "copy") { () throws(Errno) in
             let made = try FileCopy.make(
-                name, of: .item(source), in: member.directory, isDurable: durability == .durable,
-                hashKey: member.hashKey)
+                name, of: .item(source), in: container.directory, isDurable: durability == .durable,
+                hashKey: container.hashKey)
             hash = made.contentHash
             return made.status
         }
@@ -390,14 +395,14 @@ extension StagedChange {
 
     private func makeTree(_ tree: inout TreeCopy, of source: ItemLocation) throws(TreeCopy.Fault) -> FileStatus {
         try tree.make(
-            name, of: source, in: member, isDurable: durability == .durable, hashKey: member.hashKey)
+            name, of: source, in: container, isDurable: durability == .durable, hashKey: container.hashKey)
     }
 
     /// Creates a directory. The default access control list of its parent decides the mode; without one, the mode is
     /// that of `mkdir`, 0777 without the umask, or 2770 where a Unix group shares the container.
     func createDirectory(at location: ItemLocation) throws(CoordinationError) -> LogPosition {
         let status = try stage(location, "create directory") { () throws(Errno) in
-            let attributes = try FileAttributes(ofNewDirectoryAt: location, in: member)
+            let attributes = try FileAttributes(ofNewDirectoryAt: location, in: container)
             try staging.createDirectory(name, mode: attributes.creationMode)
             let made = try FileDescriptor.open(name, in: staging, [.reading, .directory])
             try attributes.apply(to: made)
@@ -412,12 +417,12 @@ extension StagedChange {
     private func stage(
         _ location: ItemLocation, _ operation: String, _ build: () throws(Errno) -> FileStatus
     ) throws(CoordinationError) -> FileStatus {
-        try member.journal.log.ensureRoom()
+        try translating(container.journal.log.ensureRoom())
         do throws(Errno) {
             return try build()
         } catch {
             try? staging.removeTree(name)
-            throw CoordinationError(error, item: printable(location.bytes), operation: operation)
+            throw CoordinationError(error, operation: operation, item: printable(location.bytes))
         }
     }
 }

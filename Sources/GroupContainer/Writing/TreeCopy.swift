@@ -1,3 +1,5 @@
+import GroupBytes
+import GroupLog
 import GroupSystemCalls
 
 /// A copy of a directory with everything in it: first listed, then made. Files and directories keep their attributes,
@@ -29,7 +31,7 @@ struct TreeCopy {
     /// The directories, parents before children.
     private(set) var directories: [Directory] = []
     /// The first directory that is another container, relative to the top.
-    private(set) var container: [UInt8]?
+    private(set) var nested: [UInt8]?
 
     /// Lists everything. A directory that lies deeper than a path can name is an error. System calls: openat2,
     /// getdents, statx
@@ -43,7 +45,7 @@ struct TreeCopy {
                 let opened = try FileDescriptor.open(directory.path, in: source, [.reading, .directory])
                 for name in try opened.entryNames() {
                     guard let status = try opened.statusIfPresent(of: name) else { continue }
-                    if status.isDirectory && ContainerMark.isOne(name) { container = container ?? directory.path }
+                    if status.isDirectory && ContainerMark.isOne(name) { nested = nested ?? directory.path }
                     directory.entries.append(Entry(name: name, status: status))
                 }
             } catch {
@@ -130,9 +132,9 @@ struct TreeCopy {
 
 /// Copies in a container, and their parts in the journal.
 extension TreeCopy {
-    static func open(_ location: ItemLocation, in member: Member) throws(Fault) -> FileDescriptor {
+    static func open(_ location: ItemLocation, in container: OpenContainer) throws(Fault) -> FileDescriptor {
         do throws(Errno) {
-            return try member.openDirectory(location)
+            return try container.openDirectory(location)
         } catch {
             throw Fault(reason: error, path: [UInt8(ascii: ".")])
         }
@@ -141,12 +143,13 @@ extension TreeCopy {
     /// Creates the copy in staging. The surrounding program may have files of the tree open and locked, so they are
     /// opened and closed in a separate table of descriptors.
     mutating func make(
-        _ name: [UInt8], of location: ItemLocation, in member: Member, isDurable: Bool, hashKey: SipHash? = nil
+        _ name: [UInt8], of location: ItemLocation, in container: OpenContainer, isDurable: Bool,
+        hashKey: SipHash? = nil
     ) throws(Fault) -> FileStatus {
-        let source = try Self.open(location, in: member)
+        let source = try Self.open(location, in: container)
         var made: Result<FileStatus, Fault>?
         do throws(Errno) {
-            try SeparateTable.within(member.directory.staging, source) { staging, source throws(Errno) in
+            try SeparateTable.within(container.directory.staging, source) { staging, source throws(Errno) in
                 made = Result { () throws(Fault) in
                     try make(name, in: staging, of: source, isDurable: isDurable, hashKey: hashKey)
                 }
@@ -161,11 +164,11 @@ extension TreeCopy {
     /// Lists what is to be copied, and throws every error that can be known before anything is copied. Errors:
     /// `wrongType`, `invalidArgument` for a path that becomes too long, `limitReached`, and those of the system.
     static func survey(
-        _ source: ItemLocation, for destination: ItemLocation, by member: Member, purpose: String
+        _ source: ItemLocation, for destination: ItemLocation, by container: OpenContainer, purpose: String
     ) throws(CoordinationError) -> TreeCopy {
         let tree: TreeCopy
         do throws(Fault) {
-            tree = try TreeCopy(of: open(source, in: member))
+            tree = try TreeCopy(of: open(source, in: container))
         } catch {
             throw CoordinationError(error, in: source)
         }
@@ -176,7 +179,7 @@ extension TreeCopy {
             do {
                 _ = try ItemLocation(part.path)
             } catch {
-                throw CoordinationError(error, path: part.path, operation: "copy")
+                throw CoordinationError(error, operation: "copy", path: part.path)
             }
         }
         // This record is as long as the one that will be written.
@@ -185,13 +188,14 @@ extension TreeCopy {
             transaction: [top] + parts, operation: ChangeRecord.noOperation, processIdentifier: processIdentifier(),
             purpose: Array(purpose.utf8), time: 0)
         do {
-            try member.journal.log.ensureRoom(forBodyOf: record.encoded().count)
+            try translating(container.journal.log.ensureRoom(forBodyOf: record.encoded().count))
         } catch {
             if error.code != .limitReached { throw error }
             throw CoordinationError(
-                .limitReached, item: printable(source.bytes), operation: "copy",
-                cause: "it has \(parts.count) items in it, and one record of the journal has no room for them",
-                advice: "copy the directories in it one after the other")
+                .limitReached, operation: "copy", item: printable(source.bytes),
+                reason:
+                    "the directory has \(parts.count) items in it, more than one record of the journal has room for",
+                remedy: .init(.reduceSize, "copy the directories in it one after the other"))
         }
         return tree
     }
@@ -199,7 +203,7 @@ extension TreeCopy {
     /// Throws if the tree contains another container: its members are using it, and copying it file by file would give
     /// files that do not fit each other. Errors: `outsideContainer`
     func refuseContainers(in source: ItemLocation, _ operation: String) throws(CoordinationError) {
-        if let container { throw .hasContainer(source.bytes + container.dropFirst(), source, operation) }
+        if let nested { throw .hasContainer(source.bytes + nested.dropFirst(), source, operation) }
     }
 
     private func refuseSpecialEntries(in source: ItemLocation) throws(CoordinationError) {
@@ -213,9 +217,10 @@ extension TreeCopy {
         if special.isEmpty { return }
         let rest = special.count > 3 ? " and \(special.count - 3) more" : ""
         throw CoordinationError(
-            .wrongType, item: printable(source.bytes), operation: "copy",
-            cause: "in it are FIFOs, sockets or devices: \(special.prefix(3).joined(separator: ", "))\(rest)",
-            advice: "remove them, or copy the rest one by one")
+            .wrongType, operation: "copy", item: printable(source.bytes),
+            reason:
+                "the directory contains FIFOs, sockets or devices: \(special.prefix(3).joined(separator: ", "))\(rest)",
+            remedy: .init(.handleSeparately, "remove them, or copy the other items one by one"))
     }
 
     /// Returns the parts of the change record for the contents of the copy at `location`, parents first.
@@ -232,7 +237,7 @@ extension TreeCopy {
 
 extension CoordinationError {
     init(_ fault: TreeCopy.Fault, in source: ItemLocation) {
-        self.init(fault.reason, item: printable(source.bytes + fault.path.dropFirst()), operation: "copy")
+        self.init(fault.reason, operation: "copy", item: printable(source.bytes + fault.path.dropFirst()))
     }
 }
 

@@ -10,12 +10,12 @@ enum Overlay: Hashable, Sendable {
         let arrows = look.isUnicode ? "↑ ↓" : "up down"
         let shifted = look.isUnicode ? "shift ↑ ↓" : "shift up down"
         return [
-            ("\(arrows), j k", "select, or scroll a high one"), ("PgUp PgDn", "a screen further"),
-            ("Home End, g G", "the first, the last"), ("Enter, o", "open what it leads to"),
-            ("1 … 9", "open what that line leads to"), ("e", "all of it, or a glance"), ("h", "hide: one line is left"),
-            ("s", "show again"), ("r, R", "refresh it, or all"), ("\(shifted), J K", "move it in the order"),
-            ("x", "off the list"), ("a", "onto the list: choose one"), ("Ctrl-L", "draw everything again"),
-            ("Ctrl-Z", "stop; fg goes on"), ("q, Ctrl-C", "quit"), ("Esc", "close this"),
+            ("\(arrows), j k", "select, or scroll a tall widget"), ("PgUp PgDn", "scroll a screen"),
+            ("Home End, g G", "select the first, the last"), ("Enter, o", "open its address"),
+            ("1 … 9", "open the address of that line"), ("e", "expand or collapse it"), ("h", "hide all but one line"),
+            ("s", "show again"), ("r, R", "reload it, or all"), ("\(shifted), J K", "move it in the order"),
+            ("x", "remove it from the list"), ("a", "add a widget to the list"), ("Ctrl-L", "draw everything again"),
+            ("Ctrl-Z", "stop; fg continues"), ("q, Ctrl-C", "quit"), ("Esc", "close this"),
         ]
     }
 }

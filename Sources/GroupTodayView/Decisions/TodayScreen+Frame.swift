@@ -30,7 +30,7 @@ extension TodayScreen {
             }
         }
         if today.panels.isEmpty {
-            let text = addable.isEmpty ? " No widgets are installed." : " No widget is on the list: a puts one onto it."
+            let text = addable.isEmpty ? " No widgets are installed." : " No widget is on the list: press a to add one."
             picture.frame.put(cells(text, .faint), row: min(size.rows - 1, firstPanelRow + (isBoxed ? 1 : 0)))
         }
     }
@@ -90,7 +90,7 @@ extension TodayScreen {
                 let style = place == selected ? CellStyle(.cyan, isBold: true, isReversed: true) : .plain
                 return cells(" \(widget.title) ", style) + cells(" \(widget.kind)", .faint)
             }
-            return OverlayPicture("Add a widget", Array(lines), end: "Enter adds, Esc leaves", size: size, look)
+            return OverlayPicture("Add a widget", Array(lines), end: "Enter adds, Esc closes", size: size, look)
         case nil: return nil
         }
     }

@@ -51,7 +51,7 @@ extension TodayScreen {
         case .character("q"): return [.command(.quit)]
         case .character("R"): return [.command(.reload(nil))]
         case .character("a"):
-            if addable.isEmpty { notice = "every widget that is installed is on the list" }
+            if addable.isEmpty { notice = "every installed widget is on the list" }
             overlay = addable.isEmpty ? nil : .adding(selected: 0)
         default: return pressOnPanel(key)
         }
@@ -113,7 +113,7 @@ extension TodayScreen {
     private mutating func expand(_ panel: Panel) -> [TodayAction] {
         if panel.displayMode == .expanded { return [.command(.collapse(panel.kind))] }
         if panel.isExpandable { return [.command(.expand(panel.kind))] }
-        notice = "there is no more of it than this"
+        notice = "this widget has no expanded view"
         return []
     }
 

@@ -70,7 +70,7 @@ extension HostState {
 
     private mutating func setExpanded(_ isExpanded: Bool, _ kind: String, _ actions: inout [HostAction]) {
         if isExpanded, manifests[kind]?.rooms[.expanded] == nil {
-            actions.append(.log(HostLogLine("it has no expanded display mode", of: kind, isFault: true)))
+            actions.append(.log(HostLogLine("the widget has no expanded display mode", of: kind, isFault: true)))
         } else if list.setExpanded(isExpanded, kind) {
             actions.append(.save(list))
         }
@@ -82,14 +82,14 @@ extension HostState {
         var url = view?.url
         if let line, let lines = view?.lines, line <= lines.count { url = lines[line - 1].url ?? url }
         guard let url = url ?? widget.manifest.urlScheme.map({ "\($0):" }) else {
-            return actions.append(.log(HostLogLine("it leads nowhere", of: kind)))
+            return actions.append(.log(HostLogLine("the widget has no address", of: kind)))
         }
         actions.append(opening(url, by: widget.manifest))
     }
 
     func opening(_ url: String, by manifest: WidgetManifest) -> HostAction {
         if manifest.allows(url) { return .open(url: url, kind: manifest.kind) }
-        let reason = "it may open its app's addresses, https and http, and not '\(url)'"
+        let reason = "the widget may open its app's addresses, https and http, but not '\(url)'"
         return .log(HostLogLine(reason, of: manifest.kind, isFault: true))
     }
 

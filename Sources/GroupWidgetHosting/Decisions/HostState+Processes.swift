@@ -18,14 +18,14 @@ extension HostState {
         // Messages of a process that ends or was killed are ignored.
         case _ where process.isEnding: break
         case .said(let message): note(message, of: &widget, process, at: now, &actions)
-        case .spoilt(let cause): fail(&widget, "said what is no message: \(cause)", at: now, &actions)
+        case .spoilt(let cause): fail(&widget, "sent an invalid message: \(cause)", at: now, &actions)
         case .complained(let text): noteComplaint(text, of: &widget, at: now, &actions)
         // The end of the process follows as a rule, and has more information.
         case .outputEnded: widget.process?.silentUntil = options.deadline(options.exitGrace, after: now)
-        case .inputFull: fail(&widget, "does not read what it is told", at: now, &actions)
+        case .inputFull: fail(&widget, "does not read its input", at: now, &actions)
         case .memory(let bytes):
             if let limit = widget.manifest.memoryLimit, bytes > limit, !options.isForDebugging {
-                fail(&widget, "used \(bytes >> 10) KiB of memory; its limit is \(limit >> 10)", at: now, &actions)
+                fail(&widget, "used \(bytes >> 10) KiB of memory; its limit is \(limit >> 10) KiB", at: now, &actions)
             }
         case .stopped: if case .stopping = process.phase { actions.append(.askWhatItHolds(run)) }
         case .holds(let holdings): noteHoldings(holdings, of: &widget, process, at: now, &actions)
@@ -42,22 +42,22 @@ extension HostState {
         case .hello(let version, let name, let placeholder):
             if version != WidgetMessage.version {
                 let known = WidgetMessage.version
-                fail(&widget, "speaks version \(version) of the protocol; this is \(known)", at: now, &actions)
+                fail(&widget, "uses version \(version) of the protocol; the host uses \(known)", at: now, &actions)
             } else if name != kind {
-                fail(&widget, "says that it is '\(name)'; its manifest says '\(kind)'", at: now, &actions)
+                fail(&widget, "sent the kind '\(name)'; its manifest has '\(kind)'", at: now, &actions)
             } else if case .starting = process.phase {
                 widget.placeholder = placeholder
                 widget.process?.phase = .active
             } else {
-                fail(&widget, "said twice what it is", at: now, &actions)
+                fail(&widget, "sent hello twice", at: now, &actions)
             }
         case _ where process.lifecycle == .starting:
-            fail(&widget, "did not say first what it is", at: now, &actions)
+            fail(&widget, "did not send hello first", at: now, &actions)
         case .answer(let answer) where answer.result == .newData && answer.timeline == nil:
             fail(&widget, "answered newData without a timeline", at: now, &actions)
         case .answer(let answer):
             if answer.id == process.update?.id { return note(answer, of: &widget, process, at: now, &actions) }
-            chat("answered \(answer.id), which it was not asked", of: &widget, at: now, &actions)
+            chat("answered update \(answer.id), which was not requested", of: &widget, at: now, &actions)
         case .suspended(let id):
             if case .suspending(id, _) = process.phase {
                 // The first answer was requested; a later one means that more was released.
@@ -65,7 +65,7 @@ extension HostState {
                 widget.process?.hasAnswered = true
                 if !widget.isVisible, widget.process?.isEnding == false { look(at: &widget, &actions) }
             } else if id != process.lastSuspension {
-                chat("answered suspension \(id), which it was not asked", of: &widget, at: now, &actions)
+                chat("answered suspension \(id), which was not requested", of: &widget, at: now, &actions)
             }
         case .open(let url):
             chat("opens '\(url)'", of: &widget, at: now, &actions)
@@ -92,7 +92,7 @@ extension HostState {
         if widget.process?.unasked.take(at: now.monotonic) == true {
             actions.append(.log(HostLogLine(Self.cut(text), of: widget.manifest.kind)))
         } else {
-            fail(&widget, "says too much", at: now, &actions)
+            fail(&widget, "sends too many messages", at: now, &actions)
         }
     }
 
@@ -105,7 +105,7 @@ extension HostState {
         let isMissing = process.update?.shows == true && answer.result == .noData && answer.timeline == nil
         if isMissing {
             answer = WidgetMessage.Answer(
-                id: answer.id, result: .failed, cause: "answered noData without the timeline that 'shows' asks for")
+                id: answer.id, result: .failed, cause: "answered noData without the timeline that 'shows' requires")
         }
         let environment = process.update?.environment
         let hadFailed = widget.ledger.failures > 0
@@ -115,7 +115,7 @@ extension HostState {
         if answer.result == .failed {
             widget.giveUpUpdate(at: now)
             if isMissing { widget.isReloadWanted = true }
-            let cause = answer.cause ?? "it does not say why"
+            let cause = answer.cause ?? "no cause was given"
             let again = now.wall.adding(Backoff().delay(after: widget.ledger.failures))
             widget.fault = PanelNote(.failed(cause), again: again)
             actions.append(.log(HostLogLine("failed: \(cause)", of: widget.manifest.kind, isFault: true)))

@@ -23,7 +23,7 @@ extension HostState {
         case .starting(let until):
             if !isToEnd(&widget, at: now, &actions) { expect(until, of: &widget, at: now) }
             if case .starting = widget.process?.phase, until <= now.monotonic {
-                fail(&widget, "did not say what it is in time", at: now, &actions)
+                fail(&widget, "did not send hello in time", at: now, &actions)
             }
         case .active: pursueActive(&widget, at: now, &actions)
         case .suspending(_, let until): pursueSuspending(&widget, until, at: now, &actions)

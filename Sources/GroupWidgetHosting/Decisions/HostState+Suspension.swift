@@ -74,7 +74,7 @@ extension HostState {
         let isLate = process.graceUntil <= now.monotonic
         if isLate, !holdings.items.isEmpty {
             let names = holdings.items.map { "'\($0)'" }.joined(separator: ", ")
-            return fail(&widget, "kept \(names) when it was to be suspended", at: now, &actions)
+            return fail(&widget, "kept a lock on \(names) when it was to be suspended", at: now, &actions)
         }
         if isStopped { actions.append(.goOn(process.run)) }
         let until = isLate ? hinder(&widget, by: holdings.locks, at: now, &actions) : process.graceUntil
@@ -103,7 +103,7 @@ extension HostState {
     ) -> Int64 {
         let note = PanelNote(.held(locks.joined(separator: "; ")))
         if widget.process?.hindrance != note {
-            let line = note.text + "; it goes on until it lets go of that, which it is to do at 'suspend'"
+            let line = note.text + "; the widget goes on until it releases that, which it should do at 'suspend'"
             actions.append(.log(HostLogLine(line, of: widget.manifest.kind, isFault: true)))
         }
         let count = min((widget.process?.hindrances ?? 0) + 1, 62)

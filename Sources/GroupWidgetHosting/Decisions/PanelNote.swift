@@ -39,8 +39,8 @@ package struct PanelNote: Hashable, Sendable {
         case .old: "not refreshed yet"
         case .held(let what): "not suspended: \(what)"
         case .deferred(.budget): "deferred: budget"
-        case .deferred(.backOff): "deferred: it failed"
-        case .deferred(.timeline): "deferred: by its timeline"
+        case .deferred(.backOff): "deferred: failure"
+        case .deferred(.timeline): "deferred: timeline"
         }
     }
 }

@@ -40,22 +40,22 @@ package enum UserCommand: Hashable, Sendable {
         case "front" where rest == ["yes"] || rest == ["no"]: self = .front(rest == ["yes"])
         case "pressure" where rest.isEmpty: self = .pressure
         case "quit" where rest.isEmpty: self = .quit
-        case "order": throw Fault(description: "order: say the kinds, in their order")
-        case "front": throw Fault(description: "front: say yes or no")
-        case "pressure", "quit": throw Fault(description: "\(verb): it takes nothing")
-        default: throw Fault(description: "'\(verb)' is unknown; known are \(Self.known)")
+        case "order": throw Fault(description: "order takes the kinds, in their order")
+        case "front": throw Fault(description: "front takes yes or no")
+        case "pressure", "quit": throw Fault(description: "\(verb) takes no argument")
+        default: throw Fault(description: "'\(verb)' is unknown; the commands are \(Self.known)")
         }
     }
 
     private static func only(_ words: [String], _ verb: String) throws(Fault) -> String {
-        guard words.count == 1 else { throw Fault(description: "\(verb): say one kind") }
+        guard words.count == 1 else { throw Fault(description: "\(verb) takes one kind") }
         return words[0]
     }
 
     private static func opening(_ words: [String]) throws(Fault) -> UserCommand {
         if words.count == 1 { return .open(words[0], line: nil) }
         guard words.count == 2, let line = Int(words[1]), line > 0 else {
-            throw Fault(description: "open: say a kind, and, if you like, the number of a line")
+            throw Fault(description: "open takes a kind and, optionally, the number of a line")
         }
         return .open(words[0], line: line)
     }

@@ -21,9 +21,9 @@ package struct ManifestDirectories: Sendable {
                 return manifests.append(manifest)
             }
             if other.hasPrefix(directory + "/") {
-                let cause = "'\(manifest.kind)' is the kind of '\(other)', too"
+                let cause = "'\(manifest.kind)' is also the kind of '\(other)'"
                 findings.append(
-                    ManifestError(file, field: "kind", cause, advice: "that one is shown; choose another kind"))
+                    ManifestError(file, field: "kind", cause, advice: "that manifest is used; choose another kind"))
             }
         }
     }

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 
 /// The fields of an object of a manifest, read strictly. Fields that were not read are reported afterwards.
@@ -20,7 +21,7 @@ struct ManifestFields {
     private init(_ value: JSONValue, _ file: String, path: String, _ reading: Reading) throws(ManifestError) {
         guard case .object(let members) = value else {
             throw ManifestError(
-                file, field: path.isEmpty ? nil : String(path.dropLast()), "it should be an object: {…}")
+                file, field: path.isEmpty ? nil : String(path.dropLast()), "it must be an object: {…}")
         }
         (self.file, self.path, self.members, self.reading) = (file, path, members, reading)
         reading.present += members.map { (path, $0.0) }
@@ -37,7 +38,7 @@ struct ManifestFields {
             let near = NearestName.among(siblings.map { String($0.dropFirst(path.count)) }.sorted(), to: name)
             return ManifestError(
                 file, field: PipeText.escaped(Array((path + name).utf8)), "there is no such field",
-                advice: near.map { "did you mean '\($0)'?" } ?? "begin its name with 'x-' if it is your own")
+                advice: near.map { "did you mean '\($0)'?" } ?? "begin the name with 'x-' if the field is your own")
         }
     }
 
@@ -56,20 +57,20 @@ struct ManifestFields {
         case nil: return nil
         case .string(let text):
             if text.unicodeScalars.contains(where: { $0.value == 0 }) {
-                throw error(name, "it has a NUL character in it")
+                throw error(name, "it contains a NUL character")
             }
             return text
-        default: throw error(name, "it should be a text: \"…\"")
+        default: throw error(name, "it must be a string: \"…\"")
         }
     }
 
     func texts(_ name: String) throws(ManifestError) -> [String]? {
         guard let value = value(name) else { return nil }
-        guard case .array(let elements) = value else { throw error(name, "it should be a list of texts: [\"…\"]") }
+        guard case .array(let elements) = value else { throw error(name, "it must be an array of strings: [\"…\"]") }
         var texts: [String] = []
         for element in elements {
             guard case .string(let text) = element, !text.unicodeScalars.contains(where: { $0.value == 0 }) else {
-                throw error(name, "it should be a list of texts, without NUL characters")
+                throw error(name, "it must be an array of strings without NUL characters")
             }
             texts.append(text)
         }
@@ -79,7 +80,7 @@ struct ManifestFields {
     func number(_ name: String, _ range: ClosedRange<Int>) throws(ManifestError) -> Int? {
         guard let value = value(name) else { return nil }
         guard case .integer(let number) = value, let number = Int(exactly: number), range.contains(number) else {
-            throw error(name, "it should be a whole number from \(range.lowerBound) to \(range.upperBound)")
+            throw error(name, "it must be an integer from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
@@ -94,7 +95,7 @@ struct ManifestFields {
         default: seconds = -.infinity
         }
         if !range.contains(seconds) {
-            throw error(name, "it should be a number of seconds from \(range.lowerBound) to \(range.upperBound)")
+            throw error(name, "it must be a number of seconds from \(range.lowerBound) to \(range.upperBound)")
         }
         return Int64(seconds * 1e9)
     }

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 
 extension WidgetManifest {
@@ -23,13 +24,13 @@ extension WidgetManifest {
         do throws(TextFault) {
             value = try JSONReader.value(of: content, deepest: 16)
         } catch {
-            throw ManifestError(file, "it is no JSON: \(error)")
+            throw ManifestError(file, "it is not JSON: \(error)")
         }
         let fields = try ManifestFields(value, file)
         let kind = try Self.kind(fields)
         guard let executable = try fields.text("executable"), !executable.isEmpty else {
             throw fields.error(
-                "executable", "it is missing", "say the widget's program: \"next-todo\" or \"./next-todo\"")
+                "executable", "it is missing", "write the widget's program: \"next-todo\" or \"./next-todo\"")
         }
         self.init(
             kind: kind, title: try fields.text("title"), executable: Self.path(executable, in: directory),
@@ -42,7 +43,7 @@ extension WidgetManifest {
 
     private static func kind(_ fields: ManifestFields) throws(ManifestError) -> String {
         guard let kind = try fields.text("kind") else {
-            throw fields.error("kind", "it is missing", "say what a container is to call the widget")
+            throw fields.error("kind", "it is missing", "write the name of the widget's type")
         }
         let isPlain = kind.utf8.allSatisfy { byte in
             switch byte {
@@ -55,7 +56,8 @@ extension WidgetManifest {
         if kind.isEmpty || kind.utf8.count > 200 || kind.hasPrefix(".") || !isPlain {
             let shown = PipeText.escaped(Array(kind.utf8))
             throw fields.error(
-                "kind", "'\(shown)' is none", "it has letters, digits, '.', '-' and '_', and does not begin with '.'")
+                "kind", "'\(shown)' is not a kind",
+                "a kind has letters, digits, '.', '-' and '_', and does not begin with '.'")
         }
         return kind
     }
@@ -89,13 +91,13 @@ extension WidgetManifest {
         for text in try fields.texts("interests") ?? [] {
             guard let interest = Interest(text: text) else {
                 throw fields.error(
-                    "interests", "'\(PipeText.escaped(Array(text.utf8)))' is none",
-                    "say a pattern for paths, metadata:PATTERN, defaults:SUITE or defaults:SUITE:KEY")
+                    "interests", "'\(PipeText.escaped(Array(text.utf8)))' is not an interest",
+                    "write a pattern for paths, metadata:PATTERN, defaults:SUITE or defaults:SUITE:KEY")
             }
             if let fault = interest.fault {
                 throw fields.error(
                     "interests", "'\(PipeText.escaped(Array(text.utf8)))' matches nothing: \(fault)",
-                    "say a pattern for paths, relative to the container")
+                    "write a pattern for paths, relative to the container")
             }
             interests.append(interest)
         }
@@ -125,7 +127,8 @@ extension WidgetManifest {
         // A click on any text would open URLs of these schemes.
         if !isScheme || ["file", "javascript", "data"].contains(scheme.lowercased()) {
             throw fields.error(
-                "urlScheme", "'\(PipeText.escaped(Array(scheme.utf8)))' is none of an app", "say \"todo\"")
+                "urlScheme", "'\(PipeText.escaped(Array(scheme.utf8)))' is not the scheme of an app",
+                "write a scheme such as \"todo\"")
         }
         return scheme
     }

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupContainer
 
@@ -45,11 +46,11 @@ final class AppRequests {
                 switch try center.open(url, refused: { reason = $0 }) {
                 case .opened: break
                 case .refused:
-                    let cause = "its app does not take '\(url)': \(PipeText.escaped(Array(reason.utf8)))"
+                    let cause = "its app refused '\(url)': \(PipeText.escaped(Array(reason.utf8)))"
                     watch.tell { $0.complaints.append("\(kind): \(cause)") }
                 case .noApp: watch.tell { $0.unopened.append(ContainerWatch.Address(url: url, kind: kind)) }
                 case .queued:
-                    let cause = "its app has not taken '\(url)' in time; it gets it when it gets there"
+                    let cause = "its app has not taken '\(url)' in time; the address stays in the app's queue"
                     watch.tell { $0.complaints.append("\(kind): \(cause)") }
                 }
             } catch {

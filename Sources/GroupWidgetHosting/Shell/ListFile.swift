@@ -47,10 +47,10 @@ package struct ListFile: Sendable {
             throw Fault(description: "cannot read '\(path)': \(error)")
         }
         guard let value = try? JSONReader.value(of: content, deepest: 4), let fields = try? ManifestFields(value, path)
-        else { throw damaged(path, "it is no JSON object") }
+        else { throw damaged(path, "it is not a JSON object") }
         do throws(ManifestError) {
             if let version = try fields.number("version", 1...Int(Int32.max)), version > 1 {
-                throw fields.error("version", "it is of a newer version")
+                throw fields.error("version", "it is newer than this program's")
             }
             return ShownList(try fields.texts("shown"), expanded: Set(try fields.texts("expanded") ?? []))
         } catch {
@@ -59,7 +59,7 @@ package struct ListFile: Sendable {
     }
 
     private func damaged(_ path: String, _ cause: String) -> Fault {
-        Fault(description: "'\(path)' cannot be used: \(cause); remove it to begin anew with all widgets")
+        Fault(description: "'\(path)' cannot be used: \(cause); remove the file to show all widgets again")
     }
 
     /// Writes the list: the file changes as a whole or not at all. Errors: `Fault` with the reason.

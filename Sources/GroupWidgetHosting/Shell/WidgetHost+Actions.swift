@@ -162,7 +162,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
         do throws(Errno) {
             try views.write(view, kind)
         } catch {
-            let line = HostLogLine("what it shows cannot be kept: \(error)", of: kind)
+            let line = HostLogLine("its view cannot be kept: \(error)", of: kind)
             try frontEnd.log(line, at: Self.now)
         }
     }

@@ -142,6 +142,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
             switch signal {
             case .child: reap()
             case .userTwo: events.append(.memoryPressure)
+            case .kill, .goOn, .stop: break  // Cannot be received.
             case .windowChanged: try? frontEnd.resize()
             case .interrupt, .terminate, .hangup, .quit:
                 endSignal = signal.rawValue

@@ -17,7 +17,7 @@ public struct RefreshState: Hashable, Sendable, CustomStringConvertible {
     /// A sentence for people.
     public var description: String {
         var parts: [String] = []
-        if let succeededAt { parts.append("true as of \(succeededAt.ISO8601Format())") }
+        if let succeededAt { parts.append("current as of \(succeededAt.ISO8601Format())") }
         if let nextTry { parts.append("failed \(failures) times, again at \(nextTry.ISO8601Format()): back-off") }
         if let nextBudget {
             parts.append("deferred until \(nextBudget.ISO8601Format()): budget")

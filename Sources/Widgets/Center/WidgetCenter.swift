@@ -43,7 +43,7 @@ public struct WidgetCenter: Sendable {
 
     /// Follows the center's values. A change means that a reload may have been requested, that an app may have come to
     /// the front or left it, or that other widgets may be present.
-    package func follow() throws(CoordinationError) -> DefaultsFollower { try defaults.follow() }
+    package func follow() throws(CoordinationError) -> Follower<DefaultsChange> { try defaults.follow() }
 
     private static let frontApp = "app in front"
 

@@ -24,11 +24,11 @@ public struct Interest: Hashable, Sendable {
         Interest(.defaults(suite: suite, key: key))
     }
 
-    /// Parses the form of command lines; nil if it has no suite, or an empty key or pattern.
+    /// Parses the form of manifests and command lines; nil if it has no suite, or an empty key or pattern.
     /// - `defaults:SUITE` and `defaults:SUITE:KEY`, where KEY may contain a ':' and SUITE does not
     /// - `metadata:PATTERN` for items also where they are only touched
     /// - any other text is a pattern for paths
-    public init?(text: String) {
+    package init?(text: String) {
         let prefix = "defaults:"
         let metadata = "metadata:"
         if text.hasPrefix(metadata) {

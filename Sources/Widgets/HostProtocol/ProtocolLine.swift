@@ -24,7 +24,7 @@ package enum ProtocolLine {
         } catch let error as DecodingError {
             return described(error)
         } catch {
-            return "it is no JSON"
+            return "it is not JSON"
         }
     }
 
@@ -36,10 +36,10 @@ package enum ProtocolLine {
         return switch error {
         case .keyNotFound(let key, let context): place(context, key) + "it is missing"
         case .valueNotFound(_, let context): place(context) + "it is null"
-        case .typeMismatch(let type, let context): place(context) + "it should be of type \(type)"
+        case .typeMismatch(let type, let context): place(context) + "it must be of type \(type)"
         case .dataCorrupted(let context):
-            context.codingPath.isEmpty ? "it is no JSON" : place(context) + context.debugDescription
-        @unknown default: "it is no message"
+            context.codingPath.isEmpty ? "it is not JSON" : place(context) + context.debugDescription
+        @unknown default: "it is not a message"
         }
     }
 

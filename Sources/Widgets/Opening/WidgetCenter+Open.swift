@@ -81,7 +81,7 @@ extension WidgetCenter {
         do throws(Errno) {
             try ChildProcess.startDetached(link.launch.map { Array($0.utf8) })
         } catch {
-            throw .unstartableApp(link.launch.first ?? "", scheme: scheme, cause: "\(error)")
+            throw .unstartableApp(link.launch.first ?? "", scheme: scheme, cause: error)
         }
         // Without this wait, the next process would start the app again.
         _ = try channel.awaitListener(AppLink.listener, timeout: .until(end))
@@ -94,7 +94,7 @@ extension WidgetCenter {
         guard let content = try? Array(encoder.encode(link)) else { return }
         let key = AppLink.key(ofScheme: scheme)
         if try defaults.versionedValue(forKey: key).value == .json(content) { return }
-        try defaults.set(.json(content), forKey: key, .durable)
+        try defaults.set(.json(content), forKey: key, durability: .durable)
     }
 }
 

@@ -105,7 +105,7 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
         }
         let refreshAt = timeline.refreshDate.map(Int64.init(nanosecondsOf:))
         guard let encoded = RenderedEntries.encoded(timeline) else {
-            onFailure(CoordinationError.unencodableWidgetRecord(file.label))
+            onFailure(CoordinationError.unencodableWidgetRecord(file))
             return try session.finish(.failed) {}
         }
         let result = try session.finish(.rendered(encoded, refreshAt: refreshAt)) { try deliver(timeline, encoded) }
@@ -164,6 +164,6 @@ public struct ProviderFailure: Error, CustomStringConvertible {
 
     /// A sentence for people.
     public var description: String {
-        deadline.map { "\(kind): no answer within \($0)" } ?? "\(kind): it says that it failed"
+        deadline.map { "\(kind): no answer within \($0)" } ?? "\(kind): the widget reported a failure"
     }
 }

@@ -14,11 +14,6 @@ enum RenderedEntries {
     }
 }
 
-extension Date {
-    /// Creates a date from nanoseconds since 1970.
-    package init(nanoseconds: Int64) { self.init(timeIntervalSince1970: Double(nanoseconds) / 1e9) }
-}
-
 extension Int64 {
     /// Returns the date in nanoseconds since 1970, clamped to the range of `Int64`.
     package init(nanosecondsOf date: Date) {

@@ -19,7 +19,7 @@ enum StoredFile {
         guard let content = try file.read() else { return nil }
         switch decoded(type, content) {
         case .content(let stored): return stored
-        case .newer(let version): throw .newerWidgetRecord(file.label, version)
+        case .newer(let version): throw .newerWidgetRecord(file, version)
         case .none: throw try damaged(file)
         }
     }
@@ -47,11 +47,11 @@ enum StoredFile {
 
     /// Puts a damaged file aside, and returns the error to throw.
     static func damaged(_ file: PrivateFile) throws(CoordinationError) -> CoordinationError {
-        .damagedWidgetRecord(file.label, putAsideAs: try file.putAside())
+        .damagedWidgetRecord(file, putAsideAs: try file.putAside())
     }
 
     static func write(_ content: some VersionedContent, _ file: PrivateFile) throws(CoordinationError) {
-        guard let encoded = encoded(content) else { throw .unencodableWidgetRecord(file.label) }
+        guard let encoded = encoded(content) else { throw .unencodableWidgetRecord(file) }
         try file.replace(by: encoded)
     }
 }

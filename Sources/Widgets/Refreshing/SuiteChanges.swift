@@ -28,7 +28,7 @@ struct SuiteChanges {
         try read(defaults.follow(keys: keys.names, since: origin))
     }
 
-    private mutating func read(_ beginning: DefaultsFollower) throws(CoordinationError) {
+    private mutating func read(_ beginning: Follower<DefaultsChange>) throws(CoordinationError) {
         var follower = beginning
         while let change = try follower.next(timeout: .zero) {
             switch change.kind {

@@ -52,7 +52,7 @@ struct WidgetRecord: Equatable, Sendable {
         guard let content = try file.read() else { return nil }
         switch decoded(content) {
         case .content(let record): return record
-        case .newer(let version): throw .newerWidgetRecord(file.label, version)
+        case .newer(let version): throw .newerWidgetRecord(file, version)
         case .none: throw try StoredFile.damaged(file)
         }
     }

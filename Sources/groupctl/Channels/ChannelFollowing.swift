@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -35,13 +36,13 @@ struct ChannelOptions {
     init(_ run: borrowing CommandRun) throws {
         let arguments = run.arguments
         guard let name = try arguments.text("listener") else {
-            throw arguments.usageError("--listener is missing: a name, under which what is posted is kept for you")
+            throw arguments.usageError("--listener is missing: the name for which messages are kept")
         }
         listener = name
         switch try arguments.text("from") {
         case nil, "now": beginning = .now
         case "oldest": beginning = .oldest
-        default: throw arguments.usageError("--from: say now or oldest")
+        default: throw arguments.usageError("--from must be now or oldest")
         }
         limit = try arguments.text("count").map { text in
             if let number = Int(text), number > 0 { return number }
@@ -51,7 +52,8 @@ struct ChannelOptions {
         acknowledges = !arguments.flag("no-acknowledge")
         command = arguments.command
         if command != nil && !acknowledges {
-            throw arguments.usageError("--no-acknowledge is for lines: a COMMAND's message is done when it succeeds")
+            throw arguments.usageError(
+                "--no-acknowledge is for lines: with COMMAND, its success acknowledges a message")
         }
     }
 
@@ -72,7 +74,7 @@ struct ChannelOptions {
             return try listener.next(timeout: timeout)
         } catch {
             if error.code != .damaged { throw error }
-            run.complain("\(error)")
+            run.complain(message(of: error))
             return nil
         }
     }
@@ -175,7 +177,8 @@ struct MessageLoop {
             ("GROUP_CONTAINER", container.pathForCommands), ("GROUP_CHANNEL", Array(channel.utf8)),
             ("GROUP_MESSAGE", Array("\(message.number)".utf8)),
             ("GROUP_SIGNAL", Array((message.bytes == nil ? "1" : "").utf8)),
-            ("GROUP_PURPOSE", Array(message.by.purpose.utf8)), ("GROUP_TIME", Array(Timestamp.text(message.time).utf8)),
+            ("GROUP_PURPOSE", Array(message.by.purpose.utf8)),
+            ("GROUP_TIME", Array(Timestamp.text(message.timeNanoseconds).utf8)),
             ("GROUP_FAILURES", Array("\(runner.retry.failures)".utf8)),
         ]
     }

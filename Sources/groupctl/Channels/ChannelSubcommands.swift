@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -10,7 +11,7 @@ func channels(_ run: inout CommandRun) throws -> ExitStatus {
     case "status": try channelStatus(&run)
     case "acknowledge": try acknowledge(&run)
     case "remove": try removeListener(&run)
-    default: throw run.arguments.usageError("say what to do: post, follow, list, status, acknowledge or remove")
+    default: throw run.arguments.usageError("missing a command: post, follow, list, status, acknowledge or remove")
     }
 }
 
@@ -33,29 +34,32 @@ extension CommandRun {
 
     /// Returns an existing listener: a misspelled name creates none.
     fileprivate func existingListener(_ operation: String) throws -> (
-        channel: GroupChannel, listener: GroupChannel.Listener
+        container: Container, channel: GroupChannel, listener: GroupChannel.Listener
     ) {
-        let (name, channel) = (try text("LISTENER"), try channel().channel)
+        let name = try text("LISTENER")
+        let (container, channel) = try channel()
         guard let listener = try channel.listeners().first(where: { $0.name == name }) else {
-            throw CoordinationError.noSuchListener(name, of: channel.name, operation: operation)
+            throw CoordinationError.noSuchListener(name, of: channel, container, operation: operation)
         }
-        return (channel, listener)
+        return (container, channel, listener)
     }
 }
 
 private func post(_ run: inout CommandRun) throws -> ExitStatus {
     let arguments = run.arguments
     let (text, isSignal) = (arguments.positional("TEXT"), arguments.flag("signal"))
-    if isSignal && text != nil { throw arguments.usageError("--signal says nothing, so TEXT is one too many") }
+    if isSignal && text != nil {
+        throw arguments.usageError("--signal posts a message without content, and excludes TEXT")
+    }
     let channel = try run.channel().channel
     let durability: Durability = arguments.flag("durable") ? .durable : .relaxed
     let number: UInt64
     if isSignal {
-        number = try channel.signal(durability)
+        number = try channel.signal(durability: durability)
     } else {
         // One byte more than a message may have, so that the library reports the limit.
         let content = try text ?? StandardInput.readBeginning(ChannelLimits.message + 1)
-        number = try channel.post(bytes: content, durability)
+        number = try channel.post(bytes: content, durability: durability)
     }
     if run.options.isJSON {
         let fields: [(String, JSONValue)] = [("channel", .string(channel.name)), ("number", .unsigned(number))]
@@ -87,14 +91,14 @@ private func listChannels(_ run: inout CommandRun) throws -> ExitStatus {
 private func channelStatus(_ run: inout CommandRun) throws -> ExitStatus {
     let (container, channel) = try run.channel()
     guard try container.status().channels.contains(where: { $0.name == channel.name }) else {
-        throw CoordinationError.noSuchChannel(channel.name, operation: "show")
+        throw CoordinationError.noSuchChannel(channel, container, operation: "show")
     }
     for listener in try channel.listeners() {
         if run.options.isJSON {
             try run.output.writeLine(json(listener).encoded())
             continue
         }
-        let since = listener.waitingSince.map { Timestamp.text($0) } ?? "-"
+        let since = listener.waitingSinceNanoseconds.map { Timestamp.text($0) } ?? "-"
         let fields = [
             listener.name, String(listener.acknowledged), String(listener.waitingCount), since,
             "\(listener.by.purpose) (\(listener.by.processIdentifier))",
@@ -107,18 +111,18 @@ private func channelStatus(_ run: inout CommandRun) throws -> ExitStatus {
 private func acknowledge(_ run: inout CommandRun) throws -> ExitStatus {
     let word = try run.text("NUMBER")
     guard word.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains), let number = UInt64(word) else {
-        throw run.arguments.usageError("NUMBER: '\(PipeText.escaped(Array(word.utf8)))' is no message's number")
+        throw run.arguments.usageError("NUMBER: '\(PipeText.escaped(Array(word.utf8)))' is not a message's number")
     }
-    let (channel, found) = try run.existingListener("acknowledge")
+    let (_, channel, found) = try run.existingListener("acknowledge")
     let durability: Durability = run.arguments.flag("durable") ? .durable : .relaxed
-    try channel.listener(named: found.name).acknowledge(upTo: number, durability)
+    try channel.listener(named: found.name).acknowledge(upTo: number, durability: durability)
     return .success
 }
 
 private func removeListener(_ run: inout CommandRun) throws -> ExitStatus {
-    let (channel, found) = try run.existingListener("remove listener")
+    let (container, channel, found) = try run.existingListener("remove listener")
     guard try channel.removeListener(named: found.name) else {
-        throw CoordinationError.noSuchListener(found.name, of: channel.name, operation: "remove listener")
+        throw CoordinationError.noSuchListener(found.name, of: channel, container, operation: "remove listener")
     }
     return .success
 }

@@ -4,90 +4,92 @@ extension GroupControl {
     static let channels = CommandSpecification(
         name: "channels",
         summary:
-            "Queues of messages that all members share: each listener gets every message, in order, until it acknowledges it.",
+            "Posts and reads messages in channels, which are queues that all members share. Each listener gets every message, in order, until it acknowledges the message.",
         usage: ["groupctl channels COMMAND GROUP …"],
         subcommands: [post, follow, channelList, channelStatus, acknowledge, removeListener],
         examples: [
-            HelpEntry("echo play | groupctl channels post ./shared/ player", "A message from standard input."),
+            HelpEntry("echo play | groupctl channels post ./shared/ player", "Posts standard input as a message."),
             HelpEntry(
                 "groupctl channels follow ./shared/ player --listener lamp -- ./switch",
-                "Runs a command for each message, which has it on its standard input."),
-            HelpEntry("groupctl channels status ./shared/ player", "Who listens, and how far behind."),
+                "Runs a command for each message, with the message on standard input."),
+            HelpEntry("groupctl channels status ./shared/ player", "Shows the listeners, and how far behind each is."),
         ])
 
     private static let channel = PositionalSpecification(
-        "CHANNEL", help: "Its name; it comes into being with its first message or listener.")
+        "CHANNEL", help: "The name of a channel. Its first message or listener creates it.")
     private static let listener = PositionalSpecification(
         "LISTENER", help: "A listener's name, as 'channels status' shows it.")
 
     private static let post = CommandSpecification(
-        name: "post", summary: "Posts a message: TEXT, or else what standard input holds, as it is.",
+        name: "post", summary: "Posts a message: TEXT or, without it, the bytes of standard input.",
         usage: ["groupctl channels post GROUP CHANNEL [TEXT] [--signal] [--durable]"],
         options: [
-            .flag("signal", help: "A message that says nothing but that it came."),
-            .flag("durable", help: "Return once it is on the disk."),
+            .flag("signal", help: "Post a message without content."),
+            .flag("durable", help: "Wait until the change is on the disk."),
         ],
         positionals: [
             group, channel,
             PositionalSpecification(
-                "TEXT", .optional, help: "What it says; one that begins with '-' goes behind '--'."),
+                "TEXT", .optional, help: "The message. If it begins with '-', put '--' before it."),
         ],
         examples: [
             HelpEntry("groupctl channels post ./shared/ player pause", ""),
-            HelpEntry("groupctl channels post ./shared/ pictures --durable <cat.png", "At most 16 MiB."),
+            HelpEntry(
+                "groupctl channels post ./shared/ pictures --durable <cat.png", "Posts a file, of at most 16 MiB."),
         ],
         exitStatuses: statuses(
-            "0", "1=the channel is full: the slowest listener is named", "64", "66=no such group", "74", "77"))
+            "0", "1=the channel is full; the message names the slowest listener", "64", "66=no such group", "74", "77"))
 
     private static let follow = CommandSpecification(
         name: "follow",
         summary:
-            "Prints each message under a listener's name, or runs COMMAND for it, and acknowledges it once it was printed, or COMMAND has ended with 0.",
+            "Prints each message for a listener, or runs COMMAND for it, and acknowledges the message after it was printed or COMMAND has succeeded.",
         usage: ["groupctl channels follow GROUP CHANNEL --listener NAME [options] [-- COMMAND [ARG…]]"],
         options: [
             .value(
                 "listener", letter: "l", "NAME",
                 help:
-                    "The listener: a name that outlives this process. What is posted from its first time on is kept for it until it is acknowledged, or the listener removed."
+                    "The listener's name, which outlives this process. From its first use on, each message is kept until the listener acknowledges it or is removed."
             ),
             .value(
                 "from", "PLACE", choices: ["now", "oldest"],
                 help:
-                    "Where a listener begins that is there for the first time: now (the default): it gets what is posted from then on, and nothing that was kept before; where it is the only one, that is dropped. Or oldest: what is kept for other listeners, too, or, where nobody has listened, the newest messages."
+                    "Where a new listener begins. With now (the default): at the next message that is posted; older messages are dropped if no other listener needs them. With oldest: at the oldest message that is still kept; without listeners, a channel keeps only its newest messages."
             ),
             .value("count", letter: "n", "N", help: "End after N messages, or N successful runs of COMMAND."),
             .flag(
-                "no-acknowledge", help: "Acknowledge nothing: all of it comes again, to the next process that listens."),
+                "no-acknowledge",
+                help: "Acknowledge nothing: the next process that uses this listener's name gets the messages again."),
             .value(
                 "timeout", letter: "t", "T",
-                help: "End with status 2 when no message came for so long; 0: once all were told."),
+                help: "End with status 2 when no message came for T; with 0, after the waiting messages."),
         ],
         positionals: [group, channel], trailingCommand: .optional,
         notes: [
             HelpEntry(
                 "Lines",
-                "In a pipe NUMBER<TAB>TEXT, escaped as watch-group's lines; a signal has no TAB. With --json an object each: channel, number, text (and bytes, in base 64, where it is not UTF-8; both null for a signal), by, time. A message is acknowledged once its line is written to the pipe, read or not: with '| head' those behind the last that it shows are lost. For some of them say -n, and for work that must be done COMMAND. After a kill of this process a message may be told again, none is skipped. One process at a time listens under a name; another one ends with 4."
+                "In a pipe, a line is NUMBER<TAB>TEXT, escaped as watch-group's lines; the line of a signal has no TAB. With --json, a line is an object: channel, number, text (null for a signal), bytes (in Base64, only if the message is not UTF-8), by, time. A message is acknowledged once its line is written to the pipe, whether or not it is read: with '| head', the messages after those that head prints are lost. Use -n for a number of messages, and COMMAND for work that must be done. After a kill of this process, a message may be printed again, and none is skipped. One process at a time can follow under a name; a second process ends with status 4."
             ),
             HelpEntry(
                 "Command",
-                "COMMAND is run for one message after the other, with its content on standard input and GROUP_CONTAINER, GROUP_CHANNEL, GROUP_MESSAGE (its number), GROUP_SIGNAL (1 if it is one), GROUP_PURPOSE (its poster), GROUP_TIME and GROUP_FAILURES in its environment. If it fails, it is run again for the same message after half a second, then one, two, up to a minute; later messages wait. It is killed if this process is, and gets the signal that ends it."
+                "COMMAND is run for one message after the other, with the message on standard input and these variables in its environment: GROUP_CONTAINER, GROUP_CHANNEL, GROUP_MESSAGE (the message's number), GROUP_SIGNAL (1 for a signal), GROUP_PURPOSE (the poster's purpose), GROUP_TIME and GROUP_FAILURES. If COMMAND fails, it is run again for the same message after half a second, then one, two, up to a minute; later messages wait. COMMAND is killed if this process is killed, and gets the signal that ends this process."
             ),
         ],
         examples: [
             HelpEntry(
                 "groupctl channels follow ./shared/ player -l log --from oldest -t 0",
-                "What is waiting, and ends."),
+                "Prints the waiting messages, and ends."),
             HelpEntry(
                 "groupctl channels follow ./shared/ jobs -l worker -- ./do-job",
-                "Each until it succeeds."),
+                "Runs do-job for each message until it succeeds."),
         ],
         exitStatuses: statuses(
-            "0=--count is reached, or the reader of the output is gone", "2=--timeout passed without a message",
-            "4=another process listens under that name", "64", "66=no such group; the listener was removed", "77",
-            "126, 127=COMMAND may not be run; there is none", "128+n"))
+            "0=--count was reached, or the reader of the output is gone", "2=--timeout passed without a message",
+            "4=another process listens under this name", "64", "66=no such group; the listener was removed", "77",
+            "126, 127=COMMAND cannot be executed; COMMAND was not found", "128+n"))
 
     private static let channelList = CommandSpecification(
-        name: "list", summary: "Prints the channels: name, messages kept, posts so far, listeners.",
+        name: "list", summary: "Prints the channels: name, messages kept, messages posted so far, number of listeners.",
         usage: ["groupctl channels list GROUP"], positionals: [group],
         examples: [HelpEntry("groupctl channels list ./shared/ --json", "")],
         exitStatuses: statuses("0", "64", "66=no such group", "77"))
@@ -95,24 +97,26 @@ extension GroupControl {
     private static let channelStatus = CommandSpecification(
         name: "status",
         summary:
-            "Prints the listeners, the one that is the furthest behind first: name, number acknowledged, how many wait, since when, who listened last.",
+            "Prints the listeners, the furthest behind first: name, last message acknowledged, number of waiting messages, since when, the process that listened last.",
         usage: ["groupctl channels status GROUP CHANNEL"], positionals: [group, channel],
         examples: [HelpEntry("groupctl channels status ./shared/ player --json", "")],
         exitStatuses: statuses("0", "64", "65", "66=no such group or channel", "77"))
 
     private static let acknowledge = CommandSpecification(
         name: "acknowledge",
-        summary: "Marks all messages up to NUMBER as done for a listener that nobody listens as now.",
+        summary: "Acknowledges all messages up to NUMBER for a listener that no process uses now.",
         usage: ["groupctl channels acknowledge GROUP CHANNEL LISTENER NUMBER [--durable]"],
-        options: [.flag("durable", help: "Return once it is on the disk.")],
-        positionals: [group, channel, listener, PositionalSpecification("NUMBER", help: "Of the last one.")],
+        options: [.flag("durable", help: "Wait until the change is on the disk.")],
+        positionals: [
+            group, channel, listener, PositionalSpecification("NUMBER", help: "The number of the last message."),
+        ],
         examples: [HelpEntry("groupctl channels acknowledge ./shared/ jobs worker 12", "")],
         exitStatuses: statuses(
-            "0", "4=somebody listens under that name", "64=there is no such message; wrong usage",
+            "0", "4=a process listens under this name", "64=there is no such message; wrong usage",
             "66=no such group or listener", "77"))
 
     private static let removeListener = CommandSpecification(
-        name: "remove", summary: "Forgets a listener, and what is kept for nobody else.",
+        name: "remove", summary: "Removes a listener, and the messages that are kept only for it.",
         usage: ["groupctl channels remove GROUP CHANNEL LISTENER"], positionals: [group, channel, listener],
         examples: [HelpEntry("groupctl channels remove ./shared/ player lamp", "")],
         exitStatuses: statuses("0", "64", "66=no such group or listener", "77"))

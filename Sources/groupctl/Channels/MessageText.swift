@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -24,7 +25,7 @@ struct MessageText {
         }
         let who = "\(TerminalName.shown(Array(message.by.purpose.utf8))) (\(message.by.processIdentifier))"
         let text = message.bytes.map { TerminalName.shown($0) } ?? terminal.styled("signal", as: .faint)
-        let time = terminal.styled(Timestamp.ofDay(message.time), as: .faint)
+        let time = terminal.styled(Timestamp.ofDay(message.timeNanoseconds), as: .faint)
         let number = terminal.styled("\(message.number)", as: .strong)
         return Array("\(time)  \(number)  \(text)  \(terminal.styled(who, as: .faint))\n".utf8)
     }
@@ -44,7 +45,7 @@ struct MessageText {
                     ("pid", .integer(Int64(message.by.processIdentifier))), ("purpose", .string(message.by.purpose)),
                 ])
             ),
-            ("time", .string(Timestamp.text(message.time))),
+            ("time", .string(Timestamp.text(message.timeNanoseconds))),
         ]
         return .object(fields)
     }

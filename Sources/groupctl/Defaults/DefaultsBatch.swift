@@ -35,7 +35,7 @@ struct DefaultsBatch {
                     answer =
                         "error: "
                         + (run.options.isJSON
-                            ? ErrorReport.object(error).encoded() : TerminalText.visible("\(error)"))
+                            ? ErrorReport.object(error).encoded() : TerminalText.visible(message(of: error)))
                 }
                 if let answer { try run.output.writeLine(answer) }
             }
@@ -47,7 +47,7 @@ struct DefaultsBatch {
         let words = try ShellWords.of(line)
         if words.isEmpty { return nil }
         guard case .run(let arguments) = try parser.parse(words) else {
-            throw UsageError("there is no help in a batch", commandPath: ["groupctl", "defaults"])
+            throw UsageError("--help is not possible in a batch", commandPath: ["groupctl", "defaults"])
         }
         switch try commands.answer(to: arguments) {
         case .done: return "ok"
@@ -56,11 +56,12 @@ struct DefaultsBatch {
                 return try value.json().encoded()
             } catch {
                 throw CoordinationError.ofDefaults(
-                    .invalidContent, key, in: commands.defaults.suite, operation: "print", cause: "\(error)")
+                    .invalidContent, operation: "print", key, in: commands.defaults, reason: "\(error)")
             }
         case .listing(let members): return listing(members).encoded()
         case .document(let json): return json.encoded()
-        case .propertyList: throw arguments.usageError("--format: an answer is one line, and a property list is more")
+        case .propertyList:
+            throw arguments.usageError("--format: an answer in a batch is one line, and a property list has more")
         }
     }
 }

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -25,7 +26,7 @@ func defaults(_ run: inout CommandRun) throws -> ExitStatus {
             line = try run.options.isJSON ? value.json().encoded() : value.plainText()
         } catch {
             throw CoordinationError.ofDefaults(
-                .invalidContent, key, in: suite, operation: "print", cause: "\(error)")
+                .invalidContent, operation: "print", key, in: defaults, reason: "\(error)")
         }
         try run.output.writeLine(line)
     case .listing(let members): for line in lines(members, run) { try run.output.writeLine(line) }

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -52,7 +53,7 @@ struct SuiteCommands {
         let fallback = try arguments.text("default")
         if let value = try defaults.versionedValue(forKey: key).value { return .value(value, key: key) }
         if let fallback { return .value(.string(fallback), key: key) }
-        throw CoordinationError.noSuchKey(key, in: defaults.suite, operation: "get")
+        throw CoordinationError.noSuchKey(key, in: defaults, operation: "get")
     }
 
     private func set(_ arguments: ParsedArguments) throws -> SuiteAnswer {
@@ -61,7 +62,7 @@ struct SuiteCommands {
         guard let type = ValueType(rawValue: name) else {
             let known = ValueType.allCases.map(\.rawValue).joined(separator: ", ")
             throw arguments.usageError(
-                "--type: '\(PipeText.escaped(Array(name.utf8)))' is none; the types are \(known)")
+                "--type: '\(PipeText.escaped(Array(name.utf8)))' is not a type; the types are \(known)")
         }
         let value: DefaultsValue
         do throws(ValueType.Fault) {
@@ -71,27 +72,27 @@ struct SuiteCommands {
         }
         let durability: Durability = arguments.flag("durable") ? .durable : .relaxed
         if let expected = arguments.value("if") {
-            try set(value, key, ifPresent: (expected, type), durability)
+            try set(value, key, ifPresent: (expected, type), durability: durability)
         } else {
-            try defaults.set(value, forKey: key, durability)
+            try defaults.set(value, forKey: key, durability: durability)
         }
         return .done([("key", .string(key)), ("outcome", "set")])
     }
 
     private func set(
         _ value: DefaultsValue, _ key: String, ifPresent expected: (word: [UInt8], type: ValueType),
-        _ durability: Durability
+        durability: Durability
     ) throws {
         let sameType = try? expected.type.value(of: expected.word)
-        try defaults.transaction(durability) { transaction in
+        try defaults.transaction(durability: durability) { transaction in
             let present = transaction.stored(forKey: key)
             let shown = try? present?.plainText()
             guard let present, present == sameType || shown.map({ Array($0.utf8) }) == expected.word else {
                 let now = shown.map { "is '\(PipeText.escaped(Array($0.prefix(100).utf8)))'" } ?? "is another one"
                 throw CoordinationError.ofDefaults(
-                    .conflict, key, in: defaults.suite, operation: "set",
-                    cause: present == nil ? "nothing is set" : "the value \(now)",
-                    advice: "read it again, and decide again")
+                    .conflict, operation: "set", key, in: defaults,
+                    reason: present == nil ? "nothing is set" : "the value \(now)",
+                    remedy: .ofCommand("read the value again, and decide again"))
             }
             transaction.set(value, forKey: key)
         }
@@ -99,7 +100,7 @@ struct SuiteCommands {
 
     private func delete(_ arguments: ParsedArguments) throws -> SuiteAnswer {
         let key = try text("KEY", arguments)
-        let missing = CoordinationError.noSuchKey(key, in: defaults.suite, operation: "delete")
+        let missing = CoordinationError.noSuchKey(key, in: defaults, operation: "delete")
         if try defaults.versionedValue(forKey: key).value == nil { throw missing }
         try defaults.transaction { transaction in
             if transaction.stored(forKey: key) == nil { throw missing }
@@ -112,7 +113,7 @@ struct SuiteCommands {
         let key = try text("KEY", arguments)
         let word = arguments.positional("N") ?? Array("1".utf8)
         guard let step = word.validText.flatMap({ Int($0) }) else {
-            throw arguments.usageError("N: '\(PipeText.escaped(word))' is no whole number of 64 bits")
+            throw arguments.usageError("N: '\(PipeText.escaped(word))' is not an integer of 64 bits")
         }
         let sum = try defaults.transaction { transaction in
             let present = try number(transaction.stored(forKey: key), key)
@@ -132,15 +133,14 @@ struct SuiteCommands {
         case .integer(let number)?: return number
         case .string(let text)?:
             if let number = Int(text) { return number }
-            throw invalid(key, "what is set is a text, and no whole number")
-        case let value?: throw invalid(key, "what is set is of type \(value.typeName), and no whole number")
+            throw invalid(key, "the value is a text, and not a whole number")
+        case let value?: throw invalid(key, "the value is of type \(value.typeName), and not a whole number")
         }
     }
 
-    private func invalid(_ key: String, _ cause: String) -> CoordinationError {
+    private func invalid(_ key: String, _ reason: String) -> CoordinationError {
         .ofDefaults(
-            .invalidContent, key, in: defaults.suite, operation: "increment", cause: cause,
-            advice: "it was left as it is")
+            .invalidContent, operation: "increment", key, in: defaults, reason: "\(reason); the value was not changed")
     }
 
     /// Returns all keys and values. Throws if the suite is damaged, where the library's own reading continues with what

@@ -15,7 +15,7 @@ extension SuiteCommands {
         do throws(TextFault) {
             members = try Self.members(of: content)
         } catch {
-            throw CoordinationError.malformedImport(path, cause: "\(error)")
+            throw CoordinationError.malformedImport(path, reason: "\(error)")
         }
         if !members.isEmpty {
             try defaults.transaction { transaction in
@@ -27,17 +27,19 @@ extension SuiteCommands {
 
     private func content(of path: [UInt8], _ arguments: ParsedArguments) throws -> [UInt8] {
         if path == Array("-".utf8) {
-            if !mayReadInput { throw arguments.usageError("FILE: standard input holds the commands") }
+            if !mayReadInput {
+                throw arguments.usageError("FILE: '-' is not possible here, because standard input has the commands")
+            }
             return try StandardInput.readAll(limit: Self.largestFile)
         }
         let content: [UInt8]
         do throws(Errno) {
             content = try FileDescriptor.open(path: path, .reading).readAll(limit: Self.largestFile + 1)
         } catch {
-            throw CoordinationError.importFile(path, error)
+            throw CoordinationError.unreadable(path, operation: "import", error)
         }
         if content.count > Self.largestFile {
-            throw CoordinationError.malformedImport(path, cause: "it has more than \(Self.largestFile) bytes")
+            throw CoordinationError.malformedImport(path, reason: "it has more than \(Self.largestFile) bytes")
         }
         return content
     }
@@ -51,7 +53,7 @@ extension SuiteCommands {
             return try PropertyList.members(of: content)
         }
         guard case .object(let members) = try JSONReader.value(of: text, deepest: DefaultsValue.deepest + 1) else {
-            throw TextFault("an object should be here: keys and values", at: 0, of: text)
+            throw TextFault("expected an object with keys and values", at: 0, of: text)
         }
         return Dictionary(members.map { ($0.0, DefaultsValue($0.1)) }) { _, last in last }
     }
@@ -76,13 +78,12 @@ extension SuiteCommands {
             } catch {
                 throw formless(error.key, error.cause)
             }
-        default: throw arguments.usageError("--format: say json or plist")
+        default: throw arguments.usageError("--format must be json or plist")
         }
     }
 
-    private func formless(_ key: String, _ cause: NoForm) -> CoordinationError {
+    private func formless(_ key: String, _ fault: NoForm) -> CoordinationError {
         .ofDefaults(
-            .invalidContent, key, in: defaults.suite, operation: "export", cause: "\(cause)",
-            advice: "nothing was exported")
+            .invalidContent, operation: "export", key, in: defaults, reason: "\(fault); nothing was exported")
     }
 }

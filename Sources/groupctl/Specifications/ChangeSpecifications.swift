@@ -4,9 +4,9 @@ import GroupCommands
 /// The commands over changes.
 extension GroupControl {
     static let changes = CommandSpecification(
-        name: "changes", summary: "Prints what happened since a place, and ends.",
+        name: "changes", summary: "Prints the changes since a place in the journal, and ends.",
         usage: ["groupctl changes GROUP --since CURSOR|start [options]"],
-        options: [.value("since", "PLACE", help: "A cursor, or start: the oldest change that is kept.")]
+        options: [.value("since", "PLACE", help: "Where to begin: a cursor, or start, the oldest change that is kept.")]
             + ChangeText.options + FilterOptions.specifications,
         positionals: [group],
         examples: [
@@ -18,13 +18,13 @@ extension GroupControl {
     static let refresh = CommandSpecification(
         name: "refresh",
         summary:
-            "Decides whether there is something new for a widget: prints newData, noData or failed as the last line. With COMMAND, its standard output, at most 256 MiB, is the widget's snapshot: kept, and compared with the last one; the place moves on only when it succeeds.",
+            "Decides whether there is new data for a widget, and prints newData, noData or failed as the last line. With COMMAND, its standard output, at most 256 MiB, is the widget's snapshot, which is kept and compared with the last snapshot; the widget's place in the journal advances only if COMMAND succeeds.",
         usage: ["groupctl refresh GROUP WIDGET [--interest WHAT]… [-- COMMAND [ARG…]]"],
         options: [
             .repeatable(
                 "interest", "WHAT",
                 help:
-                    "What concerns the widget: items whose path, relative to the container, without './', matches a pattern, or, as defaults:SUITE or defaults:SUITE:KEY, keys that are set; all items, if nothing is given. What is only touched (mode, owner, dates) is noData, unless metadata:PATTERN matches it. Where they are others than the last time, it is refreshed whatever changed."
+                    "What concerns the widget: a pattern for the paths of items, relative to the container, without './'; or defaults:SUITE or defaults:SUITE:KEY for keys. Without this option, all items. A change of metadata only (mode, owner, dates) is noData, unless metadata:PATTERN matches the item. If the interests differ from those of the last refresh, the widget is refreshed in any case."
             )
         ],
         positionals: [
@@ -35,7 +35,7 @@ extension GroupControl {
             HelpEntry("groupctl refresh ./shared/ clock --interest now.txt -- cat ./shared/now.txt", ""),
             HelpEntry(
                 "groupctl refresh ./shared/ theme --interest defaults:settings:theme",
-                "Without COMMAND: only whether something changed."),
+                "Without COMMAND, prints only whether something changed."),
         ],
         exitStatuses: statuses("0=newData", "3=noData", "1=failed", "64", "66", "75", "77"))
 }

@@ -6,7 +6,7 @@ extension GroupControl {
     static let create = CommandSpecification(
         name: "create",
         summary:
-            "Makes a container; does nothing where there is one. A directory that is there becomes private (0700), unless its mode shares it (setgid, writable by its group). It may lie in another container, not in a .group. It takes 8.3 MB of the disk from the beginning.",
+            "Creates a container; does nothing if it exists. An existing directory becomes private (0700), unless its mode shares it (setgid, writable by its group). A container can be in another container, but not in a .group directory. An empty container takes 8.3 MB of disk space.",
         usage: [
             "groupctl create GROUP [--unix-group NAME]",
             "groupctl create GROUP [--journal-size SIZE] [--journal-age AGE]",
@@ -15,85 +15,92 @@ extension GroupControl {
             .value(
                 "unix-group", "NAME",
                 help:
-                    "Share it with this Unix group (mode 2770) rather than keep it to oneself (0700). GROUP is a path then; a container that is there and not shared with it ends it with 4."
+                    "Share the container with this Unix group (mode 2770) instead of keeping it private (0700). GROUP must be a path. If the container exists and is not shared with the Unix group, the command ends with status 4."
             ),
             .value(
                 "journal-size", "SIZE",
                 help:
-                    "Drop the oldest changes from the journal beyond this: 64M (the default), 512K, 1G; of a new container."
+                    "For a new container: drop the oldest changes of a journal that is larger than this, as 512K, 1G or 64M (the default)."
             ),
             .value(
                 "journal-age", "AGE",
-                help: "Drop changes older than this: 30d (the default), 12h, 45m; of a new container."),
+                help: "For a new container: drop changes that are older than this, as 45m, 12h or 30d (the default)."),
         ],
         positionals: [group],
         examples: [
-            HelpEntry("groupctl create group.com.example.todo", "In this user's home; prints where."),
-            HelpEntry("groupctl create ./shared/ --unix-group staff", "For everybody in that Unix group."),
             HelpEntry(
-                "groupctl create ./log/ --journal-size 1G --journal-age 90d", "Followers may be away for longer."),
+                "groupctl create group.com.example.todo",
+                "Creates a container below this user's home directory, and prints its path."),
+            HelpEntry(
+                "groupctl create ./shared/ --unix-group staff", "Creates a container for all users of a Unix group."),
+            HelpEntry(
+                "groupctl create ./log/ --journal-size 1G --journal-age 90d",
+                "Keeps changes for followers that are away for long."),
         ],
-        exitStatuses: statuses("0", "1", "4=it is there, and not shared with that Unix group", "64", "69", "74", "77"))
+        exitStatuses: statuses(
+            "0", "1", "4=the container exists and is not shared with the Unix group", "64", "69", "74", "77"))
 
     static let deleteGroup = CommandSpecification(
         name: "delete-group",
         summary:
-            "Deletes a container with everything in it, unless somebody has it open: then it names them and ends with 75. Without --yes it says what would go and ends with 64. Interrupted, it can be run again.",
+            "Deletes a container with everything in it. If another process has it open, the command names that process and ends with status 75. Without --yes, the command prints what would be deleted and ends with status 64. After an interruption it can be run again.",
         usage: ["groupctl delete-group GROUP --yes"],
-        options: [.flag("yes", help: "Do it.")], positionals: [group],
+        options: [.flag("yes", help: "Delete the container.")], positionals: [group],
         examples: [
-            HelpEntry("groupctl delete-group ./shared/", "Says what would go."),
+            HelpEntry("groupctl delete-group ./shared/", "Prints what would be deleted."),
             HelpEntry("groupctl delete-group ./shared/ --yes", ""),
         ],
-        exitStatuses: statuses("0", "64", "66", "75=somebody has it open; they are named", "77"))
+        exitStatuses: statuses("0", "64", "66", "75=another process has it open; the message names the process", "77"))
 
     static let path = CommandSpecification(
-        name: "path", summary: "Prints where a container is.", usage: ["groupctl path GROUP"], positionals: [group],
+        name: "path", summary: "Prints the path of a container.", usage: ["groupctl path GROUP"], positionals: [group],
         examples: [
             HelpEntry("ls \"$(groupctl path group.com.example.todo)\"", "")
         ],
         exitStatuses: statuses("0", "64", "66", "77"))
 
     static let list = CommandSpecification(
-        name: "list", summary: "Lists the containers of this user, or the items of one.",
+        name: "list", summary: "Lists the containers of this user, or the items of a container.",
         usage: ["groupctl list [GROUP [PATH]]"],
         positionals: [
-            PositionalSpecification("GROUP", .optional, help: "Its items, rather than all containers."),
-            PositionalSpecification("PATH", .optional, help: "A directory in it."),
+            PositionalSpecification(
+                "GROUP", .optional, help: "List the items of this container instead of the containers."),
+            PositionalSpecification("PATH", .optional, help: "A directory in the container."),
         ],
         examples: [
-            HelpEntry("groupctl list", "The groups that there are."),
-            HelpEntry("groupctl list ./shared/ Library", "What is in a directory of one."),
+            HelpEntry("groupctl list", "Lists this user's containers."),
+            HelpEntry("groupctl list ./shared/ Library", "Lists a directory of a container."),
         ],
         exitStatuses: statuses("0", "64", "66", "77"))
 
     static let status = CommandSpecification(
         name: "status",
         summary:
-            "Shows the members, what each holds or waits for and since when, the journal, the leader, and the suites and channels with who listens and how far behind.",
+            "Shows the journal, the members with the locks that each holds or waits for and since when, the leader, the suites, and the channels with their listeners and how far behind each is.",
         usage: ["groupctl status GROUP"], positionals: [group],
         examples: [
             HelpEntry("groupctl status ./shared/", ""),
-            HelpEntry("groupctl status --json ./shared/ | jq '.members[].purpose'", "Who is here."),
+            HelpEntry(
+                "groupctl status --json ./shared/ | jq '.members[].purpose'", "Prints the purpose of each member."),
         ],
         exitStatuses: statuses("0", "64", "65", "66", "77"))
 
     static let doctor = CommandSpecification(
         name: "doctor",
         summary:
-            "Says what is wrong with a container, also one that cannot be opened: why nothing arrives, who is in the way, what is damaged; why it matters, and what would mend it. Ends with 0 if it is healthy, notes aside, and with 1 if something was found.",
+            "Prints what is wrong with a container, even if it cannot be opened: why changes do not arrive, which process is in the way, what is damaged; and for each finding, why it matters and what to do. Ends with status 0 if the container is healthy, apart from notes, and with 1 if something was found.",
         usage: ["groupctl doctor GROUP [--repair]"],
         options: [
             .flag(
                 "repair",
                 help:
-                    "Mend what can be mended, and say what was done: changes that members died over, the journal, the checkpoint, leftovers; and where nobody has the container open, suites, channels and other files of .group."
+                    "Repair what can be repaired, and print what was done: changes that killed members left unfinished, the journal, the checkpoint, leftover files; and, if no process has the container open, suites, channels and other files of .group."
             )
         ],
         positionals: [group],
         examples: [
             HelpEntry("groupctl doctor ./shared/ --repair", ""),
-            HelpEntry("groupctl doctor --json ./shared/ | jq -r .code", "An object for each finding."),
+            HelpEntry("groupctl doctor --json ./shared/ | jq -r .code", "Prints the code of each finding."),
         ],
         exitStatuses: statuses("0=healthy", "1=something was found", "64"))
 }

@@ -1,23 +1,23 @@
-/// What a container holds after some steps, if nothing ever goes wrong: what the disk is compared with.
+/// What a container holds after some steps, if nothing ever goes wrong: the disk is compared with it.
 struct CrashModel: Equatable {
-    /// Whose content each item has.
+    /// The content of each item, by its name.
     private(set) var items: [String: String] = [
         "a": "a 0", "n": "number 0", "dir/b": "b 0", "here": "here 0", "tree/one": "one 0", "tree/two": "two 0",
         "t1": "t1 0",
         "t2": "t2 0", "t3": "t3 0",
     ]
     private(set) var keys: [String: Int] = [:]
-    /// What was posted, the oldest first.
+    /// The messages that were posted, the oldest first.
     private(set) var messages: [Int] = []
-    /// With how many of these the listener is done.
+    /// How many of these the listener has acknowledged.
     private(set) var acknowledged = 0
     /// How often each item's path was changed under a lock.
     private(set) var changes: [String: Int] = [:]
 
-    /// An item that is as likely to be written anywhere.
+    /// An item that may or may not be on the disk.
     static let relaxedItem = "r"
     static let filler = "filler"
-    /// Many pages of a log's file, each of which may be lost.
+    /// Many pages of a log's segment, each of which may be lost.
     static let filling = [UInt8](repeating: UInt8(ascii: "x"), count: 48_000)
 
     mutating func apply(_ step: CrashStep, number: Int) {
@@ -62,10 +62,10 @@ struct CrashModel: Equatable {
 
     private mutating func count(_ path: String) { changes[path, default: 0] += 1 }
 
-    /// Bytes that cannot be mistaken for another content's, nor half of one for the whole.
+    /// Returns bytes that cannot be mistaken for another content's, nor half of a content for the whole.
     static func bytes(of content: String) -> [UInt8] {
         var bytes = Array(content.utf8)
-        // As a Codable number is written.
+        // The format of a Codable number.
         if content.hasPrefix("number ") { return Array(content.utf8.dropFirst("number ".count)) + [UInt8(ascii: "\n")] }
         let size = content.hasPrefix("large") ? 200_000 : 600
         while bytes.count < size { bytes += [UInt8(ascii: ":")] + Array(content.utf8) }
@@ -73,16 +73,16 @@ struct CrashModel: Equatable {
     }
 }
 
-/// What a plan may have come to, when power was cut after its first steps were acknowledged.
+/// What a plan may have come to, if power was cut after its first steps were acknowledged.
 struct CrashOutcomes {
-    /// The number of changes of each item that are told of at least, and at most.
+    /// The least and the most changes of each item that may be in the journal.
     let least: CrashModel
     let most: CrashModel
-    /// What is on the disk together: items; keys; messages.
+    /// The possible states on the disk: of items, of keys, of messages.
     private let trees: [[String: String]]
     private let suites: [[String: Int]]
     private let channels: [[Int]]
-    /// With how many messages the listener may be done.
+    /// How many messages the listener may have acknowledged.
     private let acknowledged: ClosedRange<Int>
 
     init(_ plan: [CrashStep], acknowledged count: Int) {
@@ -93,7 +93,7 @@ struct CrashOutcomes {
             states.append(next)
         }
         let last = min(count + 1, plan.count)
-        /// From where on states are possible for those who write one log, or the tree.
+        /// Returns the states that are possible for the writers of one log, or of the tree.
         func possible(since steps: Set<CrashStep>) -> ArraySlice<CrashModel> {
             let first = plan[..<min(count, plan.count)].lastIndex { $0.isDurable && steps.contains($0) }
             return states[(first.map { $0 + 1 } ?? 0)...last]
@@ -110,8 +110,8 @@ struct CrashOutcomes {
         acknowledged = (done.min() ?? 0)...(done.max() ?? 0)
     }
 
-    /// What is wrong with what was found; empty where a power cut explains it. `messages` are those that the listener
-    /// still gets.
+    /// Returns what is wrong with what was found; empty if a power cut explains it. `messages` are those that the
+    /// listener still gets.
     func faults(items: [String: String], keys: [String: Int], messages: [Int]) -> [String] {
         var faults: [String] = []
         if !trees.contains(items) {

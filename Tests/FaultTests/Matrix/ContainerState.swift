@@ -2,24 +2,24 @@ import Foundation
 import GroupContainer
 import TestSupport
 
-/// What members find in a container.
+/// The state of a container as members find it.
 struct ContainerState: Equatable, Sendable {
-    /// Each file's content; "/" for a directory.
+    /// The content of each file; "/" for a directory.
     var tree: [String: String] = [:]
-    /// The suite "standard".
+    /// The keys of the suite "standard".
     var keys: [String: DefaultsValue] = [:]
-    /// The channel "news", as far as "one" has not acknowledged it.
+    /// The messages of the channel "news" that the listener "one" has not acknowledged.
     var messages: [String] = []
     var listeners: [String: UInt64] = [:]
-    /// What lies there of widgets.
+    /// The files of widgets.
     var widgets: [String] = []
-    /// What the journal tells: kind and path, behind `!` if it was not coordinated.
+    /// The journal's changes, as kind and path, behind `!` if not coordinated.
     var told: [String] = []
 
-    /// Written by the process that looks whether anything is in the way.
+    /// The item that is written to find out whether anything is in the way.
     static let probe = "probe"
 
-    /// Where there is none.
+    /// The state of no container.
     init() {}
 
     func with(_ change: (inout Self) -> Void) -> Self {
@@ -30,8 +30,8 @@ struct ContainerState: Equatable, Sendable {
 
     func telling(_ record: String) -> Self { with { $0.told.append(record) } }
 
-    /// Joins it. Nothing of the tree is looked at but what stands there for everybody. The changes have their numbers
-    /// without a gap, unless a journal whose end is lost was cut.
+    /// Reads the state of a container as a member; the tree is read as every process sees it. The journal is read only
+    /// if its changes have their numbers without a gap (`isNumbered`): not where a journal whose end is lost was cut.
     init(of container: TemporaryContainer, isNumbered: Bool = true) throws {
         tree = Self.tree(of: container)
         let member = try container.open()
@@ -41,7 +41,7 @@ struct ContainerState: Equatable, Sendable {
         }
         if below("defaults").contains("standard") {
             let defaults = try GroupDefaults(member)
-            // Where something is wrong, this says so.
+            // Throws if the suite is damaged.
             _ = try defaults.versionedValue(forKey: "any")
             keys = defaults.dictionaryRepresentation()
         }
@@ -63,7 +63,7 @@ struct ContainerState: Equatable, Sendable {
             .map { "\($0.isCoordinated ? "" : "!")\($0.kind.name) \($0.path)" }
     }
 
-    /// Without joining.
+    /// Reads the tree without joining.
     static func tree(of container: TemporaryContainer) -> [String: String] {
         var found: [String: String] = [:]
         for path in (try? FileManager.default.subpathsOfDirectory(atPath: container.path)) ?? [] {
@@ -74,7 +74,7 @@ struct ContainerState: Equatable, Sendable {
         return found
     }
 
-    /// What is not the same, in short.
+    /// Describes the differences in short.
     func difference(from other: Self) -> String {
         func pair<Value: Equatable>(_ name: String, _ part: KeyPath<Self, Value>) -> String? {
             let (mine, its) = (self[keyPath: part], other[keyPath: part])
@@ -88,7 +88,7 @@ struct ContainerState: Equatable, Sendable {
 }
 
 extension TemporaryContainer {
-    /// Past the library.
+    /// Changes a byte of a file, past the library.
     func flipByte(of file: String, at place: Int) throws {
         guard let handle = FileHandle(forUpdatingAtPath: "\(path)/\(file)") else {
             throw Failed(description: "there is no \(file)")
@@ -100,7 +100,7 @@ extension TemporaryContainer {
         try handle.close()
     }
 
-    /// In the middle of a text that is there once.
+    /// Changes a byte in the middle of a text that is there once.
     func flipByte(of file: String, of text: String) throws {
         let content = FileManager.default.contents(atPath: "\(path)/\(file)") ?? Data()
         guard let place = content.range(of: Data(text.utf8)) else { throw Failed(description: "no \(text) in \(file)") }

@@ -6,7 +6,7 @@ import Testing
 
 /// One operation, and every fault at each of its system calls.
 struct FaultMatrix {
-    /// A fault, and where it is put.
+    /// A fault, and the call at which it is put.
     struct Place: CustomStringConvertible {
         var call: Strace.Call
         var fault: Strace.Fault
@@ -16,10 +16,11 @@ struct FaultMatrix {
     let operation: FaultedOperation
     private let oracle: FaultOracle
     private let calls: [Strace.Call]
-    /// Calls of which nobody has said what they may answer.
+    /// Calls that `PossibleErrors` does not know.
     let unknown: Set<String>
 
-    /// The calls that every process makes until it is a member; faults at these are tried where it does nothing else.
+    /// The calls that every process makes until it is a member; faults at these are tried with an operation that does
+    /// nothing else.
     static func joining() throws -> [Strace.Call] {
         let container = try TemporaryContainer()
         return try Strace.calls(of: ["groupctl", "path", container.path], input: "", in: container)
@@ -32,7 +33,7 @@ struct FaultMatrix {
         try operation.prepare(container)
         var before = ContainerState()
         if operation.fate != .comes { before = try ContainerState(of: container, isNumbered: !operation.cutsJournal) }
-        // As all others find it, nobody having looked before.
+        // The container is as it is for each fault: no process has looked at it before.
         let model = try TemporaryContainer(creating: false)
         try operation.prepare(model)
         let all = try Strace.calls(of: operation.command(in: model), input: operation.input, in: model)
@@ -50,8 +51,8 @@ struct FaultMatrix {
         [.kill] + (PossibleErrors.of(call) ?? []).map(Strace.Fault.error)
     }
 
-    /// Of what is called again and again, as a doctor looks at every process of the machine, the first ones, the last
-    /// ones, and some in between.
+    /// The calls at which faults are put. Of a call that is made again and again, as by a doctor that looks at every
+    /// process of the machine: the first ones, the last ones, and some in between.
     private var fewCalls: [Strace.Call] {
         let edge = 50
         return Dictionary(grouping: calls, by: \.name).values.flatMap { calls in
@@ -64,13 +65,13 @@ struct FaultMatrix {
         }
     }
 
-    /// Every fault of every call, and a kill at each further one until there is none. Returns how many were
-    /// reached.
+    /// Tries every fault of every call, and a kill at each further call until there is none. Returns how many faults
+    /// were reached.
     func tryAll() throws -> Int {
         let places = fewCalls.flatMap { call in Self.faults(of: call).map { Place(call: call, fault: $0) } }
         let found = Guarded<[String]>([])
         let count = Guarded(0)
-        // Each waits for its processes most of the time.
+        // Each attempt waits for its processes most of the time.
         DispatchQueue.concurrentPerform(iterations: places.count) { number in
             let faults = told("\(places[number])") {
                 let (faults, isReached) = try attempt(places[number], number)
@@ -79,7 +80,7 @@ struct FaultMatrix {
             }
             found.withLock { $0 += faults }
         }
-        // What it does else when nothing fails, it may do more often the next time.
+        // Without a fault, too, the process may make more calls the next time.
         for (name, all) in Dictionary(grouping: calls, by: \.name) {
             guard var call = all.max(by: { $0.number < $1.number }), name != "exit_group" else { continue }
             var isReached = true
@@ -104,7 +105,7 @@ struct FaultMatrix {
         for fault in faults { Issue.record("\(operation.testDescription), \(fault)") }
     }
 
-    /// One place of each fault, and a kill at two beside a rename.
+    /// Tries one place of each error, and a kill at two places beside a rename.
     func trySome(seed: UInt64) throws -> Int {
         var numbers = SeededGenerator(
             seed: seed ^ operation.testDescription.utf8.reduce(7) { $0 &* 31 &+ UInt64($1) })
@@ -128,13 +129,14 @@ struct FaultMatrix {
     private func attempt(_ place: Place, _ number: Int) throws -> (faults: [String], isReached: Bool) {
         let container = try TemporaryContainer(creating: false)
         try operation.prepare(container)
-        // Somebody who was there before, or nobody: then who comes next finishes what was left.
+        // A member that was there before, or none: then the next member finishes what was left.
         var witness = number % 2 == 0 && operation.fate == .stays && !operation.mends ? try container.open() : nil
         let process = try Strace.start(
             operation.command(in: container), input: operation.input, fault: place.fault, at: place.call)
         let (status, text) = try process.finish()
         let isReached = process.isReached
-        // Beside others it makes other calls: what was meant for a lock has met the copy of a descriptor, say.
+        // Beside other processes it makes other calls: a fault that was meant for a lock may have met the copy of a
+        // descriptor.
         if case .error(let error) = place.fault, let call = process.injected,
             PossibleErrors.of(call)?.contains(error) == false
         {

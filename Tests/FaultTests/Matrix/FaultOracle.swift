@@ -2,12 +2,12 @@ import Foundation
 import GroupContainer
 import TestSupport
 
-/// What has to hold after a fault, whatever it was and wherever.
+/// What has to hold after any fault at any place.
 struct FaultOracle: Sendable {
     private let operation: FaultedOperation
     private let before: ContainerState
     private let after: ContainerState
-    /// What it prints when nothing fails.
+    /// What the operation prints when nothing fails.
     private let text: String
     private let allowed: [ContainerState]
 
@@ -18,8 +18,8 @@ struct FaultOracle: Sendable {
         allowed = ([before, after] + operation.stages(before, after)).map(simplify)
     }
 
-    /// What is not as it has to be; `fault` is nil where none was reached. `witness` was a member all the time, and
-    /// leaves.
+    /// Returns what is not as it has to be; `fault` is nil if none was reached. `witness` was a member all the time,
+    /// and leaves.
     func faults(
         in container: TemporaryContainer, _ witness: inout Container?, after fault: Strace.Fault?, status: Int32,
         text: String
@@ -44,7 +44,7 @@ struct FaultOracle: Sendable {
         return faults
     }
 
-    /// Of the process: by the signal that it was sent, with an error that says all, or well.
+    /// Checks how the process ended: by the signal that it was sent, with a complete error, or well.
     private func ending(_ fault: Strace.Fault?, _ status: Int32, _ text: String) -> [String] {
         switch fault {
         case .kill: return status == 137 ? [] : ["it was not killed"]
@@ -57,44 +57,46 @@ struct FaultOracle: Sendable {
         return operation.printsTheSame && text != self.text ? ["it printed something else than '\(self.text)'"] : []
     }
 
-    /// `cannot write 'item': No space left on device`; a doctor has its own way to say it.
+    /// Returns whether an error has the form `cannot write 'item' in '/srv/shared': No space left on device`; a doctor's
+    /// findings have their own.
     private static func saysAll(_ text: String) -> Bool {
         if text.contains(/(?:error|warning) +[^ ]+: .{3,}\n +why it matters/) { return true }
         if text.contains(/(?:groupctl|watch-group): standard (?:input|output): .{3,}/) { return true }
-        return text.contains(/cannot [a-z][a-z -]* '[^']+': .{3,}/) && !text.contains("error other")
+        return text.contains(/cannot [a-z][a-z -]* '[^']+'(?: in '[^']+')?: .{3,}/) && !text.contains("error other")
     }
 
     private func whole(
         _ container: TemporaryContainer, _ witness: Container?, _ status: Int32, _ text: String
     ) throws -> [String] {
         var faults: [String] = []
-        // Before anybody has repaired anything: what stands in a file is whole already.
+        // Before any repair: each visible file is whole already.
         let visible = ContainerState.tree(of: container)
         for (path, content) in visible where !allowed.contains(where: { $0.tree[path] == content }) {
             if operation.fate == .stays { faults.append("at first \(path) says \(content.prefix(100))") }
         }
         if operation.mends {
-            let left = try ContainerCheck(named: Array(container.path.utf8)).repair().left
-            // That a journal was not durable is warned of until another file is the last one.
+            let left = try ContainerCheck(.path(Array(container.path.utf8))).repair().left
+            // The warning that a journal was not durable stays until another segment is the last one.
             faults += left.filter { $0.severity != .note && $0.code != .journalNotDurable }.map {
                 "not mended: \($0.what)"
             }
         }
-        // No lock is left, and whatever was left of a change is finished by who wants its item.
+        // No lock is left, and an unfinished change is finished by the next process that wants its item.
         let heir = try (witness ?? container.open()).coordinator(purpose: "heir").blocking
         for item in Set(before.tree.keys).union(after.tree.keys).sorted() where visible[item] != "/" {
             do { _ = try heir.readBytes(ItemPath(item), timeout: .zero) } catch let error as CoordinationError {
                 if ![.notFound, .wrongType].contains(error.code) { faults.append("heir: \(error)") }
             }
         }
-        _ = try heir.write(bytes: Array("heir".utf8), to: ItemPath(ContainerState.probe), .durable, timeout: .zero)
+        _ = try heir.write(
+            bytes: Array("heir".utf8), to: ItemPath(ContainerState.probe), durability: .durable, timeout: .zero)
 
         var found = try ContainerState(of: container, isNumbered: !operation.cutsJournal)
         if operation.cutsJournal { found.told = [] }
         if status == 0 || operation.mends {
             if found != after { faults.append("it is not done: \(found.difference(from: after))") }
         } else if text.contains("nothing was changed") {
-            // Of the item: directories above it may have been made.
+            // Nothing of the item was changed: directories above it may have been made.
             if found == after && after != before || !allowed.contains(found) {
                 faults.append("something was changed: \(found.difference(from: before))")
             }
@@ -105,13 +107,13 @@ struct FaultOracle: Sendable {
         return faults
     }
 
-    /// Once everybody has left and somebody has come.
+    /// Returns what is left once all members have left and another one has come.
     private func leftovers(in container: TemporaryContainer) throws -> [String] {
         _ = try container.open()
-        let doctor = try ContainerCheck(named: Array(container.path.utf8))
+        let doctor = try ContainerCheck(.path(Array(container.path.utf8)))
         var found = doctor.examine()
-        // Of a journal that went on in another file it warns. That a log was not durable is known until it is made
-        // anew, by a doctor or by the next who wants it durable.
+        // A journal that went on in another segment is a warning. That a log was not durable is known until it is made
+        // anew, by a doctor or by the next process that wants it durable.
         if found.contains(where: { $0.code == .logNotDurable }) {
             found = try doctor.repair().left
         }
@@ -126,7 +128,7 @@ struct FaultOracle: Sendable {
             return ["it is there, but not whole: \(found.difference(from: before))"]
         }
         do throws(CoordinationError) {
-            let removal = try ContainerDeletion(named: Array(container.path.utf8))
+            let removal = try ContainerDeletion(.path(Array(container.path.utf8)))
             if status == 0 { return ["it is there still"] }
             _ = try removal.survey()
             _ = try removal.remove()

@@ -54,11 +54,11 @@ extension FaultedOperation {
 }
 
 extension TemporaryContainer {
-    /// The container, with these files in it.
+    /// Creates the container with these files in it.
     func make(_ files: [String: String], retention: JournalRetention = .standard) throws {
         let writer = try Container(path: path, creating: true, retention: retention).coordinator(purpose: "before")
         for (path, content) in files.sorted(by: { $0.key < $1.key }) {
-            _ = try writer.blocking.write(bytes: Array(content.utf8), to: ItemPath(path), .relaxed)
+            _ = try writer.blocking.write(bytes: Array(content.utf8), to: ItemPath(path), durability: .relaxed)
         }
     }
 
@@ -67,7 +67,7 @@ extension TemporaryContainer {
         for key in ["first", "last", "gone", "broken", "kept"] { try defaults.set("old \(key)", forKey: key) }
     }
 
-    /// Its journal has dropped its first files, and has a checkpoint.
+    /// Creates a container whose journal has dropped its first segments, and has a checkpoint.
     func makeWithCheckpoint() throws {
         try make(["kept": "old\n", "item": "old\n"], retention: JournalRetention(size: 128 << 10))
         let long = ItemPath(String(repeating: "x", count: 4_000))
@@ -75,7 +75,7 @@ extension TemporaryContainer {
             let container = try open()
             for _ in 0..<20 { _ = try container.appendRawRecord(naming: long) }
             _ = try container.coordinator(purpose: "before").blocking
-                .write(bytes: Array("\(number)".utf8), to: "warm", .relaxed)
+                .write(bytes: Array("\(number)".utf8), to: "warm", durability: .relaxed)
         }
     }
 }

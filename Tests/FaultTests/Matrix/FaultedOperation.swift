@@ -3,12 +3,12 @@ import GroupContainer
 import TestSupport
 import Testing
 
-/// Something that a process does to a container, into whose system calls faults are put.
+/// An operation of a process on a container, into whose system calls faults are put.
 struct FaultedOperation: Sendable, CustomTestStringConvertible {
-    /// What becomes of the container by it.
+    /// What becomes of the container.
     enum Fate: Sendable {
         case stays
-        /// It is made.
+        /// The container is created.
         case comes
         case goes
     }
@@ -17,19 +17,20 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     /// The command; `@` stands for the container.
     var words: [String]
     var input = ""
-    /// What there is before; makes the container, too, unless that is what the operation does.
+    /// Prepares what there is before; creates the container, too, unless the operation does.
     var prepare: @Sendable (TemporaryContainer) throws -> Void
     var fate = Fate.stays
-    /// What else may stand when it was cut off, besides what was before and what comes of it.
+    /// States that the operation may leave when it is cut off, besides those before and after it.
     var stages: @Sendable (_ before: ContainerState, _ after: ContainerState) -> [ContainerState] = { _, _ in [] }
-    /// It prints the same whenever it succeeds.
+    /// Whether the operation prints the same whenever it succeeds.
     var printsTheSame = true
-    /// Whether it begins a new file of the journal and drops old ones, so that its records are not to be compared.
+    /// Whether the operation begins a new segment of the journal and drops old ones, so that its records are not
+    /// compared.
     var cutsJournal = false
-    /// What it mends is broken until it, or another one, has run to its end.
+    /// Whether the operation is a repair: the damage stays until this one, or another one, has run to its end.
     var mends = false
 
-    /// What it does until it is a member is its own matter.
+    /// Whether faults are tried at the calls before the process is a member, too.
     var isJoining = false
 
     func command(in container: TemporaryContainer) -> [String] {
@@ -101,7 +102,7 @@ extension FaultedOperation {
         named("tell what happened", "groupctl", "changes", "--since", "start", "@", from: file),
         {
             var refresh = named("save a widget's state", "groupctl", "refresh", "@", "kind", from: file)
-            // The new record has one name until it gets its own: the next one is written over what a kill leaves of it.
+            // The new record has a name for the time being: the next record is written over what a kill leaves of it.
             refresh.stages = { before, _ in
                 [["kind"], ["kind", "kind/record.json.new"]].map { widgets in before.with { $0.widgets = widgets } }
             }

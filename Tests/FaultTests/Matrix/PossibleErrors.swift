@@ -1,14 +1,14 @@
 import TestSupport
 
-/// Which errors a system call may answer, so that each of them is tried at each call that may.
+/// The errors that each system call may return, so that each of them is tried at each such call.
 enum PossibleErrors {
     private static let opening = ["EIO", "ENOSPC", "EINTR", "EMFILE", "EACCES"]
     private static let transferring = ["EIO", "EINTR"]
     private static let writing = ["EIO", "ENOSPC", "EINTR"]
     private static let naming = ["EIO", "ENOSPC", "EACCES"]
 
-    /// By the calls' manual pages; `EINTR` where signal(7) has it, and of renames, which network file systems may
-    /// interrupt. What only another argument or another file system would bring is left out.
+    /// From the calls' manual pages; `EINTR` where signal(7) has it, and for renames, which network file systems may
+    /// interrupt. Errors that only another argument or another file system would bring are left out.
     private static let table: [String: [String]] = [
         "openat": opening, "openat2": opening, "open": opening, "readlinkat": ["EIO", "EACCES"],
         "readlink": ["EIO", "EACCES"], "read": transferring, "pread64": transferring, "write": writing,
@@ -25,8 +25,8 @@ enum PossibleErrors {
         "clock_nanosleep": ["EINTR"], "epoll_ctl": ["ENOSPC"], "ioctl": ["EIO"], "socket": ["EMFILE"],
     ]
 
-    /// They do not fail where their arguments are right; those for memory do, and then the runtime ends the process.
-    /// `close` has let go of the descriptor whatever it answers, and local file systems answer nothing else.
+    /// Calls that do not fail if their arguments are right; those for memory may fail, and then the runtime ends the
+    /// process. `close` has released the descriptor whatever it returns, and local file systems return no error.
     private static let infallible: Set<String> = [
         "brk", "close", "clone3", "exit", "exit_group", "futex", "getegid", "geteuid", "getgid", "getpid", "getrandom",
         "gettid", "getuid", "madvise", "mprotect", "mremap", "munmap", "prctl", "prlimit64", "restart_syscall", "rseq",
@@ -34,10 +34,10 @@ enum PossibleErrors {
         "clock_gettime", "uname", "sysinfo", "getppid", "wait4", "lseek", "execve", "getcwd", "rt_sigreturn", "kill",
     ]
 
-    /// Nil for a call that nobody has thought of yet.
+    /// Nil for a call that is in no table.
     static func of(_ call: Strace.Call) -> [String]? {
         switch call.name {
-        // What is not of a file is the runtime's memory.
+        // A map that is not of a file is the runtime's memory.
         case "mmap": call.arguments.contains("MAP_SHARED") ? ["ENOMEM"] : []
         // Locks of ranges, and copies of descriptors.
         case "fcntl":

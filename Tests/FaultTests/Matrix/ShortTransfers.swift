@@ -2,8 +2,8 @@ import Foundation
 import GroupSystemCalls
 import TestSupport
 
-/// A library that stands between a program and its transfers and lets each move half of what was asked for, truly:
-/// strace could only say so, while nothing was moved.
+/// A library that stands between a program and its transfers, and really transfers half of what was requested: strace
+/// could only change the result, while nothing was transferred.
 enum ShortTransfers {
     private static let source = """
         #define _GNU_SOURCE
@@ -31,7 +31,7 @@ enum ShortTransfers {
 
     private static let directory = try? TemporaryDirectory()
 
-    /// Nil where no compiler builds it; Swift's toolchain has one.
+    /// Nil if no compiler builds it; Swift's toolchain has one.
     static let library: String? = {
         guard let directory else { return nil }
         let (source, library) = ("\(directory.path)/short.c", "\(directory.path)/short.so")

@@ -1,11 +1,11 @@
 import Foundation
 import TestSupport
 
-/// Somebody who keeps a copy of a container by nothing but the lines of `watch-group`, dies, and comes back with the
-/// place that it had kept.
+/// Keeps a copy of a container from nothing but the lines of `watch-group`, dies, and comes back with the cursor that
+/// it had kept.
 final class Follower {
     private let container: TemporaryContainer
-    /// It keeps its place in a file that `watch-group` writes, rather than by itself.
+    /// The file in which `watch-group` keeps the cursor; nil if the follower keeps it by itself.
     private let cursorFile: String?
     private var process: RunningProcess?
     private var began: String?
@@ -43,7 +43,7 @@ final class Follower {
         try take(text)
     }
 
-    /// Not before it has joined: nobody can join while it does.
+    /// Stops the process, but not before it has joined: no other process can join while it does.
     func stop() throws {
         try process?.waitForText("watching")
         _ = process?.stop()
@@ -51,17 +51,17 @@ final class Follower {
 
     func resume() { process?.resume() }
 
-    /// Waits until it has told this line, and takes all that it has told.
+    /// Waits for this line, and takes all that was printed.
     func reach(_ line: String?) throws {
         guard let process else { return }
         if let line, tree.cursor != (try JSONChange(line).cursor) { try process.waitForText(line + "\n") }
         try take(process.text)
     }
 
-    /// What it was told, as far as lines and transactions are whole: nothing of what it knows already.
+    /// Takes what was printed, as far as lines and transactions are whole, but nothing that is known already.
     private func take(_ text: String) throws {
         let whole = text.lastIndex(of: "\n").map { text[..<$0] } ?? ""
-        // What else it says is for people.
+        // Other lines are for people.
         let lines = try whole.split(separator: "\n").filter { $0.first == "{" }.map { try JSONChange(String($0)) }
         runs.append(StreamChecker.Run(since: began, lines))
         let known = tree.sequence

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 @testable import GroupCommands
 import GroupContainer
@@ -11,7 +12,7 @@ extension Decoder {
         .flag("quiet", letter: "q", help: "Say nothing."),
     ]
 
-    /// Of every kind that there is.
+    /// A specification with options and positionals of every kind.
     private static let specification = CommandSpecification(
         name: "tool", summary: "Does it.", usage: ["tool COMMAND"], options: common,
         subcommands: [
@@ -38,7 +39,7 @@ extension Decoder {
 
     private static func line(_ words: String...) -> [UInt8] { Array(words.map { [UInt8]($0) }.joined(separator: [0])) }
 
-    /// Words with zeros between them, as the kernel gives them.
+    /// Words with zeros between them, as the kernel passes them.
     private static let arguments = Decoder(
         "arguments",
         [
@@ -63,20 +64,20 @@ extension Decoder {
         return true
     }
 
-    /// Every word is somewhere, once, and none is made up.
+    /// Checks that the arguments have every word once, and no other word.
     private static func expectSorted(_ parsed: ParsedArguments, _ words: [[UInt8]]) throws {
         let command = parsed.command ?? []
         try expect(words.suffix(command.count).elementsEqual(command), "another command")
         let before = words.dropLast(command.count)
         let names = parsed.subcommands.map { [UInt8]($0) }
         for word in parsed.positionals + names {
-            try expect(before.contains(word), "a word that nobody said: \(word)")
+            try expect(before.contains(word), "a word that is not in the line: \(word)")
         }
         for option in parsed.options {
             let isThere = before.contains {
                 $0 == option.value || $0.suffix(option.value.count).elementsEqual(option.value)
             }
-            try expect(isThere, "a value that nobody gave: \(option)")
+            try expect(isThere, "a value that is not in the line: \(option)")
         }
         // `--` ends the options, or begins the command; an option's value may be a word of its own.
         let least = parsed.positionals.count + names.count
@@ -84,7 +85,7 @@ extension Decoder {
         do throws(UsageError) { _ = try parsed.time("timeout") } catch {}
     }
 
-    /// What options and files have in a word: times, dates, interests, formats of lines, typed values.
+    /// The values of options and files: times, dates, interests, formats of lines, typed values.
     private static let words = Decoder(
         "words",
         [

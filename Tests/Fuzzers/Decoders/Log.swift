@@ -1,15 +1,16 @@
+import GroupBytes
 import GroupSystemCalls
 
-@testable import GroupContainer
+@testable import GroupLog
 
-/// The only file of a log: bytes say one after the other which records stand in it, in which state, and what is wrong
-/// with them. Who reads gets exactly those that are whole, up to the first that is not.
+/// The only segment of a log. The bytes describe its records one after the other: their states, and what is wrong with
+/// them. A reader gets exactly the whole records, up to the first record that is not whole.
 extension Decoder {
     private static let salt: UInt64 = 0x1234_5678_9abc_def0
     private static let capacity = 8_192
     private static let identity = [UInt8](repeating: 3, count: 16)
 
-    /// What the first byte of a piece says; the next says how long it is.
+    /// The kind of a piece, in its first byte; the next byte is its length.
     private enum Piece: UInt8, CaseIterable {
         case committed, control, aborted, reserved, seal, wrongChecksum, wrongLength, wrongHeader
     }
@@ -17,7 +18,7 @@ extension Decoder {
     private struct Content {
         var bytes = [UInt8](repeating: 0, count: capacity)
         var end = SegmentHeader.size
-        /// Before the first one that is wrong, or where the log ends.
+        /// The records before the first damaged one, or before the log's end.
         var expected: [[UInt8]] = []
         var isBroken = false
         var isOver = false
@@ -32,14 +33,14 @@ extension Decoder {
             put(writer.bytes, at: place)
         }
 
-        /// False: it has no room.
+        /// Returns false if there is no room.
         mutating func append(_ piece: Piece, _ body: [UInt8]) -> Bool {
             let count = Segment.byteCount(bodyCount: body.count)
             if end + count > capacity - 8 { return false }
             let states: [Piece: RecordHeader.State] = [.aborted: .aborted, .reserved: .reserved, .seal: .seal]
             let header = RecordHeader(
                 state: states[piece] ?? .committed, isControl: piece == .control || piece == .seal, units: count / 8,
-                slot: 1, tries: 0)
+                writer: 1, tries: 0)
             let word = header.encoded(place: end, salt: salt)
             put(piece == .wrongHeader ? word ^ 1 << (48 + UInt64((body.first ?? 0) % 16)) : word, at: end)
             var writer = ByteWriter()
@@ -65,7 +66,7 @@ extension Decoder {
         var content = Content()
         content.put(
             SegmentHeader(
-                salt: salt, number: 1, base: 0, previousEnd: 0, capacity: UInt64(capacity), container: identity,
+                salt: salt, number: 1, base: 0, previousEnd: 0, capacity: UInt64(capacity), identity: identity,
                 incarnation: identity, created: 9
             ).encoded(), at: 0)
         var rest = input[...]
@@ -87,22 +88,22 @@ extension Decoder {
         ]
     ) { input in
         let content = content(input)
-        // One for each input: nobody would remove one that stays for the next.
+        // A directory for each input: a directory that stays for the next input would never be removed.
         let directory = try ScratchDirectory()
         return try withExtendedLifetime(directory) {
             try directory.write(content.bytes, as: "1.log")
-            try expectRead(content, try open(directory, slot: nil))
-            try expectAppend(content, try open(directory, slot: 1))
+            try expectRead(content, try open(directory, writer: nil))
+            try expectAppend(content, try open(directory, writer: 1))
             return true
         }
     }
 
-    private static func open(_ directory: ScratchDirectory, slot: Int?) throws -> SegmentedLog {
-        try SegmentedLog(
-            name: "journal",
-            directory: try FileDescriptor.open([46], in: directory.descriptor, [.reading, .directory]),
-            SegmentedLog.Surroundings(
-                container: identity, incarnation: identity, slot: slot, fileMode: 0o600, capacity: capacity))
+    private static func open(_ directory: ScratchDirectory, writer: Int?) throws -> SegmentedLog {
+        var configuration = LogConfiguration(
+            identity: identity, incarnation: identity, writer: writer, fileMode: 0o600)
+        configuration.capacity = capacity
+        let descriptor = try FileDescriptor.open([46], in: directory.descriptor, [.reading, .directory])
+        return try SegmentedLog(name: "journal", directory: descriptor, configuration)
     }
 
     private static func bodies(_ log: SegmentedLog, behind start: LogPosition) throws -> (
@@ -119,8 +120,8 @@ extension Decoder {
                 case .end: return (bodies, false)
                 case .lost: throw Broken("the place is lost")
                 }
-            } catch let error as CoordinationError {
-                try expect(error.code == .damaged, "\(error)")
+            } catch let error as LogFailure {
+                try expect(error.damage != nil, "\(error)")
                 return (bodies, true)
             }
         }
@@ -132,7 +133,7 @@ extension Decoder {
         try expect(isBroken == content.isBroken, "broken: \(isBroken), and not \(content.isBroken)")
     }
 
-    /// Whatever stands there, what is appended now is read, behind what is whole.
+    /// Checks that a record that is appended to the segment is read after the whole records.
     private static func expectAppend(_ content: Content, _ log: SegmentedLog) throws {
         let place = try log.append([1, 2, 3])
         try expect(try log.contains(place), "what was appended has no place")

@@ -1,6 +1,8 @@
+import GroupBytes
+
 @testable import GroupContainer
 
-/// Bodies of records, which come with checksums that are looked at before.
+/// Bodies of records, whose checksums are compared before.
 extension Decoder {
     static let records = [journal, defaults, channel]
 
@@ -64,16 +66,16 @@ extension Decoder {
     ) { bytes in
         let read: SuiteRecord
         do throws(ByteReader.TooShort) { read = try SuiteRecord(decoding: bytes) } catch {
-            try expect((try? SuiteRecord.steps(in: bytes)) == nil, "steps of what is no record")
+            try expect((try? SuiteRecord.steps(in: bytes)) == nil, "steps of bytes that are not a record")
             return false
         }
         let steps = record(try SuiteRecord.steps(in: bytes)).encoded()
-        try expect(steps == record(read.steps).encoded(), "other steps without who did it")
+        try expect(steps == record(read.steps).encoded(), "other steps without the author")
         try expectReturn(read, { $0.encoded() }, { try SuiteRecord(decoding: $0) })
         let key = SuiteRecord.soleKey(ofBody: bytes.count) { offset in word(of: bytes, at: offset) }
         if let key {
             guard read.steps.count == 1, case .set(let name, _) = read.steps[0] else {
-                throw Broken("a key of what is not one set: \(read)")
+                throw Broken("a key of a record that is not a single set: \(read)")
             }
             let text = String(decoding: bytes[key], as: UTF8.self)
             try expect(text.utf8.elementsEqual(name.utf8), "another key: \(name)")
@@ -85,7 +87,7 @@ extension Decoder {
         SuiteRecord(processIdentifier: 7, time: -1, purpose: "todo-app", steps: steps)
     }
 
-    /// Zeros and the checksum stand behind a body.
+    /// Zeros and the checksum follow a body.
     private static func word(of bytes: [UInt8], at offset: Int) -> UInt64 {
         (0..<8).reduce(0) { word, place in
             word | UInt64(offset + place < bytes.count ? bytes[offset + place] : 0) << UInt64(place * 8)

@@ -1,11 +1,14 @@
-@testable import GroupContainer
+import GroupBytes
 
-/// What carries its own checksum. Bytes are looked at twice: as they are, where they may be something only if the
-/// checksum fits, and with it put right, so that what lies behind is reached.
+@testable import GroupContainer
+@testable import GroupLog
+
+/// Formats with a checksum of their own. Bytes are decoded twice: unchanged, when they are a value only if the checksum
+/// matches, and with a correct checksum, so that the code after the comparison is reached.
 extension Decoder {
     static let sealed = [note, manifest, page, checkpoint]
 
-    /// Hash and number, at the end of what it is of.
+    /// Returns the bytes with their hash, as a number, at `end`.
     private static func sealed(_ bytes: [UInt8], key: (UInt64, UInt64) = (0, 0), at end: Int) -> [UInt8] {
         var (sealed, writer) = (bytes, ByteWriter())
         writer.write(SipHash(key: key).hash(bytes[..<end]))
@@ -17,7 +20,7 @@ extension Decoder {
         CheckpointEntry.number(bytes[...], at: place)
     }
 
-    /// Looks at both: `read` says whether bytes are something, `seal` puts the checksum right.
+    /// Decodes the bytes twice: `read` returns whether bytes are a value, `seal` corrects the checksum.
     private static func both(
         _ bytes: [UInt8], _ seal: ([UInt8]) -> [UInt8]?, _ read: ([UInt8]) throws -> Bool
     ) throws -> Bool {
@@ -76,7 +79,7 @@ extension Decoder {
         [
             "first": SegmentHeader(
                 salt: 0x1234_5678_9abc_def0, number: 1, base: 0, previousEnd: 0, capacity: 16_384,
-                container: [UInt8](repeating: 3, count: 16), incarnation: [UInt8](repeating: 4, count: 16), created: 9
+                identity: [UInt8](repeating: 3, count: 16), incarnation: [UInt8](repeating: 4, count: 16), created: 9
             ).encoded()
         ]
     ) { bytes in
@@ -126,7 +129,7 @@ extension Decoder {
                 _ = try checkpoint.below(ItemLocation(trusted: [UInt8]("a")))
                 let treeIndex = try checkpoint.treeIndex()
                 let again = Checkpoint.encode(treeIndex, checkpoint.header)
-                // Each item is where a search finds it.
+                // A search finds each item.
                 for (location, item) in treeIndex.items {
                     try expect(try checkpoint.item(at: location) == item, "not found: \(location.bytes)")
                 }

@@ -17,7 +17,7 @@ extension Decoder {
         return true
     }
 
-    /// A format file as it is written, but not drawn at random.
+    /// A format file as it is written, but with fixed instead of random numbers.
     private static let formatSample = """
         {"container": "000102030405060708090a0b0c0d0e0f", "format": 2, "hashKey": "000102030405060708090a0b0c0d0e0f",
          "identifier": "group.com.example.todo", "lockInode": 123, "origin": "ff0102030405060708090a0b0c0d0e0f",
@@ -78,7 +78,7 @@ extension Decoder {
             try expect(error.line >= 1 && !error.what.isEmpty, "a fault without a place: \(error)")
             return false
         }
-        // What has been read can be written, and is read as the same.
+        // A value that was read can be written, and is read again as the same value.
         try expectReturn(
             members, { [UInt8](try PropertyList.text(of: $0)) }, { try PropertyList.members(of: $0) })
         return true
@@ -119,7 +119,8 @@ extension Decoder {
         return true
     }
 
-    /// A pattern and a path, with a zero between them. What it matches, it matches below `**`.
+    /// A pattern and a path, with a zero between them. If the pattern matches the path, it also matches the path in a
+    /// directory with `**` before it.
     private static let glob = Decoder("glob", ["one": [UInt8]("a/**/[b-d]*?\\*\0a/x/y/cdz*")]) { bytes in
         let parts = bytes.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].count < 200, parts[1].count < 1_000 else { return false }

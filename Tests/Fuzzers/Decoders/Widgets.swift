@@ -1,5 +1,6 @@
 import FoundationEssentials
 @testable import GroupContainer
+@testable import GroupLog
 @testable import GroupWidgetHosting
 @testable import Widgets
 
@@ -65,7 +66,7 @@ extension Decoder {
         ]
     ) { bytes in
         guard case .content(var ledger) = RefreshLedger.decoded(bytes) else { return false }
-        try expect(ledger.failures >= 0, "fewer failures than none")
+        try expect(ledger.failures >= 0, "a negative number of failures")
         guard let encoded = ledger.encoded, case .content(let again) = RefreshLedger.decoded(encoded),
             again.encoded == encoded
         else { throw Broken("another one comes back: \(ledger)") }
@@ -157,7 +158,7 @@ extension Decoder {
         return true
     }
 
-    /// As a host and a bar do.
+    /// Uses a view as a host and a status bar do.
     private static func show(_ timeline: Timeline<WidgetView>) throws {
         for now in [.min, 0, 1_700_000_000_000_000_000, .max] as [Int64] {
             _ = (timeline.entry(atNanosecond: now), timeline.nextChange(afterNanosecond: now))

@@ -3,10 +3,11 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A channel's log` {
-    /// More messages than its files have room for; the number of the last.
+struct `Channel compaction` {
+    /// Posts messages until the channel has this many segments; returns the last message's number.
     private static func fill(_ channel: GroupChannel, files: UInt64) throws -> UInt64 {
         let store = try channel.writableStore("post")
         var number: UInt64 = 0
@@ -17,10 +18,10 @@ struct `A channel's log` {
     }
 
     private static func fresh(_ sample: SampleContainer) throws -> ChannelStore {
-        try #require(try ChannelStore.open(sample.container.member, channel: "news", creating: false))
+        try #require(try ChannelStore.open(sample.container.opened, channel: "news", creating: false))
     }
 
-    @Test func `carries what somebody has not acknowledged, and where each is, from file to file`() throws {
+    @Test func `each new segment of a channel begins with unacknowledged messages and the listeners' places`() throws {
         let sample = try SampleContainer()
         let channel = try GroupChannel(sample.container, name: "news")
         let (slow, fast) = (try channel.listener(named: "slow"), try channel.listener(named: "fast"))
@@ -34,7 +35,7 @@ struct `A channel's log` {
         let other = try Self.fresh(sample)
         #expect(try other.checkedRead { $0 } == store.checkedRead { $0 })
         #expect(try other.checkedRead { $0.listeners.mapValues(\.acknowledged) } == ["slow": 1, "fast": last])
-        // Its reader is in a file that was dropped meanwhile.
+        // The slow listener's reader is in a segment that was dropped meanwhile.
         #expect(store.log.drop(1))
         store.log.forgetAll(last: try store.log.last().header.number)
         var expected: UInt64 = 2
@@ -45,7 +46,7 @@ struct `A channel's log` {
         #expect(expected == last + 1)
         try slow.acknowledge(upTo: last)
         #expect(try store.checkedRead { $0.messages.isEmpty && $0.size == 0 })
-        // What everybody has does not go on, so the next file is as small as it was.
+        // Messages that every listener has acknowledged are not carried on, so the next segment is as small as before.
         let number = try store.log.last().header.number
         while try store.log.last().header.number == number {
             let posted = try channel.post(bytes: Array(repeating: 1, count: 30_000))
@@ -54,7 +55,7 @@ struct `A channel's log` {
         #expect(try store.log.last().firstAppended < 65_536)
     }
 
-    @Test func `keeps what only a newer version understands, and goes on behind it`() throws {
+    @Test func `compacting a channel keeps records that only a newer version understands`() throws {
         let sample = try SampleContainer()
         let channel = try GroupChannel(sample.container, name: "news")
         let listener = try channel.listener(named: "one")
@@ -70,13 +71,13 @@ struct `A channel's log` {
         _ = try file.forEachCommitted(before: file.firstAppended) { body, _, _ in bodies.append(body) }
         let steps = bodies.compactMap { try? ChannelRecord(decoding: $0).step }
         #expect(bodies.contains([99, 1, 2, 3]) && steps.contains(.carriedUnknown(number: 1, [98, 7])))
-        // It is no message to this version, and none is missing.
+        // The record is no message to this version, and no message is missing.
         #expect(try listener.next()?.number == 2)
         var again = try MessageFeed(other, listener: "one")
         #expect(try again.next()?.number == 2)
     }
 
-    @Test func `passes over a damaged message, and says which is gone`() throws {
+    @Test func `a listener gets an error for a damaged message, and then the next message`() throws {
         let sample = try SampleContainer()
         let channel = try GroupChannel(sample.container, name: "news")
         let listener = try channel.listener(named: "one")
@@ -93,7 +94,7 @@ struct `A channel's log` {
         #expect(try listener.next()?.number == 3)
         var told = diagnostics
         #expect(told.next(timeout: .zero)?.code == .channelDamaged)
-        // The same for who comes later, after the log was compacted.
+        // The same holds for a listener that comes later, after the log was compacted.
         _ = try Self.fill(channel, files: 3)
         var late = try MessageFeed(try Self.fresh(sample), listener: "one")
         #expect(try late.next()?.number == 1)
@@ -101,7 +102,7 @@ struct `A channel's log` {
         #expect(try late.next()?.number == 3 && late.next()?.number == 4)
     }
 
-    @Test func `ends where a header is broken, and goes on behind that`() throws {
+    @Test func `a channel with a broken record header continues in the next segment; listeners get one error`() throws {
         let sample = try SampleContainer()
         let channel = try GroupChannel(sample.container, name: "news")
         let listener = try channel.listener(named: "one")

@@ -3,13 +3,14 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
-/// Whatever the bytes of a channel's files are: messages or a typed error, and never the end of the process.
+/// Files of a channel with any bytes give messages or a typed error, and never end the process.
 @Suite(.timeLimit(.minutes(runsLongTests ? 30 : 2)))
-struct `A channel of any bytes` {
-    @Test func `is listened to and posted to, or is an error`() throws {
+struct `Channel fuzzing` {
+    @Test func `a channel of any bytes is read and posted to, or ends in a typed error`() throws {
         let sample = try SampleContainer()
-        let member = sample.container.member
+        let member = sample.container.opened
         let model = try GroupChannel(sample.container, name: "model")
         let listener = try model.listener(named: "one")
         for number in 0..<200 {
@@ -26,18 +27,18 @@ struct `A channel of any bytes` {
             let place = try #require(try store.append(model.record(.post([1, 2, 3]))) { _ in true })
             let (state, present) = try store.present()
             #expect(state.last == place.sequence, "\(place) \(present) \(state.last) seed \(faultSeed), round \(round)")
-            // What comes new is got, whatever was before it.
+            // A new message is delivered, whatever the bytes before it were.
             var got: GroupMessage?
             for _ in 0..<500 where got?.number != place.sequence { got = (try? reader.next()) ?? got }
             #expect(got?.bytes == [1, 2, 3], "seed \(faultSeed), round \(round)")
         }
     }
 
-    @Test func `that lost a record's header is ended there, and never goes on with what stands behind a new record`()
+    @Test func `a channel that lost a record header goes on in the next segment, never behind the gap`()
         throws
     {
         let sample = try SampleContainer()
-        let member = sample.container.member
+        let member = sample.container.opened
         let model = try GroupChannel(sample.container, name: "model")
         for number in 0..<10 { try model.post(bytes: [UInt8](repeating: UInt8(number), count: 3)) }
         let log = try model.writableStore("test").log
@@ -52,7 +53,7 @@ struct `A channel of any bytes` {
         for index in place.offset..<place.offset + 8 { bytes[index] = 0 }
         try BrokenSegment.write(bytes, into: try member.directory.ownDirectory("channels/broken"))
         let store = try #require(try ChannelStore.open(member, channel: "broken", creating: false))
-        // As large as the lost one: the records behind it would follow this one.
+        // The new record is as large as the lost one: in its place, the records behind it would follow it.
         let new = try #require(try store.append(model.record(.post([1, 2, 3]))) { _ in true })
         let (state, present) = try store.present()
         #expect(state.last == new.sequence && present == new)

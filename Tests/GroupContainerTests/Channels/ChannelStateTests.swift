@@ -2,9 +2,10 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
-@Suite struct `What a channel comes to` {
-    /// The same, thought of without any cleverness: everything that was ever posted, and where each listener is.
+@Suite struct `Channel state` {
+    /// A plain model of the state: everything that was ever posted, and each listener's place.
     private struct Model {
         var posted: [UInt64] = []
         var sizes: [UInt64: Int] = [:]
@@ -40,7 +41,7 @@ import Testing
             return state
         }
 
-        /// As a compacted file begins.
+        /// Returns the log that a compacted segment of this state begins with.
         func compacted(_ state: ChannelState) -> Log {
             var log = Log(sequence: sequence)
             let messages = records.compactMap { state.carried($0.body, at: $0.sequence, isControl: $0.isControl) }
@@ -49,7 +50,9 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<20) func `is what a plain model says, however often its log is compacted`(seed: Int) {
+    @Test(arguments: 0..<20) func `a channel's state equals a plain model's, however often its log is compacted`(
+        seed: Int
+    ) {
         var random = SeededGenerator(seed: UInt64(seed))
         var (log, base, model) = (Log(), UInt64(0), Model())
         var state = ChannelState()
@@ -118,8 +121,10 @@ import Testing
         .carriedUnknown(number: 9, [99]), .carriedListener("ä", acknowledged: 3, since: -1),
     ]
 
-    /// Whatever the bytes are: an answer, and never a crash.
-    @Test(arguments: steps) func `is read from any bytes`(step: ChannelRecord.Step) throws {
+    /// Any bytes give a record or an error, and never a crash.
+    @Test(arguments: steps) func `channel records are decoded from any bytes without a crash`(step: ChannelRecord.Step)
+        throws
+    {
         var random = SeededGenerator(seed: 5)
         let record = ChannelRecord(processIdentifier: 12, time: 34, purpose: "p", step: step)
         let bytes = record.encoded()
@@ -133,7 +138,7 @@ import Testing
         #expect(state.messages.map(\.number) == state.messages.map(\.number).sorted())
     }
 
-    @Test func `has no listener beyond its last message, whatever a compacted file says`() {
+    @Test func `a listener's place in a segment preamble is limited to the channel's last message`() {
         var state = ChannelState(last: 7)
         state.apply(
             ChannelRecord(

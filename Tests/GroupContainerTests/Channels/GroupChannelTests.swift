@@ -5,27 +5,27 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A channel` {
+struct `Posting and listening` {
     struct Note: Codable, Equatable, Sendable { var text: String }
 
-    /// All that there is now.
+    /// Returns the numbers of all messages that there are now.
     private static func numbers(of listener: GroupListener) throws -> [UInt64] {
         var found: [UInt64] = []
         while let message = try listener.next(timeout: .zero) { found.append(message.number) }
         return found
     }
 
-    @Test func `gives each listener every message, in order, with who posted it`() throws {
+    @Test func `each listener gets every message, in order, with its poster`() throws {
         let sample = try SampleContainer()
         let channel = try GroupChannel(sample.container, name: "news", purpose: "clock")
         #expect(try channel.signal() == 1)
         let (one, two) = (try channel.listener(named: "one"), try channel.listener(named: "two"))
-        #expect(try channel.post(bytes: [1, 2], .durable) == 2)
+        #expect(try channel.post(bytes: [1, 2], durability: .durable) == 2)
         #expect(try channel.post(Note(text: "x")) == 3)
         #expect(try channel.signal() == 4)
         for listener in [one, two] {
             let first = try #require(try listener.next())
-            #expect(first.number == 2 && first.bytes == [1, 2] && first.time > 0)
+            #expect(first.number == 2 && first.bytes == [1, 2] && first.timeNanoseconds > 0)
             #expect(first.by == Change.Author(processIdentifier: processIdentifier(), purpose: "clock"))
             #expect(try listener.next()?.decode(as: Note.self) == Note(text: "x"))
             let last = try #require(try listener.next())
@@ -35,38 +35,38 @@ struct `A channel` {
         }
     }
 
-    @Test func `refuses what is no JSON`() throws {
+    @Test func `posting a value that is not JSON is refused`() throws {
         let sample = try SampleContainer()
         let channel = try GroupChannel(sample.container, name: "news")
         #expect(code { try channel.post(Double.nan) } == .invalidContent)
         #expect(try channel.post(1.5) == 1)
     }
 
-    @Test func `gives again what was not acknowledged, and what came while its listener was away`() throws {
+    @Test func `a listener that returns gets unacknowledged messages and those posted meanwhile`() throws {
         let sample = try SampleContainer()
         let channel = try GroupChannel(sample.container, name: "news")
         do {
             let listener = try channel.listener(named: "one")
             for _ in 1...3 { try channel.signal() }
             #expect(try Self.numbers(of: listener) == [1, 2, 3])
-            try listener.acknowledge(upTo: 1, .durable)
+            try listener.acknowledge(upTo: 1, durability: .durable)
         }
         try channel.signal()
         do {
             let listener = try channel.listener(named: "one", from: .now)
             #expect(try Self.numbers(of: listener) == [2, 3, 4])
-            // Also what was not given yet need not come.
+            // A message may be acknowledged before it is delivered.
             try channel.signal()
             try channel.signal()
             try listener.acknowledge(upTo: 5)
-            try listener.acknowledge(upTo: 2, .durable)
+            try listener.acknowledge(upTo: 2, durability: .durable)
             #expect(try Self.numbers(of: listener) == [6])
             #expect(code { try listener.acknowledge(upTo: 7) } == .invalidArgument)
         }
         #expect(try Self.numbers(of: try channel.listener(named: "one")) == [6])
     }
 
-    @Test func `gives who begins with the oldest what nobody has heard`() throws {
+    @Test func `a channel without listeners keeps its latest messages for one that begins with the oldest`() throws {
         let sample = try SampleContainer()
         let channel = try GroupChannel(sample.container, name: "news")
         for _ in 0..<ChannelState.unheardCount + 10 { try channel.signal() }
@@ -76,7 +76,7 @@ struct `A channel` {
         #expect(try Self.numbers(of: try channel.listener(named: "now")) == [])
     }
 
-    @Test func `has one listener of a name at a time`() throws {
+    @Test func `a second listener of the same name is refused until the first is gone`() throws {
         let sample = try SampleContainer()
         let channel = try GroupChannel(sample.container, name: "news")
         let other = try GroupChannel(sample.container, name: "other")
@@ -90,7 +90,7 @@ struct `A channel` {
         #expect(try second.next(timeout: .zero) == nil)
     }
 
-    @Test func `lists its listeners, the slowest first, and removes them`() throws {
+    @Test func `listeners are listed slowest first, and can be removed`() throws {
         let sample = try SampleContainer()
         let channel = try GroupChannel(sample.container, name: "news", purpose: "me")
         #expect(try channel.listeners() == [] && channel.removeListener(named: "one") == false)
@@ -105,14 +105,14 @@ struct `A channel` {
         #expect(try slow.next()?.number == 1)
         #expect(try channel.removeListener(named: "slow"))
         #expect(try store.checkedRead { $0.messages.count } == 0)
-        // What was posted before is given still.
+        // Messages from before the removal are still delivered.
         #expect(try slow.next()?.number == 2 && slow.next()?.number == 3)
         #expect(code { try slow.next() } == .notFound)
         #expect(code { try slow.acknowledge(upTo: 3) } == .notFound)
         #expect(try channel.removeListener(named: "slow") == false)
     }
 
-    @Test func `says who is in the way when it is full`() throws {
+    @Test func `a full channel refuses a message and names the slowest listener`() throws {
         let sample = try SampleContainer()
         let channel = try GroupChannel(sample.container, name: "news")
         #expect(code { try channel.post(bytes: Array(repeating: 0, count: 16 << 20 + 1)) } == .limitReached)
@@ -126,15 +126,15 @@ struct `A channel` {
         let error = #expect(throws: CoordinationError.self) {
             try store.checkRoom(for: ChannelLimits.channel - state.size + 1, in: state)
         }
-        #expect(error?.code == .limitReached && error?.cause.contains("'slow one'") == true)
-        #expect(error?.cause.contains("message 1, of 20") == true, "\(error?.cause ?? "")")
+        #expect(error?.code == .limitReached && error?.reason.contains("'slow one'") == true)
+        #expect(error?.reason.contains("message 1, of 20") == true, "\(error?.reason ?? "")")
         for name in ["", ".a", "a/b", String(repeating: "x", count: 201)] {
             #expect(code { try GroupChannel(sample.container, name: name) } == .invalidArgument)
         }
         #expect(code { try channel.listener(named: "") } == .invalidArgument)
     }
 
-    @Test func `wakes who waits on a thread or in a task`() async throws {
+    @Test func `a post wakes listeners on a thread and in a task`() async throws {
         let sample = try SampleContainer()
         let channel = try GroupChannel(sample.container, name: "news")
         let (waiting, blocked) = (try channel.listener(named: "task"), try channel.listener(named: "thread"))

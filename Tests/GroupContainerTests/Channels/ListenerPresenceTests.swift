@@ -5,12 +5,12 @@ import Testing
 @testable import GroupContainer
 
 // case 32
-@Suite(.timeLimit(.minutes(1))) struct `A listener of a container that is removed` {
+@Suite(.timeLimit(.minutes(1))) struct `Listeners of a removed container` {
     private static func listener(_ sample: SampleContainer) throws -> GroupListener {
         try GroupChannel(sample.container, name: "news").listener(named: "reader")
     }
 
-    @Test func `ends with an error while it waits`() throws {
+    @Test func `a listener that waits on a thread ends with an error when its container is removed`() throws {
         let sample = try SampleContainer()
         let listener = try Self.listener(sample)
         #expect(try listener.next(timeout: .zero) == nil)
@@ -19,7 +19,7 @@ import Testing
         #expect(code { try waiting.answer() } == .notFound)
     }
 
-    @Test func `ends with an error in a task`() async throws {
+    @Test func `a listener in a task ends with an error when its container is removed`() async throws {
         let sample = try SampleContainer()
         let listener = try Self.listener(sample)
         try sample.temporary.run("rm", "-r", ".group")

@@ -3,26 +3,27 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
-/// What takes long, or a disk that fails, to come to pass: put into the files as it would be then.
-@Suite(.timeLimit(.minutes(1))) struct `A doctor of a container in this process` {
+/// Findings whose cause takes long or needs a failing disk: the tests write into the files what would be there then.
+@Suite(.timeLimit(.minutes(1))) struct `Container check in this process` {
     private static func codes(_ temporary: TemporaryDirectory) throws -> [Finding.Code] {
-        try ContainerCheck(named: Array(temporary.path.utf8)).examine().filter { $0.severity != .note }.map(\.code)
+        try ContainerCheck(.path(Array(temporary.path.utf8))).examine().filter { $0.severity != .note }.map(\.code)
     }
 
-    @Test func `finds that the clock was set back`() throws {
+    @Test func `a container check finds that the clock was set back`() throws {
         let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
         #expect(try Self.codes(temporary) == [])
         let record = ChangeRecord(
             .created, path: [0x61], state: nil, isCoordinated: true, processIdentifier: 1, purpose: [],
             time: wallNanoseconds() + 3_600_000_000_000)
-        _ = try container.member.journal.append(record)
+        _ = try container.opened.journal.append(record)
         #expect(try Self.codes(temporary) == [.clockBehind])
     }
 
     // case 5
-    @Test func `finds that the disk refused to keep the journal`() throws {
+    @Test func `a container check finds that the disk refused to keep the journal`() throws {
         let temporary = try TemporaryDirectory()
         _ = try Container(path: temporary.path, creating: true)
         let log = try WritableMap(temporary.open(".group/journal/1.log"), size: 4_096)
@@ -30,16 +31,17 @@ import Testing
         #expect(try Self.codes(temporary) == [.journalNotDurable])
     }
 
-    @Test func `finds a lock that has been held for long`() throws {
+    @Test func `a container check finds a lock that has been held for long`() throws {
         let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
         let coordinator = container.coordinator(purpose: "tester").blocking
         try coordinator.coordinate([.writing("item")], timeout: .zero) { _ in
             #expect(try Self.codes(temporary) == [])
-            let seat = try #require(container.member.memberTable.seat)
-            let since = MemberTableLayout.slot(seat.slot) + MemberTableLayout.accesses + MemberTableLayout.accessSince
+            let seat = try #require(container.opened.memberTable.own)
+            let since =
+                MemberTableLayout.slot(seat.slot) + MemberTableLayout.published + MemberTableLayout.publishedSince
             seat.map.store64(since, UInt64(bitPattern: wallNanoseconds() - MembersFacts.longLock))
-            let found = try ContainerCheck(named: Array(temporary.path.utf8)).examine()
+            let found = try ContainerCheck(.path(Array(temporary.path.utf8))).examine()
             #expect(found.first?.code == .lockHeldLong && found.first?.process == processIdentifier())
             #expect(found.first?.what.contains("has held 'item' for 5 min") == true)
         }
@@ -47,12 +49,12 @@ import Testing
     }
 
     // case 28
-    @Test func `says what it could not look at`() throws {
+    @Test func `a container check finds and repairs a missing journal directory`() throws {
         let temporary = try TemporaryDirectory()
         _ = try Container(path: temporary.path, creating: true)
         try temporary.run("rm", "-r", ".group/journal")
         #expect(try Self.codes(temporary) == [.journalDamaged])
-        let (mended, left) = try ContainerCheck(named: Array(temporary.path.utf8)).repair()
+        let (mended, left) = try ContainerCheck(.path(Array(temporary.path.utf8))).repair()
         #expect(mended.map(\.code).contains(.journalDamaged) && left.allSatisfy { $0.severity == .note })
     }
 }

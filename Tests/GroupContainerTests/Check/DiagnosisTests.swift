@@ -1,12 +1,14 @@
 import Foundation
+import GroupSystemCalls
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
-@Suite struct `A diagnosis` {
+@Suite struct `Findings from facts` {
     private func codes(_ findings: [Finding]) -> [String] { findings.map { "\($0.severity) \($0.code)" } }
 
-    @Test func `of what is well finds nothing`() {
+    @Test func `a healthy container has no findings`() {
         #expect(LocationFacts(name: "./x", path: "./x", standing: .container).findings == [])
         #expect(PartsFacts().findings == [])
         #expect(MembersFacts().findings == [])
@@ -18,15 +20,15 @@ import Testing
         #expect(watching.findings == [], "it could not be asked")
     }
 
-    @Test func `finds a lock that is held for long, and not one that is waited for`() {
+    @Test func `a lock held for long is a finding, and a lock that is waited for is not`() {
         func facts(
             _ lasting: Int64, isWaiting: Bool = false, isStopped: Bool = false, namespace: UInt64? = nil
         ) -> MembersFacts {
             var facts = MembersFacts()
             let process = MemberProcess(
                 identifier: 7, pidNamespace: namespace, condition: isStopped ? .stopped : .running)
-            let access = MembersFacts.Access(path: "item", isWriting: true, isWaiting: isWaiting, lasting: lasting)
-            facts.living = [.init(process: process, purpose: "p", accesses: [access])]
+            let access = MembersFacts.Lock(path: "item", isWriting: true, isWaiting: isWaiting, lasting: lasting)
+            facts.living = [.init(process: process, purpose: "p", locks: [access])]
             return facts
         }
         let long = MembersFacts.longLock
@@ -36,7 +38,7 @@ import Testing
         #expect(facts(long, isWaiting: true).findings == [])
         #expect(codes(facts(0, isStopped: true).findings) == ["warning lockHolderStopped"])
         #expect(facts(0, isWaiting: true, isStopped: true).findings == [])
-        // A number of another namespace may be another process's here.
+        // A process number of another PID namespace may be another process's here.
         #expect(facts(0, isStopped: true).findings.first?.remedy.contains("kill -CONT 7") == true)
         let elsewhere = facts(0, isStopped: true, namespace: 42).findings.first
         #expect(elsewhere?.what == "process 7 of PID namespace 42, p is stopped, and holds 'item'")
@@ -44,7 +46,7 @@ import Testing
         #expect(elsewhere?.process == nil)
     }
 
-    @Test func `asks for as many watches as there are directories, unless a leader has them already`() {
+    @Test func `inotify watches must suffice for all directories, unless a leader has its watches already`() {
         var facts = WatchingFacts()
         facts.directories = 100
         facts.watches = WatchingFacts.Limit(name: "w", limit: 150, used: 48)
@@ -63,7 +65,7 @@ import Testing
         #expect(facts.findings.first?.remedy.contains("'sysctl i=1024'") == true)
     }
 
-    @Test func `does not say twice what the leader says`() {
+    @Test func `a directory that the leader reports as unwatched is not reported again as unreadable`() {
         var facts = WatchingFacts()
         facts.leader = WatchingFacts.Leader(process: MemberProcess(identifier: 1), purpose: "p", answers: false)
         facts.degraded = ("closed", "why")
@@ -76,7 +78,7 @@ import Testing
         #expect(facts.findings.last?.what.hasSuffix("(and 3 more like it)") == true)
     }
 
-    @Test func `calls a disk that refuses what it should keep an error as long as nothing has followed`() {
+    @Test func `a refused journal write is an error only in the newest segment`() {
         var facts = JournalFacts()
         facts.poisoned = [("1.log", false)]
         #expect(codes(facts.findings) == ["warning journalNotDurable"])
@@ -84,7 +86,7 @@ import Testing
         #expect(codes(facts.findings) == ["error journalNotDurable"])
     }
 
-    @Test func `weighs room, and what the clock says`() {
+    @Test func `little free space and a clock behind the journal are warnings`() {
         var facts = JournalFacts()
         (facts.free, facts.needed) = (99, 100)
         #expect(codes(facts.findings) == ["warning spaceLow"])
@@ -97,7 +99,7 @@ import Testing
         #expect(facts.findings == [])
     }
 
-    @Test func `offers to mend only what nobody uses, and what could be looked at`() {
+    @Test func `a repair is offered only for a part that is unused and could be read`() {
         for path in [\PartsFacts.format, \.lock, \.memberTable] {
             var facts = PartsFacts()
             facts[keyPath: path] = .failed("EIO")
@@ -118,7 +120,8 @@ import Testing
         #expect(other.findings.last?.process == 12)
     }
 
-    @Test(arguments: Finding.Code.allCases) func `has a page that says what each code means`(code: Finding.Code) throws
+    @Test(arguments: Finding.Code.allCases) func `docs/doctor.md has a row for each finding code`(code: Finding.Code)
+        throws
     {
         var directory = URL(filePath: #filePath)
         for _ in 0..<4 { directory.deleteLastPathComponent() }
@@ -127,7 +130,7 @@ import Testing
         #expect(row?.split(separator: "|").count == 4, "\(row ?? "none")")
     }
 
-    @Test func `has for every finding a reason and a remedy`() {
+    @Test func `every finding has a reason and a remedy`() {
         var parts = PartsFacts()
         (parts.format, parts.lock, parts.memberTable) = (.newer("n"), .failed("f"), .damaged("d"))
         parts.readOnlyCause = "r"
@@ -147,7 +150,7 @@ import Testing
         #expect(all.allSatisfy { !$0.what.isEmpty && !$0.why.isEmpty && !$0.remedy.isEmpty })
     }
 
-    @Test func `of a place says who may not enter it, and why it cannot be opened`() {
+    @Test func `the finding for a container that cannot be opened names the cause`() {
         let barrier = LocationFacts.Barrier(path: "/c", owner: 1, group: 2, mode: 0o750, user: 3)
         var facts = LocationFacts(name: "g", path: "/c", standing: .forbidden(barrier))
         #expect(codes(facts.findings) == ["error notPermitted"])
@@ -159,7 +162,7 @@ import Testing
         #expect(facts.findings.first?.what == "a reason")
     }
 
-    @Test func `of a dead member names what it was changing`() {
+    @Test func `the finding for a dead member names the items it was changing`() {
         var facts = MembersFacts()
         facts.dead = [.init(process: MemberProcess(identifier: 9), purpose: "p", items: ["a", "b"])]
         #expect(codes(facts.findings) == ["warning deadMember"])
@@ -168,7 +171,7 @@ import Testing
         #expect(facts.findings.first?.what == "process 9, p, died in the middle of a change of an item")
     }
 
-    @Test func `of a store that cannot be looked at says why`() {
+    @Test func `the finding for an unreadable log names the error`() {
         var store = LogFacts(kind: .suite, name: "s")
         store.files = [.init(name: "1.log", isNewest: true, failed: "Input/output error")]
         #expect(codes(store.findings) == ["error partDamaged"])
@@ -179,8 +182,8 @@ import Testing
     }
 }
 
-@Suite struct `Events that are kept for a slow listener` {
-    @Test(arguments: [1, 2, 7]) func `are the latest, and the others are counted`(limit: Int) {
+@Suite struct `Bounded events` {
+    @Test(arguments: [1, 2, 7]) func `bounded events keep the latest and count those dropped`(limit: Int) {
         var events = BoundedEvents<Int>(limit: limit)
         #expect(events.isEmpty && events.next() == nil)
         for number in 0..<20 { events.add(number) }

@@ -3,8 +3,9 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
-/// A container with a suite of keys and a channel of messages, which nobody has open.
+/// A container with a suite of keys and a channel of messages, which no process has open.
 final class Patient {
     let temporary: TemporaryDirectory
     static let suite = ".group/defaults/settings"
@@ -15,7 +16,7 @@ final class Patient {
         _ = try Container(path: temporary.path, creating: true)
     }
 
-    /// As long as it works, it is a member.
+    /// Runs a closure with the container open; this process is a member only meanwhile.
     func work<Answer>(_ work: (Container) throws -> Answer) throws -> Answer {
         try work(try Container(path: temporary.path))
     }
@@ -34,7 +35,7 @@ final class Patient {
     func values() throws -> [String: String] {
         try work { container in
             let defaults = try GroupDefaults(container, suite: "settings")
-            // Where something is wrong, this says so.
+            // Throws if the suite is damaged.
             _ = try defaults.versionedValue(forKey: "any")
             return defaults.dictionaryRepresentation().compactMapValues {
                 if case .string(let text) = $0 { text } else { nil }
@@ -42,7 +43,7 @@ final class Patient {
         }
     }
 
-    /// What the listener gets, and how often it is told of damage.
+    /// Returns the messages that the listener gets, and how many errors of damage.
     func messages() throws -> (texts: [String], numbers: [UInt64], damaged: Int) {
         try work { container in
             let listener = try GroupChannel(container, name: "news").listener(named: "reader")
@@ -65,25 +66,25 @@ final class Patient {
             .sorted()
     }
 
-    /// The suite's newest file.
+    /// Returns the number of the suite's newest segment.
     private func newest() throws -> UInt64? {
         try names(in: Self.suite).compactMap { SegmentedLog.fileNumber(Array($0.utf8)) }.max()
     }
 
-    /// Sets until the suite's next file begins.
+    /// Sets a key until the suite's next segment begins.
     func fillFile() throws {
         try work { container in
             let defaults = try GroupDefaults(container, suite: "settings")
             let filler = String(repeating: "x", count: 1_000)
             let before = try newest()
-            // A file of a suite is 4 MiB at the most.
+            // A segment of a suite has 4 MiB at the most.
             for _ in 0..<5_000 where try newest() == before { try defaults.set(filler, forKey: "filler") }
             try #require(try newest() != before, "no file began after 5 MB")
             try defaults.removeValue(forKey: "filler")
         }
     }
 
-    /// Mends, finds nothing after that, and has nothing more to mend.
+    /// Repairs, and expects no finding after that and nothing more to repair.
     func heal(_ codes: [Finding.Code]) throws {
         #expect(try repair().map(\.code) == codes)
         #expect(try findings() == [])
@@ -91,7 +92,7 @@ final class Patient {
     }
 
     private var doctor: ContainerCheck {
-        get throws { try ContainerCheck(named: Array(temporary.path.utf8)) }
+        get throws { try ContainerCheck(.path(Array(temporary.path.utf8))) }
     }
 
     func findings() throws -> [Finding] {
@@ -105,7 +106,7 @@ final class Patient {
         return try WritableMap(temporary.open(file), size: Int(size))
     }
 
-    /// Where the record begins whose body has a text.
+    /// Returns the offset of the record whose body contains a text.
     func place(of text: String, in file: String) throws -> Int {
         let content = try temporary.open(file).readAll()
         let text = Array(text.utf8)
@@ -123,7 +124,7 @@ final class Patient {
         throw Errno.noSuchEntry
     }
 
-    /// A bit.
+    /// Flips one bit.
     func flip(_ file: String, at offset: Int) throws {
         let map = try map(file)
         map.store64(offset, map.load64(offset) ^ 1 << 17)

@@ -3,8 +3,9 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
-@Suite(.timeLimit(.minutes(2))) struct `A doctor of suites and channels` {
+@Suite(.timeLimit(.minutes(2))) struct `Repair of suites and channels` {
     private static let messages = (11...100).map { "message \($0)." }
 
     private func filled() throws -> Patient {
@@ -15,7 +16,7 @@ import Testing
     }
 
     // case 9
-    @Test func `keeps every other message, and the listener is told of the one that is lost`() throws {
+    @Test func `repairing a channel with a damaged message keeps the others, and its listener gets one error`() throws {
         let patient = try filled()
         let file = Patient.channel + "/1.log"
         try patient.flip(file, at: try patient.place(of: "message 50.", in: file) + 24)
@@ -28,7 +29,8 @@ import Testing
     }
 
     // case 9
-    @Test(arguments: ["message 50.", "message 5.", "reader"]) func `loses no message to a broken header`(
+    @Test(arguments: ["message 50.", "message 5.", "reader"])
+    func `repairing a channel with a broken record header loses no message`(
         text: String
     ) throws {
         let patient = try filled()
@@ -40,7 +42,7 @@ import Testing
     }
 
     // case 8
-    @Test func `gives no number of a message twice where several are gone`() throws {
+    @Test func `repairing a channel that lost several messages never reuses a message number`() throws {
         let patient = try filled()
         let file = Patient.channel + "/1.log"
         let (first, last) = (
@@ -59,16 +61,16 @@ import Testing
     }
 
     // case 35
-    @Test func `keeps what is left of a channel that was cut short`() throws {
+    @Test func `repairing a channel that was cut short keeps the messages before the cut`() throws {
         let patient = try filled()
         let file = Patient.channel + "/1.log"
         try patient.temporary.open(file).setSize(try patient.place(of: "message 50.", in: file))
         try patient.heal([.channelDamaged])
-        // What was acknowledged was said behind that.
+        // The acknowledgement stood behind the cut, and is lost.
         #expect(try patient.messages().texts == (1..<50).map { "message \($0)." })
     }
 
-    @Test func `mends nothing while somebody has it open`() throws {
+    @Test func `a check repairs nothing while the container is open`() throws {
         let patient = try filled()
         let file = Patient.suite + "/1.log"
         try patient.flip(file, at: try patient.place(of: "value 50", in: file))
@@ -82,7 +84,7 @@ import Testing
     }
 
     // case 37
-    @Test func `leaves alone what is of a newer version`() throws {
+    @Test func `a check leaves a log of a newer version alone`() throws {
         let patient = try filled()
         let file = Patient.suite + "/1.log"
         try patient.flip(file, at: 8)
@@ -92,18 +94,18 @@ import Testing
         #expect(try patient.temporary.open(file).readAll() == before)
     }
 
-    @Test func `puts a file of another container aside`() throws {
+    @Test func `repairing a suite puts a segment of another container aside`() throws {
         let (patient, other) = (try filled(), try filled())
         try patient.temporary.run(
             "cp", "\(other.temporary.path)/\(Patient.suite)/1.log", Patient.suite + "/2.log")
         let before = try patient.findings()
-        #expect(before.map(\.what) == ["it belongs to another place or container"])
+        #expect(before.map(\.what) == ["the file belongs to another log or container"])
         try patient.heal([.suiteDamaged])
         #expect(try patient.names(in: Patient.suite) == ["1.log", "damaged-2"])
         #expect(try patient.values().count == 100)
     }
 
-    @Test func `drops an older file that is broken`() throws {
+    @Test func `repairing a suite drops a damaged older segment`() throws {
         let patient = try filled()
         try patient.fillFile()
         let file = Patient.suite + "/1.log"
@@ -114,7 +116,7 @@ import Testing
         #expect(try patient.values().count >= 100)
     }
 
-    @Test func `removes what a gap separates`() throws {
+    @Test func `repairing a suite removes segments before a gap`() throws {
         let patient = try filled()
         try patient.fillFile()
         try patient.fillFile()
@@ -127,7 +129,7 @@ import Testing
     }
 
     // case 5
-    @Test func `writes everything anew where the disk refused to keep it`() throws {
+    @Test func `repairing a channel whose disk refused a write writes everything again`() throws {
         let patient = try filled()
         try patient.map(Patient.channel + "/1.log").store64(SegmentHeader.poisoned, 1)
         #expect(try patient.findings().map(\.code) == [.logNotDurable])
@@ -136,7 +138,7 @@ import Testing
         #expect(try patient.messages().numbers == Array(11...100))
     }
 
-    @Test func `ends a log before a record that was not finished`() throws {
+    @Test func `a log that ends in an unfinished record is a note, and is repaired to end before it`() throws {
         let patient = try filled()
         let file = Patient.suite + "/1.log"
         let map = try patient.map(file)
@@ -155,7 +157,7 @@ import Testing
         #expect(try patient.values().count == 99)
     }
 
-    @Test func `finds modes and owners that keep members out`() throws {
+    @Test func `a check finds and repairs modes that keep members out`() throws {
         let patient = try filled()
         try patient.temporary.run("chmod", "0400", Patient.suite + "/1.log")
         try patient.temporary.run("chmod", "0500", Patient.channel)
@@ -167,7 +169,7 @@ import Testing
         #expect(try patient.temporary.status(of: Patient.channel).permissions == 0o700)
     }
 
-    @Test func `names what does not belong there, and leaves it alone`() throws {
+    @Test func `a check names unknown files among the logs, and leaves them alone`() throws {
         let patient = try filled()
         try patient.temporary.put("", at: ".group/defaults/settings.plist")
         try patient.temporary.put("", at: Patient.suite + "/notes.txt")
@@ -179,7 +181,7 @@ import Testing
         #expect(try patient.findings() == found)
     }
 
-    @Test func `sweeps what a compaction left that died, and a suite that was never begun`() throws {
+    @Test func `a check removes leftovers of a killed compaction and a suite that was never begun`() throws {
         let patient = try filled()
         try patient.temporary.put("x", at: Patient.suite + "/new-7-0123456789abcdef")
         try patient.temporary.run("mkdir", ".group/defaults/begun")

@@ -3,8 +3,9 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
-@Suite(.timeLimit(.minutes(2))) struct `A doctor of a suite` {
+@Suite(.timeLimit(.minutes(2))) struct `Repair of suites` {
     private static let all = Dictionary(uniqueKeysWithValues: (0..<100).map { ("key \($0)", "value \($0)") })
 
     private static func all(but lost: Int...) -> [String: String] {
@@ -19,7 +20,7 @@ import Testing
     }
 
     // case 9
-    @Test func `finds a flipped bit in what was set, and keeps everything else`() throws {
+    @Test func `repairing a suite with a flipped bit in a record loses only that key`() throws {
         let patient = try filled()
         let file = Patient.suite + "/1.log"
         let place = try patient.place(of: "value 50", in: file)
@@ -33,33 +34,33 @@ import Testing
     }
 
     // case 9
-    @Test func `loses nothing to a flipped bit in a header`() throws {
+    @Test func `repairing a suite with a flipped bit in a record header loses nothing`() throws {
         let patient = try filled()
         let file = Patient.suite + "/1.log"
         let place = try patient.place(of: "value 50", in: file)
         try patient.flip(file, at: place)
         let found = try patient.findings()
-        #expect(found.first?.what == "the record header at byte \(place) is not one")
+        #expect(found.first?.what == "the record header at byte \(place) is malformed")
         #expect(found.first?.mended?.hasSuffix("nothing is lost") == true)
         try patient.heal([.suiteDamaged])
         #expect(try patient.values() == Self.all)
     }
 
     // case 8
-    @Test func `goes on behind a hole`() throws {
+    @Test func `repairing a suite with a hole loses only the keys in the hole`() throws {
         let patient = try filled()
         let file = Patient.suite + "/1.log"
         let (first, last) = (try patient.place(of: "value 40", in: file), try patient.place(of: "value 42", in: file))
         let map = try patient.map(file)
         for offset in stride(from: first, to: last, by: 8) { map.store64(offset, 0) }
         let found = try patient.findings()
-        #expect(found.map(\.what) == ["nothing stands at byte \(first), but behind that"])
+        #expect(found.map(\.what) == ["there is no record at byte \(first), but there are records behind it"])
         try patient.heal([.suiteDamaged])
         #expect(try patient.values() == Self.all(but: 40, 41))
     }
 
     // case 8
-    @Test func `goes on behind garbage, in several places`() throws {
+    @Test func `repairing a suite with garbage in several places keeps all other keys`() throws {
         let patient = try filled()
         let file = Patient.suite + "/1.log"
         let map = try patient.map(file)
@@ -67,13 +68,13 @@ import Testing
             for offset in stride(from: first, to: first + 24, by: 8) { map.store64(offset, .max) }
         }
         let found = try patient.findings()
-        #expect(found.first?.what.hasSuffix("is not one, and one place more") == true, "\(found)")
+        #expect(found.first?.what.hasSuffix("is malformed, and one place more") == true, "\(found)")
         try patient.heal([.suiteDamaged])
         #expect(try patient.values() == Self.all(but: 20, 60))
     }
 
     // case 35
-    @Test func `keeps what is left of a suite that was cut short`() throws {
+    @Test func `repairing a suite that was cut short keeps the keys before the cut`() throws {
         let patient = try filled()
         let file = Patient.suite + "/1.log"
         let place = try patient.place(of: "value 50", in: file)
@@ -81,13 +82,13 @@ import Testing
         #expect(throws: CoordinationError.self) { try patient.values() }
         let found = try patient.findings()
         #expect(found.map(\.code) == [.suiteDamaged])
-        #expect(found.first?.what.contains("it was cut short: \(place + 30) of 262144 bytes are left") == true)
+        #expect(found.first?.what.contains("the file was cut short: \(place + 30) of 262144 bytes are left") == true)
         try patient.heal([.suiteDamaged])
         #expect(try patient.values() == Self.all.filter { key, _ in (Int(key.dropFirst(4)) ?? 0) < 50 })
     }
 
     // case 35
-    @Test func `loses nothing to a cut behind the last record`() throws {
+    @Test func `repairing a suite that was cut behind its last record loses nothing`() throws {
         let patient = try filled()
         try patient.temporary.open(Patient.suite + "/1.log").setSize(200_000)
         #expect(try patient.findings().first?.mended?.hasSuffix("nothing is lost") == true)
@@ -95,17 +96,20 @@ import Testing
         #expect(try patient.values() == Self.all)
     }
 
-    @Test(arguments: [0, 24, 32, 40, 56, 88, 96]) func `loses nothing to a broken first page`(offset: Int) throws {
+    @Test(arguments: [0, 24, 32, 40, 56, 88, 96]) func `repairing a suite with a broken first page loses nothing`(
+        offset: Int
+    ) throws {
         let patient = try filled()
         try patient.flip(Patient.suite + "/1.log", at: offset)
         let found = try patient.findings()
-        #expect(found.map(\.what) == ["its first page is not a log's"])
+        #expect(found.map(\.what) == ["the first page is not a segment's"])
         try patient.heal([.suiteDamaged])
         #expect(try patient.values() == Self.all)
     }
 
     // case 11
-    @Test(arguments: [0, 100, 262_144]) func `gives what the file before says, where one is nothing but zeros`(
+    @Test(arguments: [0, 100, 262_144])
+    func `repairing a suite whose newest segment is all zeros restores the one before`(
         size: Int
     ) throws {
         let patient = try filled()

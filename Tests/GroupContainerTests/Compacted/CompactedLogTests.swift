@@ -4,8 +4,9 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
-/// How many records there were; and somebody looks on while it is written down.
+/// Counts records, and runs a closure while the state is encoded.
 private struct Counted: LogState {
     static let look = Guarded<(@Sendable () -> Void)?>(nil)
     static let damage = (code: Diagnostic.Code.damageMet, meaning: "")
@@ -22,12 +23,12 @@ private struct Counted: LogState {
 }
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A log's state` {
-    @Test func `is read while the next file is made of it`() throws {
+struct `Compacted logs` {
+    @Test func `a compacted log's state can be read while the next segment is made from it`() throws {
         let sample = try SampleContainer()
         let store = try #require(
             try CompactedLog<Counted>.open(
-                sample.container.member, "n", label: "counted", wakeLabel: "n", creating: true))
+                sample.container.opened, "n", label: "counted", wakeLabel: "n", creating: true))
         func append() throws -> UInt64? {
             var attempt = AppendAttempt()
             return try store.append([1], &attempt, if: { _ in true }, applying: { $0.count = $1 })?.sequence
@@ -44,7 +45,7 @@ struct `A log's state` {
                     seen.withLock { $0 = count }
                     hasRead.signal()
                 }
-                // It would wait for ever.
+                // The reader would wait for ever.
                 if hasRead.wait(timeout: .now() + 20) == .timedOut { Issue.record("a reader waits for a writer") }
             }
         }
@@ -54,22 +55,22 @@ struct `A log's state` {
         #expect(try store.log.last().header.number == 2)
     }
 
-    @Test func `goes on into the next file, whichever writer's turn it was in the full one`() throws {
+    @Test func `a writer goes on into the next segment, whichever writer had priority in the full one`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         try defaults.set(1, forKey: "n")
-        let member = sample.container.member
-        // As another process, which has not looked for a while.
+        let member = sample.container.opened
+        // The store acts as another process that has not read the log for a while.
         let late = try #require(try SuiteStore.open(member, suite: "standard", creating: false))
         let log = try defaults.writableStore("set").log
         let end = try log.end()
         let full = try #require(try log.file(end.file))
-        try #require(AppendPriority(slot: 900, round: 0).take(in: full))
-        let turn = full.map.load64(SegmentHeader.turn)
+        try #require(AppendPriority(writer: 900, round: 0).take(in: full))
+        let turn = full.map.load64(SegmentHeader.priority)
         log.seal(full, at: end.offset, by: 1)
-        _ = try log.makeFile(
+        _ = try log.makeSegment(
             after: end, preamble: SegmentPreamble(bodies: late.read { $0.carriedBodies() }, capacity: 262_144))
         #expect(try late.append([.set("n", .integer(2))], by: defaults.writer).file == end.file + 1)
-        #expect(full.map.load64(SegmentHeader.turn) == turn, "nobody has waited for it, and ended it")
+        #expect(full.map.load64(SegmentHeader.priority) == turn, "no writer has waited for its end")
     }
 }

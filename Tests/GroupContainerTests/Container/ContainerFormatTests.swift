@@ -5,8 +5,8 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A format file` {
-    /// A container that nobody has open.
+struct `Format files` {
+    /// Makes a container that no process has open.
     private static func closed() throws -> TemporaryDirectory {
         let temporary = try TemporaryDirectory()
         _ = try Container(path: temporary.path, creating: true)
@@ -25,7 +25,7 @@ struct `A format file` {
             (#"{"format": 1}"#, .olderFormat), (#"{"format": 3}"#, .newerFormat),
             (#"{"format": 999, "future": [1]}"#, .newerFormat),
         ], [false, true])
-    func `that is not one is said, and left as it is`(
+    func `an invalid or unsupported format file is an error, and stays as it is`(
         content: (text: String, code: CoordinationError.Code), creating: Bool
     ) throws {
         let temporary = try Self.closed()
@@ -39,7 +39,7 @@ struct `A format file` {
     }
 
     @Test(arguments: [false, true])
-    func `that is a directory is said, and left as it is`(creating: Bool) throws {
+    func `a directory in place of the format file is an error, and stays as it is`(creating: Bool) throws {
         let temporary = try Self.closed()
         try temporary.run("rm", ".group/format")
         try temporary.run("mkdir", "-m", "0750", ".group/format")
@@ -48,7 +48,7 @@ struct `A format file` {
     }
 
     @Test(arguments: [false, true])
-    func `that is a FIFO is said without waiting for its other end`(creating: Bool) throws {
+    func `a FIFO in place of the format file is an error, without waiting for its other end`(creating: Bool) throws {
         let temporary = try Self.closed()
         try temporary.run("rm", ".group/format")
         try temporary.run("mkfifo", ".group/format")
@@ -59,7 +59,7 @@ struct `A format file` {
         #expect(found == .damaged)
     }
 
-    @Test func `keeps the keys it does not know while nothing is to be written`() throws {
+    @Test func `opening a container keeps unknown keys of its format file`() throws {
         let temporary = try Self.closed()
         let old = try temporary.content(of: ".group/format")
         let more = "{\n  \"future\" : true," + old.dropFirst()
@@ -68,7 +68,7 @@ struct `A format file` {
         #expect(try temporary.content(of: ".group/format") == more)
     }
 
-    @Test func `stays when the member table is damaged or the lock file is missing`() throws {
+    @Test func `a damaged member table or missing lock file leaves the format file as it is`() throws {
         let temporary = try Self.closed()
         let old = try temporary.content(of: ".group/format")
         try temporary.put("short", at: ".group/members")
@@ -81,7 +81,7 @@ struct `A format file` {
 }
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A copy of a container` {
+struct `Copies of a container` {
     private static func copied(whileOpen: Bool) throws -> (
         temporary: TemporaryDirectory, cursor: Cursor, original: String
     ) {
@@ -95,7 +95,7 @@ struct `A copy of a container` {
     }
 
     @Test(arguments: [false, true])
-    func `gets an identity of its own and keeps its history`(whileOpen: Bool) throws {
+    func `a copied container gets its own identity and keeps its history`(whileOpen: Bool) throws {
         let (temporary, cursor, original) = try Self.copied(whileOpen: whileOpen)
         if !whileOpen { try temporary.run("cp", "-a", "original", "copy") }
         let copy = try Container(path: temporary.path + "/copy")
@@ -104,7 +104,7 @@ struct `A copy of a container` {
         #expect(try copy.status().members.count == 1)
         #expect(try Container(path: temporary.path + "/original").status().container == original)
 
-        // A cursor of the other history ends in one rescan, then what comes follows.
+        // A cursor of the original's history gives one rescan, and then the changes that follow.
         var follower = try copy.recordedChanges(since: .cursor(cursor))
         #expect(try follower.next(timeout: .zero)?.kind == .rescan)
         #expect(try follower.next(timeout: .zero) == nil)
@@ -114,12 +114,12 @@ struct `A copy of a container` {
 
         var all = try copy.recordedChanges(since: .start)
         var sequences: [UInt64] = []
-        while let change = try all.next(timeout: .zero) { sequences.append(change.sequence) }
+        while let change = try all.next(timeout: .zero) { sequences.append(change.sequence.rawValue) }
         #expect(sequences == [1, 2, 3, 4, 5, 6])
         #expect(try copy.coordinator(purpose: "tester").blocking.readBytes("file") == [9])
     }
 
-    @Test func `keeps its new identity`() throws {
+    @Test func `a copied container keeps its new identity when it is opened again`() throws {
         let (temporary, _, _) = try Self.copied(whileOpen: true)
         let path = temporary.path + "/copy"
         let first = try Container(path: path).status().container

@@ -6,22 +6,22 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A group identifier` {
+struct `Group identifiers` {
     @Test(
         arguments: [
             "", ".", "..", ".hidden", "-a", "_a", "a/b", "/", "a b", "a\0b", "é", "a\n", "a:b", "~", "$HOME",
             String(repeating: "a", count: 256),
         ])
-    func `that is malformed is refused`(identifier: String) {
+    func `a malformed group identifier is refused`(identifier: String) {
         #expect(code { try ContainerLocation.path(ofGroup: identifier) } == .invalidArgument)
         #expect(code { try Container(group: identifier) } == .invalidArgument)
         #expect(code { try Container(group: identifier, creating: true) } == .invalidArgument)
     }
 
-    // The environment belongs to the whole process, so these have one of their own.
+    // The environment belongs to the whole process, so each of these tests runs in a process of its own.
 
     @Test(arguments: ["group.com.example.todo", "a", "0", "A-b_c.d", "a..b"])
-    func `names a directory below GROUP_CONTAINERS_HOME`(identifier: String) async {
+    func `a group identifier names a directory below GROUP_CONTAINERS_HOME`(identifier: String) async {
         await #expect(processExitsWith: .success) { [identifier] in
             limitLifetime()
             let temporary = try TemporaryDirectory()
@@ -32,13 +32,13 @@ struct `A group identifier` {
             #expect(made.identifier == identifier)
             #expect(made.path.description == "\(temporary.path)/\(identifier)")
             #expect(try Container(path: "\(temporary.path)/\(identifier)").identifier == identifier)
-            #expect(try Container(named: Array(identifier.utf8)).member === made.member)
+            #expect(try Container(.identifier(identifier)).opened === made.opened)
             try temporary.directory.createDirectory(Array("other".utf8), mode: 0o700)
             #expect(try Container.identifiers() == [identifier])
         }
     }
 
-    @Test func `names a directory below XDG_DATA_HOME, else below the home`() async {
+    @Test func `without GROUP_CONTAINERS_HOME a group is below XDG_DATA_HOME, or else below the home`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             unsafe setenv("HOME", "/home/someone", 1)

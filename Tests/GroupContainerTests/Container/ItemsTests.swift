@@ -5,8 +5,8 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A container's items` {
-    @Test func `are listed by their bytes, without the container's own directory`() throws {
+struct `Listing items` {
+    @Test func `items are listed in byte order, without the container's own directory`() throws {
         let sample = try SampleContainer()
         try sample.temporary.put("12345", at: "b")
         try sample.temporary.put("", at: "a")
@@ -19,7 +19,7 @@ struct `A container's items` {
         #expect(items.first { $0.path == "b" }?.size == 5)
     }
 
-    @Test func `of a directory are named from the root`() throws {
+    @Test func `items of a directory are named by their path from the root`() throws {
         let sample = try SampleContainer()
         try sample.temporary.run("mkdir", "directory")
         try sample.temporary.put("", at: "directory/x")

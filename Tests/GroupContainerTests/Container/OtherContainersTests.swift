@@ -5,7 +5,7 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A container inside another` {
+struct `Nested containers` {
     private let sample: SampleContainer
     private let inner: Container
     private let tester: BlockingCoordinator
@@ -13,14 +13,14 @@ struct `A container inside another` {
     init() throws {
         sample = try SampleContainer()
         tester = sample.coordinator().blocking
-        _ = try tester.write(bytes: [1], to: "f", .relaxed)
-        _ = try tester.write(bytes: [1], to: "d/f", .relaxed)
+        _ = try tester.write(bytes: [1], to: "f", durability: .relaxed)
+        _ = try tester.write(bytes: [1], to: "d/f", durability: .relaxed)
         inner = try Container(path: sample.temporary.path + "/d/sub", creating: true)
-        _ = try inner.coordinator(purpose: "inner").blocking.write(bytes: [2], to: "e/in", .relaxed)
+        _ = try inner.coordinator(purpose: "inner").blocking.write(bytes: [2], to: "e/in", durability: .relaxed)
     }
 
     @Test(arguments: ["d/sub/e/in", "d/sub/new", "d/sub/e/new/item", "d/sub/.group/format"])
-    func `is out of the reach of every call`(place: String) throws {
+    func `no call of the outer container reaches into a nested one`(place: String) throws {
         let path = ItemPath(place)
         #expect(code { try tester.readBytes(path) } == .outsideContainer)
         #expect(code { try tester.readVersion(path) } == .outsideContainer)
@@ -47,7 +47,7 @@ struct `A container inside another` {
     }
 
     @Test(arguments: ["d/sub/e/in", "d/sub/new"])
-    func `is out of the reach of what has the directory around it`(place: String) throws {
+    func `a lock on a directory gives no access to a container nested in it`(place: String) throws {
         let path = ItemPath(place)
         try tester.coordinate(.writing("d", .forMoving), .writing("f")) { access in
             #expect(code { try access.readBytes(path) } == .outsideContainer)
@@ -70,7 +70,7 @@ struct `A container inside another` {
         #expect(try inner.coordinator(purpose: "inner").blocking.readBytes("e/in") == [2])
     }
 
-    @Test func `keeps its mode, and is in no copy or snapshot`() throws {
+    @Test func `a nested container keeps its mode, and is in no copy or snapshot`() throws {
         #expect(code { try tester.setMode(0o755, of: "d/sub") } == .outsideContainer)
         for path: ItemPath in ["d", "d/sub"] {
             #expect(code { try tester.copy(path, to: "copy", recursively: true) } == .outsideContainer)
@@ -78,13 +78,13 @@ struct `A container inside another` {
         }
         #expect(try tester.coordinate(.reading("d/sub")) { try $0.item("d/sub")?.type } == .directory)
         #expect(
-            try sample.container.member.directory.staging.entryNames().allSatisfy {
+            try sample.container.opened.directory.staging.entryNames().allSatisfy {
                 $0.suffix(5).elementsEqual(".note".utf8)
             })
     }
 
     @Test(arguments: ["d", "d/sub"])
-    func `is neither removed nor moved by a transaction while somebody has it open`(place: String) throws {
+    func `a transaction can neither remove nor move a nested container that is open`(place: String) throws {
         let path = ItemPath(place)
         let before = try sample.history()
         #expect(
@@ -105,13 +105,13 @@ struct `A container inside another` {
         #expect(try sample.isQuiet())
     }
 
-    @Test func `that is made after a transaction was decided, by one that died, stays`() throws {
-        // As a repairer finds it: the commit is there, and no step was taken.
+    @Test func `repair of a dead member's transaction keeps a nested container made meanwhile`() throws {
+        // The state that a repairer finds: the commit is there, and no step was taken.
         let transaction = TransactionChanges(
-            by: sample.container.member, purpose: "dead", .relaxed,
-            on: Preconditions(member: sample.container.member, lock: nil, deadline: .never))
+            by: sample.container.opened, purpose: "dead", .relaxed,
+            on: Preconditions(container: sample.container.opened, lock: nil, deadline: .never))
         let location = try ItemLocation(Array("d".utf8))
-        transaction.remove(location, standing: try sample.container.member.status(of: location))
+        transaction.remove(location, standing: try sample.container.opened.status(of: location))
         let content = try transaction.describe()
         try transaction.writeManifest(content)
         let staging = try FileDescriptor.open(
@@ -120,11 +120,11 @@ struct `A container inside another` {
             [.reading, .directory])
         try staging.rename(transaction.newManifest, to: transaction.manifest, in: staging, replacing: false)
         let before = try sample.history()
-        #expect(try sample.container.member.finishTransaction(transaction.operation))
+        #expect(try sample.container.opened.finishTransaction(transaction.operation))
         #expect(try inner.coordinator(purpose: "inner").blocking.readBytes("e/in") == [2])
         #expect(try tester.readBytes("d/f") == [1])
         #expect(try staging.statusIfPresent(of: transaction.manifest) == nil)
-        // Its record says what was decided; what stands there is told as new.
+        // The transaction's record has what was decided; what is left on the disk is reported as new.
         try sample.container.noteUncoordinatedChanges()
         let told = try sample.history().dropFirst(before.count)
         #expect(told.last == "created d/sub" || told.contains("created d/sub") || told.isEmpty, "\(told)")

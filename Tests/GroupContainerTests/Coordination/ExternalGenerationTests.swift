@@ -3,10 +3,11 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
 @Suite(.timeLimit(.minutes(1)))
-struct `What is changed without coordination before a compare and set` {
-    /// Shell scripts, with `a` at generation 1 and "old" in it, and what the journal tells of them.
+struct `External changes before a conditional write` {
+    /// Shell scripts, run with `a` at generation 1 and "old" in it, and the changes that the journal records for `a`.
     static let scripts: [(script: String, told: [String], isThere: Bool)] = [
         ("printf other > a", ["modified a"], true),
         ("printf new > a", ["modified a"], true),
@@ -22,7 +23,9 @@ struct `What is changed without coordination before a compare and set` {
     ]
 
     @Test(arguments: scripts)
-    func `is seen, gets its record, and fails it`(_ change: (script: String, told: [String], isThere: Bool)) throws {
+    func `an external change is recorded once and makes a conditional write fail`(
+        _ change: (script: String, told: [String], isThere: Bool)
+    ) throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.write(bytes: Array("old".utf8), to: "a", mode: 0o600) == .written(1))
@@ -33,7 +36,7 @@ struct `What is changed without coordination before a compare and set` {
             try tester.write(bytes: Array("mine".utf8), to: "a", if: .generation(read.generation))
         }
         #expect(error?.code == .conflict)
-        #expect(error?.generation == (change.isThere ? UInt64(1 + change.told.count) : nil))
+        #expect(error?.generation == (change.isThere ? Generation(rawValue: UInt64(1 + change.told.count)) : nil))
         #expect(try sample.history() == ["created a"] + change.told)
         #expect(try tester.generation(of: "a") == error?.generation)
         #expect(try sample.history() == ["created a"] + change.told, "once")
@@ -43,10 +46,10 @@ struct `What is changed without coordination before a compare and set` {
         while let found = try follower.next(timeout: .zero) { #expect(!found.isCoordinated) }
         try sample.container.noteUncoordinatedChanges()
         #expect(
-            try sample.history().filter { $0.hasSuffix(" a") } == ["created a"] + change.told, "by nobody else again")
+            try sample.history().filter { $0.hasSuffix(" a") } == ["created a"] + change.told, "not recorded again")
     }
 
-    @Test func `is what the next one finds`() throws {
+    @Test func `an external change after a versioned read makes the next conditional write fail`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         try sample.temporary.put("one", at: "a")
@@ -60,7 +63,7 @@ struct `What is changed without coordination before a compare and set` {
         #expect(try sample.history() == ["created a", "modified a", "modified a"])
     }
 
-    @Test func `is told with the directories that it needs`() throws {
+    @Test func `an external change is recorded together with the directories around it`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         try sample.temporary.run("sh", "-c", "mkdir -p d/e; printf 1 > d/e/a; : > d/e/b")
@@ -72,7 +75,7 @@ struct `What is changed without coordination before a compare and set` {
             try sample.history().dropFirst(3) == ["removed d/e/a", "removed d/e", "removed d"], "what was in it first")
     }
 
-    @Test func `is a move where it was one`() throws {
+    @Test func `an external move is recorded as a move`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.write(bytes: [1], to: "a") == .written(1))
@@ -83,32 +86,32 @@ struct `What is changed without coordination before a compare and set` {
         #expect(try sample.history().count == 2)
     }
 
-    @Test func `is not confused with another item whose lock somebody holds`() throws {
+    @Test func `an external change is recorded without waiting for a lock on the directory around it`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         try sample.temporary.run("sh", "-c", "mkdir d; printf 1 > d/a")
         let holder = try OtherMemberLock(sample, .writing("d"))
-        #expect(try tester.generation(of: "d/a") == 2, "nobody waits for the directory, which is told first")
+        #expect(try tester.generation(of: "d/a") == 2, "no wait for the directory, which is recorded first")
         holder.end()
         #expect(try sample.history() == ["created d", "created d/a"])
     }
 
-    @Test func `is seen by its content where no date tells`() throws {
+    @Test func `an external change is found by its content where its dates are the same`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.write(bytes: Array("new".utf8), to: "a") == .written(1))
-        // As if it had been written again within one tick of the file system's clock.
+        // The record of a first write within the same tick of the file system's clock.
         let status = try sample.temporary.status(of: "a")
         let record = ChangeRecord(
             .modified, path: Array("a".utf8),
-            state: ItemState(status, contentHash: sample.container.member.contentHash(of: Array("old".utf8))),
+            state: ItemState(status, contentHash: sample.container.opened.contentHash(of: Array("old".utf8))),
             isCoordinated: true, processIdentifier: processIdentifier(), purpose: [], time: 0)
-        #expect(try sample.container.member.journal.append(record).sequence == 2)
+        #expect(try sample.container.opened.journal.append(record).sequence == 2)
         #expect(code { try tester.write(bytes: [0], to: "a", if: .generation(2)) } == .conflict)
         #expect(try tester.readVersion("a") == Versioned(content: Array("new".utf8), generation: 3))
     }
 
-    @Test func `is read with the generation of its own`() throws {
+    @Test func `a versioned read during external changes returns each content with its own generation`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         try sample.temporary.put("0", at: "a")
@@ -122,8 +125,8 @@ struct `What is changed without coordination before a compare and set` {
                     Array("new".utf8), to: Array("a".utf8), in: sample.temporary.directory, replacing: true)
             }
         }
-        var seen: [UInt64: [UInt8]] = [:]
-        var last: UInt64 = 0
+        var seen: [Generation: [UInt8]] = [:]
+        var last: Generation = 0
         for _ in 0..<300 {
             do {
                 let version = try tester.readVersion("a")
@@ -131,18 +134,24 @@ struct `What is changed without coordination before a compare and set` {
                 last = version.generation
                 #expect(seen.updateValue(version.content, forKey: last) ?? version.content == version.content)
             } catch let error as CoordinationError where error.code == .conflict {
-                // It is replaced faster than it can be read.
+                // The file is replaced faster than it can be read.
             }
         }
         isOver.withLock { $0 = true }
         try editor.answer()
-        let member = sample.container.member
+        let member = sample.container.opened
         var place = try member.journal.log.start()
-        while let entry = try member.journal.log.entry(behind: place) {
-            place = entry.position
-            guard let content = seen[place.sequence] else { continue }
-            let record = try ChangeRecord(decoding: entry.body)
-            #expect(member.contentHash(of: content) == record.state?.contentHash, "at \(place.sequence)")
+        reading: while true {
+            switch try member.journal.log.step(behind: place) {
+            case .entry(let entry):
+                place = entry.position
+                guard let content = seen[Generation(rawValue: place.sequence)] else { continue }
+                let record = try ChangeRecord(decoding: entry.body)
+                #expect(member.contentHash(of: content) == record.state?.contentHash, "at \(place.sequence)")
+            case .gap(let next): place = next
+            case .end: break reading
+            case .lost: throw Errno.inputOutput
+            }
         }
         let content = try sample.temporary.content(of: "a")
         #expect(try tester.readVersion("a").content == Array(content.utf8))

@@ -3,10 +3,11 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A generation` {
-    @Test func `is the sequence of the item's last record`() throws {
+struct `Generations of items` {
+    @Test func `an item's generation is the sequence number of its last change`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.generation(of: "a") == nil)
@@ -22,23 +23,23 @@ struct `A generation` {
         #expect(try sample.container.status().sequence == 4, "asking writes nothing")
     }
 
-    @Test func `goes with the item, but not with the directories around it`() throws {
+    @Test func `moving an item changes its generation, and moving the directory around it does not`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.write(bytes: [1], to: "d/a") == .written(2))
-        #expect(try tester.move("d", to: "e") == 3)
+        #expect(try tester.move("d", to: "e").generation == 3)
         #expect(try tester.generation(of: "d/a") == nil)
         #expect(try tester.generation(of: "e/a") == 2)
         #expect(try tester.generation(of: "e") == 3)
-        #expect(try tester.move("e/a", to: "a") == 4)
+        #expect(try tester.move("e/a", to: "a").generation == 4)
         #expect(try tester.generation(of: "a") == 4)
-        #expect(try tester.remove("a") == 5)
+        #expect(try tester.remove("a").generation == 5)
         #expect(try tester.generation(of: "a") == nil)
         #expect(try tester.write(bytes: [1], to: "a") == .written(6))
         #expect(try tester.generation(of: "a") == 6)
     }
 
-    @Test func `of a link is that of what it leads to`() throws {
+    @Test func `the generation of a symbolic link is that of its target`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.write(bytes: [1], to: "a") == .written(1))
@@ -48,7 +49,7 @@ struct `A generation` {
         #expect(try sample.history() == ["created a", "modified a"])
     }
 
-    @Test func `needs the item's lock`() throws {
+    @Test func `reading a generation inside an access needs the item's lock`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a")
@@ -65,7 +66,7 @@ struct `A generation` {
         #expect(code { try tester.generation(of: "../b") } == .outsideContainer)
     }
 
-    @Test func `and content suspend as well as they block, and decode`() async throws {
+    @Test func `generations and versioned values work in async calls as in blocking ones`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         #expect(try await tester.write([1, 2], to: "numbers", if: .absent) == .written(1))
@@ -80,24 +81,23 @@ struct `A generation` {
     }
 
     // case 13
-    @Test func `never goes back for a reader, and belongs to the content that it is read with`() throws {
+    @Test func `generations that a reader sees never go back, and belong to the content read with them`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.write(bytes: [0], to: "file") == .written(1))
         let writers = (1...2).map { writer in
             Side {
-                var written: [UInt64: [UInt8]] = [:]
+                var written: [Generation: [UInt8]] = [:]
                 for number in 0..<100 {
                     let content = [UInt8(writer), UInt8(number)]
-                    if case .written(let generation) = try tester.write(bytes: content, to: "file", .relaxed) {
-                        written[generation] = content
-                    }
+                    let result = try tester.write(bytes: content, to: "file", durability: .relaxed)
+                    if let generation = result.generation { written[generation] = content }
                 }
                 return written
             }
         }
-        var seen: [UInt64: [UInt8]] = [:]
-        var last: UInt64 = 0
+        var seen: [Generation: [UInt8]] = [:]
+        var last: Generation = 0
         while last < 201 {
             let version = try tester.readVersion("file")
             #expect(version.generation >= last)
@@ -110,7 +110,7 @@ struct `A generation` {
     }
 
     // case 9
-    @Test func `of a container with a damaged journal is an error, and nothing is written for it`() throws {
+    @Test func `generations and conditional writes fail on a damaged journal, and nothing is written`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         for name in ["a", "b", "c"] { _ = try tester.write(bytes: Array(name.utf8), to: ItemPath(name)) }
@@ -125,6 +125,6 @@ struct `A generation` {
         #expect(code { try tester.write(bytes: [9], to: "d", if: .absent) } == .damaged)
         #expect(code { try tester.remove("c", if: .generation(3)) } == .damaged)
         #expect(try sample.temporary.content(of: "c") == "c")
-        #expect(try tester.write(bytes: [9], to: "c") == .written(4), "who asks for none writes on")
+        #expect(try tester.write(bytes: [9], to: "c") == .written(4), "a write without a condition goes on")
     }
 }

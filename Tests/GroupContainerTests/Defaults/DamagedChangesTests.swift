@@ -3,10 +3,11 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
 // case 9
-@Suite(.timeLimit(.minutes(1))) struct `Changes of a suite that is damaged` {
-    private static func all(_ follower: inout DefaultsFollower) throws -> [DefaultsChange] {
+@Suite(.timeLimit(.minutes(1))) struct `Key changes of a damaged suite` {
+    private static func all(_ follower: inout Follower<DefaultsChange>) throws -> [DefaultsChange] {
         var changes: [DefaultsChange] = []
         while let change = try follower.next(timeout: .zero) { changes.append(change) }
         return changes
@@ -16,7 +17,7 @@ import Testing
         if case .degraded = change.kind { true } else { false }
     }
 
-    @Test func `say which record is lost, and go on behind it, also from a cursor`() throws {
+    @Test func `a follower of a suite gets a damaged record as degraded, and then the records behind it`() throws {
         let patient = try Patient()
         try patient.fill()
         let file = Patient.suite + "/1.log"
@@ -39,7 +40,7 @@ import Testing
         #expect(try Self.all(&follower).map(\.new) == [.string("again")])
     }
 
-    @Test func `are told once that the rest is lost, and then what is set`() throws {
+    @Test func `a follower of a suite that was cut gets one rescan, and then the new keys`() throws {
         let patient = try Patient()
         try patient.fill()
         let file = Patient.suite + "/1.log"
@@ -48,7 +49,7 @@ import Testing
         let defaults = try GroupDefaults(container, suite: "settings")
         var follower = try defaults.follow(since: .start)
         let changes = try Self.all(&follower)
-        // The process that opened the suite has cut it there.
+        // The process that opened the suite has cut its log at the damage.
         #expect(changes.map(\.key) == (0..<50).map { "key \($0)" })
         #expect(try Self.all(&follower) == [])
         let back = follower.cursor
@@ -60,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `of what a compacted file begins with are told all the same`() throws {
+    @Test func `a follower of a suite gets damage in a segment preamble as degraded`() throws {
         let patient = try Patient()
         try patient.fill()
         try patient.fillFile()
@@ -74,7 +75,7 @@ import Testing
         #expect(changes.first.map(Self.isDegraded) == true && changes.last?.key == "key")
     }
 
-    @Test func `are told to who wants the latest of each key only, and values go on`() async throws {
+    @Test func `a follower that wants only the latest of each key gets damage as degraded, and goes on`() async throws {
         let patient = try Patient()
         try patient.fill()
         let file = Patient.suite + "/1.log"

@@ -6,10 +6,10 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `Changes of defaults` {
+struct `Key changes` {
     private static let number = GroupDefaults.Key<Int>("n", default: 0)
 
-    @Test func `are told each, in order, with who set it and what was there`() throws {
+    @Test func `a follower of a suite gets every change in order, with its author and old value`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container, purpose: "clock")
         var follower = try defaults.follow()
@@ -27,7 +27,7 @@ struct `Changes of defaults` {
         #expect(follower.cursor == changes.last?.cursor)
     }
 
-    @Test func `go on behind a cursor`() throws {
+    @Test func `a follower of a suite that resumes from a cursor gets the changes behind it`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         try defaults.set(1, forKey: "a")
@@ -39,7 +39,7 @@ struct `Changes of defaults` {
         let change = try #require(try back.next(timeout: .zero))
         #expect(change.old == .integer(1) && change.new == .integer(2))
         #expect(try back.next(timeout: .zero) == nil)
-        // One of another container's.
+        // A cursor of another container gives a rescan.
         let other = try SampleContainer()
         let foreign = try GroupDefaults(other.container)
         try foreign.set(1, forKey: "b")
@@ -48,7 +48,7 @@ struct `Changes of defaults` {
         #expect(try lost.next(timeout: .zero)?.key == "b")
     }
 
-    @Test func `that belong together come again to who stopped among them`() throws {
+    @Test func `a follower of a suite that stops within a transaction gets all of it again`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         var follower = try defaults.follow()
@@ -62,14 +62,14 @@ struct `Changes of defaults` {
         #expect(follower.cursor == start)
         let second = try #require(try follower.next(timeout: .zero))
         #expect(second.part == 1 && second.cursor == first.cursor && follower.cursor == second.cursor)
-        // Half a snapshot is no place to begin.
+        // A place within a snapshot cannot be resumed from.
         var snapshot = try defaults.follow(since: .snapshot)
         #expect(snapshot.cursor.isNowhere)
         #expect(try snapshot.next(timeout: .zero)?.cursor.isNowhere == true)
         #expect(try snapshot.next(timeout: .zero)?.cursor == second.cursor && snapshot.cursor == second.cursor)
     }
 
-    @Test func `of one key are of no other`() throws {
+    @Test func `a follower of one key gets no change of another`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         try defaults.set(1, forKey: "a")
@@ -82,7 +82,7 @@ struct `Changes of defaults` {
         #expect(changes.last?.old == .integer(1))
     }
 
-    @Test func `arrive in a task that waits, each or the last`() async throws {
+    @Test func `key changes arrive in a waiting task, each or only the latest`() async throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         let values = Task { [defaults] in
@@ -109,7 +109,7 @@ struct `Changes of defaults` {
         #expect(try await changes.value == .integer(50))
     }
 
-    @Test func `end when the task is cancelled`() async throws {
+    @Test func `a sequence of key changes ends when its task is cancelled`() async throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         let store = try defaults.writableStore("set")
@@ -122,7 +122,7 @@ struct `Changes of defaults` {
         #expect(try await task.value)
     }
 
-    @Test func `are told by Observation`() async throws {
+    @Test func `Observation reports a key's new value`() async throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         try defaults.set(1, for: Self.number)

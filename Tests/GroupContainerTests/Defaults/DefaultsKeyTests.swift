@@ -6,7 +6,7 @@ import Testing
 
 private struct Reading: Codable, Equatable, Sendable { var value: Double }
 
-/// Kept as a number, and no JSON.
+/// A type that is kept as a number instead of JSON.
 private struct Level: DefaultsRepresentable, Equatable, Sendable {
     var number: Int
     var defaultsValue: DefaultsValue { .integer(number) }
@@ -26,8 +26,8 @@ extension GroupDefaults.Key<Level> { fileprivate static let level = Self("level"
 extension GroupDefaults.Key<Reading> { fileprivate static let reading = Self("reading", default: Reading(value: 0)) }
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A key with a type` {
-    @Test func `has its default where nothing is set, and then what was set`() throws {
+struct `Typed keys` {
+    @Test func `a typed key has its default until it is set`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         #expect(defaults[.dark] == true)
@@ -49,7 +49,7 @@ struct `A key with a type` {
         #expect(defaults.value(forKey: "level") == .integer(3))
     }
 
-    @Test func `says what is set that is none of its values, and leaves it`() throws {
+    @Test func `a stored value of another type is an error on reading, and stays`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         for key in ["dark", "scale", "gain"] { try defaults.set(.data([1]), forKey: key) }
@@ -67,7 +67,7 @@ struct `A key with a type` {
         #expect(defaults.value(forKey: "reading") == nil)
     }
 
-    @Test func `is read and set in a transaction, too`() throws {
+    @Test func `a typed key can be read and set in a transaction`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         let generation = try defaults.set(2, for: .scale)
@@ -80,7 +80,7 @@ struct `A key with a type` {
             #expect(transaction[.level] == Level(1))
         }
         #expect(defaults[.level] == Level(1))
-        // What was only asked for its generation counts as read, too.
+        // Reading only a key's generation counts as reading the key.
         var runs = 0
         try defaults.transaction { transaction in
             runs += 1

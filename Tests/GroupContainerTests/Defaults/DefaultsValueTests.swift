@@ -4,9 +4,9 @@ import Testing
 
 @testable import GroupContainer
 
-/// What is set as one type and read as another: what swift-corelibs-foundation's tests expect of `UserDefaults`, and
-/// the edges around that.
-@Suite struct `A value of the defaults` {
+/// Values set as one type and read as another: what swift-corelibs-foundation's tests expect of `UserDefaults`, and the
+/// edge cases around that.
+@Suite struct `Conversion of values` {
     struct Conversion: Sendable, CustomTestStringConvertible {
         var value: DefaultsValue
         var bool: Bool?
@@ -52,7 +52,8 @@ import Testing
         Conversion(.unknown(kind: 99, [1]), nil, nil, nil, nil, nil),
     ]
 
-    @Test(arguments: conversions) func `is converted as UserDefaults does`(conversion: Conversion) {
+    @Test(arguments: conversions) func `a value is converted to other types as by UserDefaults`(conversion: Conversion)
+    {
         let value = conversion.value
         #expect(value.boolValue == conversion.bool)
         #expect(value.integerValue == conversion.integer)
@@ -61,7 +62,7 @@ import Testing
         #expect(value.stringValue == conversion.string)
     }
 
-    @Test func `is data, a date, a URL, an array or a dictionary, or is not`() throws {
+    @Test func `data, dates, URLs, arrays and dictionaries are read back by their typed readers, or are nil`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         let url = try #require(URL(string: "https://example.org/a?b#c"))
@@ -83,7 +84,7 @@ import Testing
         #expect(!defaults.bool(forKey: "missing") && defaults.float(forKey: "missing") == 0)
     }
 
-    @Test func `is JSON that people know`() {
+    @Test func `values are written to and read from plain JSON`() {
         let value = DefaultsValue.dictionary([
             "b": .array([.integer(1), .double(0.5), .string("x/\"")]), "a": .data([1, 2, 3]),
             "c": .json(Array("[2]".utf8)),
@@ -97,8 +98,8 @@ import Testing
         #expect(DefaultsValue.unknown(kind: 99, []).jsonText == nil)
     }
 
-    /// Whatever the bytes are: an answer, and never a crash.
-    @Test func `is read from any bytes`() throws {
+    /// Any bytes give a record or an error, and never a crash.
+    @Test func `suite records are decoded from any bytes without a crash`() throws {
         var random = SeededGenerator(seed: 11)
         let value = DefaultsValue.dictionary([
             "a": .array([.bool(true), .integer(1), .double(2), .float(3), .string("x")]),
@@ -114,7 +115,7 @@ import Testing
             let broken = mutated(bytes, using: &random)
             _ = try? SuiteRecord(decoding: broken)
         }
-        // Lengths that would be gigabytes.
+        // Lengths of gigabytes.
         for place in bytes.indices {
             var broken = bytes
             for index in place..<min(place + 4, bytes.count) { broken[index] = 0xff }

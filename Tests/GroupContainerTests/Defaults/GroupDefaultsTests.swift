@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
 private struct Item: Codable, Equatable, Sendable {
     var title: String
@@ -14,8 +15,8 @@ extension GroupDefaults.Key<Int> { fileprivate static let opened = Self("opened"
 extension GroupDefaults.Key<[Item]> { fileprivate static let items = Self("items", default: []) }
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A suite of defaults` {
-    @Test func `gives back what was set, of each type, to every reader`() throws {
+struct `Suites of defaults` {
+    @Test func `a suite returns values of each type to every reader`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         let values: [String: DefaultsValue] = [
@@ -27,8 +28,8 @@ struct `A suite of defaults` {
         ]
         for (key, value) in values { try defaults.set(value, forKey: key) }
         #expect(defaults.dictionaryRepresentation() == values)
-        // One that reads the log from the file.
-        let other = try SuiteStore.open(sample.container.member, suite: "standard", creating: false)
+        // The other reader reads the log from the file.
+        let other = try SuiteStore.open(sample.container.opened, suite: "standard", creating: false)
         #expect(try #require(other).read { $0.entries.mapValues(\.value) } == values)
         try defaults.removeValue(forKey: "bool")
         #expect(defaults.value(forKey: "bool") == nil)
@@ -37,23 +38,23 @@ struct `A suite of defaults` {
         #expect(try #require(other).read { $0.entries.isEmpty && $0.size == 0 })
     }
 
-    @Test func `has none before the first value, and is not made by being read`() throws {
+    @Test func `reading a suite that does not exist does not create it`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container, suite: "a suite")
         #expect(defaults.integer(forKey: "n") == 0)
-        #expect(try sample.container.member.directory.existingDirectory("defaults/a suite") == nil)
+        #expect(try sample.container.opened.directory.existingDirectory("defaults/a suite") == nil)
         try defaults.set(1, forKey: "n")
-        #expect(try sample.container.member.directory.existingDirectory("defaults/a suite") != nil)
+        #expect(try sample.container.opened.directory.existingDirectory("defaults/a suite") != nil)
         #expect(defaults.integer(forKey: "n") == 1)
     }
 
     @Test(arguments: ["", "a/b", ".", "..", ".hidden", "a\0b", String(repeating: "x", count: 201)])
-    func `has a name that is a file's`(name: String) throws {
+    func `a suite name that is no file name is refused`(name: String) throws {
         let sample = try SampleContainer()
         #expect(code { try GroupDefaults(sample.container, suite: name) } == .invalidArgument)
     }
 
-    @Test func `falls back on what was registered, and on a key's default`() throws {
+    @Test func `an unset key has its registered value, or else its default`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         #expect(defaults[.opened] == 7)
@@ -67,7 +68,7 @@ struct `A suite of defaults` {
         #expect(defaults.dictionaryRepresentation().isEmpty)
     }
 
-    @Test func `keeps Codable values as JSON, and decodes what others set as arrays`() throws {
+    @Test func `Codable values are kept as JSON, and decoded from arrays that others set`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         let items = [Item(title: "Milk"), Item(title: "Ä", done: true)]
@@ -84,7 +85,7 @@ struct `A suite of defaults` {
         #expect(defaults.string(forKey: "items") == "text")
     }
 
-    @Test func `reads, changes and sets as one`() throws {
+    @Test func `an update reads, changes and sets a key as one step`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         #expect(try defaults.update(.opened) { $0 += 1 } == 8)
@@ -92,7 +93,7 @@ struct `A suite of defaults` {
         struct Stop: Error {}
         #expect(throws: Stop.self) { try defaults.update(.opened) { _ in throw Stop() } }
         #expect(defaults[.opened] == 9)
-        // Another one sets it in between, once.
+        // Another writer sets the key in between, once.
         var runs = 0
         try defaults.update(.opened) { value in
             runs += 1
@@ -100,7 +101,7 @@ struct `A suite of defaults` {
             value += 1
         }
         #expect(runs == 2 && defaults[.opened] == 101)
-        // Another key does not matter.
+        // A change of another key does not repeat the update.
         runs = 0
         try defaults.update(.opened) { value in
             runs += 1
@@ -110,7 +111,7 @@ struct `A suite of defaults` {
         #expect(runs == 1 && defaults[.opened] == 102)
     }
 
-    @Test func `sets several keys at once or none`() throws {
+    @Test func `a transaction sets several keys at once or none`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         try defaults.set(1, forKey: "a")
@@ -126,7 +127,7 @@ struct `A suite of defaults` {
         #expect(changes.map(\.key) == ["a", "b"])
         #expect(changes.map(\.old) == [.integer(1), nil] && changes.map(\.new) == [.integer(2), .integer(0)])
         #expect(Set(changes.map(\.generation)).count == 1 && changes.map(\.part) == [0, 1])
-        // One that only reads changes nothing.
+        // A transaction that only reads changes nothing.
         try defaults.transaction { _ = $0.value(forKey: "a") }
         #expect(try follower.next(timeout: .zero) == nil)
         try defaults.transaction {
@@ -136,7 +137,7 @@ struct `A suite of defaults` {
         #expect(defaults.dictionaryRepresentation() == ["c": .bool(true)])
     }
 
-    @Test func `compares and sets`() throws {
+    @Test func `a conditional set compares the generation or the value`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         let first = try defaults.set(.string("x"), forKey: "k", ifGeneration: 0)
@@ -150,7 +151,7 @@ struct `A suite of defaults` {
         #expect(defaults.integer(forKey: "k") == 1)
     }
 
-    @Test func `refuses what is too large, and loses nothing by it`() throws {
+    @Test func `a key, value or transaction that is too large is refused, and nothing is lost`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         try defaults.set(1, forKey: "n")
@@ -168,14 +169,14 @@ struct `A suite of defaults` {
         }
         #expect(halves == .limitReached)
         #expect(defaults.integer(forKey: "n") == 1)
-        // The largest fit, though the suite began small.
+        // The largest key and value fit, though the suite began small.
         let largest = DefaultsValue.data([UInt8](repeating: 1, count: (16 << 20) - 100))
         try defaults.set(largest, forKey: String(repeating: "k", count: 1_024))
         #expect(defaults.value(forKey: String(repeating: "k", count: 1_024)) == largest)
         #expect(defaults.integer(forKey: "n") == 1)
     }
 
-    @Test func `says at a glance whether anything was set since`() throws {
+    @Test func `a mark of a suite shows whether a key was set since`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         #expect(defaults.mark == nil)
@@ -187,10 +188,10 @@ struct `A suite of defaults` {
         #expect(!defaults.hasChanged(since: try #require(defaults.mark)))
     }
 
-    @Test func `is on the disk when that was asked for`() throws {
+    @Test func `a durable set or a flush is on the disk when it returns`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
-        try defaults.set(1, forKey: "n", .durable)
+        try defaults.set(1, forKey: "n", durability: .durable)
         let store = try #require(try defaults.store(creating: false))
         func isDurable() -> Bool {
             store.read { _ in }

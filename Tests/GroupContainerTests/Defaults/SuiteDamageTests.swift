@@ -3,22 +3,23 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A suite whose file is not what it was` {
+struct `Damaged suite files` {
     private static func file(of sample: SampleContainer, _ suite: String) throws -> FileDescriptor {
-        let directory = try sample.container.member.directory.ownDirectory("defaults/\(suite)")
+        let directory = try sample.container.opened.directory.ownDirectory("defaults/\(suite)")
         return try FileDescriptor.open(
             Array("1.log".utf8), in: directory, [.readingAndWriting, .creating], mode: 0o600)
     }
 
     // case 11
     @Test(arguments: [0, 8, 4_096, 262_144])
-    func `is damaged where there are only zeros, and not empty`(size: Int) throws {
+    func `a suite file of zeros is damaged instead of empty`(size: Int) throws {
         let sample = try SampleContainer()
         try Self.file(of: sample, "zeros").setSize(size)
         #expect(code { try GroupDefaults(sample.container, suite: "zeros") } == .damaged)
-        // Others are whole.
+        // Another suite is not affected.
         let other = try GroupDefaults(sample.container, suite: "other")
         try other.set(1, forKey: "n")
         #expect(other.integer(forKey: "n") == 1)
@@ -26,7 +27,7 @@ struct `A suite whose file is not what it was` {
 
     // case 35
     @Test(arguments: [0, 4_096])
-    func `gives the values before where it is cut short under a member, and an error where it is changed`(
+    func `a suite cut short under a member keeps its values for reading, and fails when changed`(
         size: Int
     ) throws {
         let sample = try SampleContainer()
@@ -43,7 +44,7 @@ struct `A suite whose file is not what it was` {
     }
 
     // case 37
-    @Test func `is refused where a newer version has made it`() throws {
+    @Test func `a suite of a newer format is refused`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container, suite: "old")
         try defaults.set(1, forKey: "n")
@@ -57,7 +58,7 @@ struct `A suite whose file is not what it was` {
     }
 
     // case 37
-    @Test func `keeps numbers that are none`() throws {
+    @Test func `a suite keeps NaN and infinity`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         for (key, number) in [("nan", Double.nan), ("infinite", .infinity)] { try defaults.set(number, forKey: key) }

@@ -2,13 +2,14 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
-/// Whatever the bytes of a suite's files are: values or a typed error, and never the end of the process.
+/// Files of a suite with any bytes give values or a typed error, and never end the process.
 @Suite(.timeLimit(.minutes(runsLongTests ? 30 : 2)))
-struct `A suite of any bytes` {
-    @Test func `is read, followed and set, or is an error`() throws {
+struct `Suite fuzzing` {
+    @Test func `a suite of any bytes is read, followed and set, or gives an error`() throws {
         let sample = try SampleContainer()
-        let member = sample.container.member
+        let member = sample.container.opened
         let model = try GroupDefaults(sample.container, suite: "model")
         for number in 0..<200 {
             try model.set(number, forKey: "key \(number % 20)")

@@ -3,9 +3,10 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
-struct `A suite that is read` {
-    /// Sets of few keys, one after the other or not, and all else that there is.
+struct `Reading suites` {
+    /// Returns a record body: sets of few keys, in a row or not, and every other kind of record.
     private static func body(_ random: inout SeededGenerator) -> [UInt8] {
         func key() -> String { ["n", "n", "n", "m", "nn", "a longer key", ""].randomElement(using: &random) ?? "n" }
         func step() -> SuiteRecord.Step {
@@ -27,7 +28,7 @@ struct `A suite that is read` {
         }
     }
 
-    @Test func `at once is what its records come to one by one`() throws {
+    @Test func `reading a suite's records all at once gives the same state as one by one`() throws {
         var random = SeededGenerator(seed: faultSeed)
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
@@ -39,14 +40,14 @@ struct `A suite that is read` {
                 let isControl = Int.random(in: 0..<40, using: &random) == 0
                 expected.apply(body, at: try log.append(body, isControl: isControl).sequence, isControl: isControl)
             }
-            let other = try #require(try SuiteStore.open(sample.container.member, suite: "standard", creating: false))
+            let other = try #require(try SuiteStore.open(sample.container.opened, suite: "standard", creating: false))
             #expect(other.read { $0 } == expected, "seed \(faultSeed), round \(round)")
             #expect(try defaults.writableStore("set").read { $0 } == expected, "seed \(faultSeed), round \(round)")
         }
     }
 
     // case 9
-    @Test func `says that a record is broken, also where a later one made it void`() throws {
+    @Test func `a suite's broken record is reported, also where a later record replaces it`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         let store = try defaults.writableStore("set")
@@ -56,13 +57,13 @@ struct `A suite that is read` {
         for number in 2...4 { try defaults.set(number, forKey: "n") }
         file.writableMap?.store32(offset + 48, 0xffff_ffff)
         let diagnostics = sample.container.followDiagnostics()
-        let other = try #require(try SuiteStore.open(sample.container.member, suite: "standard", creating: false))
+        let other = try #require(try SuiteStore.open(sample.container.opened, suite: "standard", creating: false))
         #expect(other.read { $0.entries["n"]?.value } == .integer(4))
         var told = diagnostics
         #expect(told.next(timeout: .zero)?.code == .defaultsDamaged)
     }
 
-    @Test func `finds the key of what sets one, and of nothing else`() {
+    @Test func `the sole key of a record is found only where the record sets just one`() {
         func key(_ bytes: [UInt8]) -> [UInt8]? {
             let padded = bytes + [UInt8](repeating: 0xff, count: 16)
             let range = SuiteRecord.soleKey(ofBody: bytes.count) { offset in

@@ -3,20 +3,21 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
-@Suite(.timeLimit(.minutes(1))) struct `What a container tells an operator` {
+@Suite(.timeLimit(.minutes(1))) struct `Diagnostic events` {
     private func next(
-        _ code: Diagnostic.Code, _ follower: inout DiagnosticFollower
+        _ code: Diagnostic.Code, _ follower: inout Follower<Diagnostic>
     ) throws -> Diagnostic {
         while let event = follower.next(timeout: patience) { if event.code == code { return event } }
         throw TemporaryContainer.Failed(description: "\(code) did not come")
     }
 
-    @Test func `is who looks after changes made without coordination`() throws {
+    @Test func `diagnostics report that a member becomes leader and stops being leader`() throws {
         let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
         var follower = container.followDiagnostics()
-        var changes: ChangeFollower? = try container.follow()
+        var changes: Follower<Change>? = try container.follow()
         #expect(try next(.leadershipTaken, &follower).text.contains("term 1"))
         #expect(try changes?.next(timeout: .zero) == nil)
         changes = nil
@@ -24,10 +25,10 @@ import Testing
         #expect(follower.next(timeout: .zero) == nil)
     }
 
-    @Test func `comes to each listener, as a sequence and on a thread, from when it listens`() async throws {
+    @Test func `each listener gets diagnostics from when it listens, in a sequence and on a thread`() async throws {
         let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
-        let desk = container.member.diagnostics
+        let desk = container.opened.diagnostics
         var early = container.followDiagnostics()
         desk.tell(.damageMet, item: "file", "the first")
         let late = container.diagnostics
@@ -48,7 +49,7 @@ import Testing
         #expect(early.next(timeout: .milliseconds(1)) == nil)
     }
 
-    @Test func `comes to a task that waits for it, one after the other`() async throws {
+    @Test func `a task that waits gets diagnostics one after the other`() async throws {
         let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
         let events = container.diagnostics
@@ -58,17 +59,17 @@ import Testing
         }
         var texts = heard.makeAsyncIterator()
         for number in 0..<100 {
-            container.member.diagnostics.tell(.damageMet, "\(number)")
+            container.opened.diagnostics.tell(.damageMet, "\(number)")
             let text = await texts.next()
             #expect(text == "\(number)")
-            // Sometimes it waits by now, sometimes not yet.
+            // Sometimes the listener waits by now, sometimes not yet.
             await Task.yield()
         }
         listener.cancel()
         await listener.value
     }
 
-    @Test func `ends for a task that is cancelled while it waits`() async throws {
+    @Test func `a diagnostics sequence ends when its task is cancelled`() async throws {
         let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
         for _ in 0..<100 {
@@ -82,45 +83,45 @@ import Testing
         }
     }
 
-    @Test func `is bounded, and says how much is missing`() throws {
+    @Test func `diagnostics for a slow listener are bounded, and report how many were dropped`() throws {
         let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
         var follower = container.followDiagnostics()
-        for number in 0..<1_000 { container.member.diagnostics.tell(.damageMet, "\(number)") }
+        for number in 0..<1_000 { container.opened.diagnostics.tell(.damageMet, "\(number)") }
         let first = follower.next(timeout: .zero)
         #expect(first?.code == .eventsDropped && first?.count == 1_000 - DiagnosticQueue.limit)
         #expect(follower.next(timeout: .zero)?.text == "\(1_000 - DiagnosticQueue.limit)")
     }
 
-    @Test func `is not even put into words where nobody listens`() throws {
+    @Test func `a diagnostic's text is not made where nothing listens`() throws {
         let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
         func words() -> String {
-            Issue.record("nobody wants to know")
+            Issue.record("no listener needs the text")
             return ""
         }
-        container.member.diagnostics.tell(.damageMet, words())
-        var follower: DiagnosticFollower? = container.followDiagnostics()
+        container.opened.diagnostics.tell(.damageMet, words())
+        var follower: Follower<Diagnostic>? = container.followDiagnostics()
         #expect(follower?.next(timeout: .zero) == nil)
         follower = nil
-        container.member.diagnostics.tell(.damageMet, words())
+        container.opened.diagnostics.tell(.damageMet, words())
     }
 
-    @Test func `is what became of the journal`() throws {
+    @Test func `diagnostics report checkpoints and dropped journal segments`() throws {
         let small = try SmallJournal(files: 1)
         var follower = small.container.followDiagnostics()
         try small.rotate(files: 3)
         let checkpoint = try next(.checkpointWritten, &follower)
         #expect(checkpoint.item == ".group/checkpoint" && checkpoint.text.contains("as of change"))
         #expect(try next(.journalFilesDropped, &follower).count == 1)
-        // What cannot be written is said, too.
+        // A checkpoint that cannot be written is reported, too.
         try small.temporary.run("mkdir", ".group/checkpoint.new")
         try small.fill(files: 1)
         small.member.tendJournal()
         #expect(try next(.checkpointFailed, &follower).item == ".group/checkpoint")
     }
 
-    @Test func `is damage that was met, and where the journal was cut`() throws {
+    @Test func `diagnostics report damage in the journal and where it was cut`() throws {
         let small = try SmallJournal()
         for number in 0..<5 { _ = try small.tester.write(bytes: [1], to: "\(number)") }
         var diagnostics = small.container.followDiagnostics()
@@ -138,13 +139,13 @@ import Testing
         #expect(try next(.journalCut, &diagnostics).text.contains("it ends at byte \(place) now"))
     }
 
-    @Test func `is what was repaired while it was opened`() throws {
+    @Test func `diagnostics report to the first listener what was repaired during opening`() throws {
         let temporary = try TemporaryDirectory()
         do {
             let container = try Container(path: temporary.path, creating: true)
             _ = try container.coordinator(purpose: "tester").blocking.write(bytes: [1], to: "a")
         }
-        // The boot that the member table knows is another one.
+        // The member table gets the identifier of another boot.
         do {
             let memberTable = try WritableMap(temporary.open(".group/members"), size: 4_096)
             memberTable.write([0x30], at: 32)
@@ -153,6 +154,6 @@ import Testing
         var follower = container.followDiagnostics()
         #expect(follower.next(timeout: .zero)?.code == .journalRecovered)
         var second = container.followDiagnostics()
-        #expect(second.next(timeout: .zero) == nil, "for the first who listens")
+        #expect(second.next(timeout: .zero) == nil, "only for the first listener")
     }
 }

@@ -2,18 +2,20 @@ import Foundation
 
 @testable import GroupContainer
 
-/// The places in the sources where an error gets its text, each as what its reader will see, with `<…>` for what is
-/// known only then. Read from the sources, so that none can be missing.
+/// The places in the sources where an error gets its text, each as a user reads it, with `<…>` for what is known only
+/// at run time. They are read from the sources, so that none can be missing.
 struct ErrorSources {
-    /// What makes an error of its arguments; of those that are not labelled, texts are causes.
+    /// Functions that make an error from their arguments. An unlabeled text among the arguments is the reason.
     private static let makers = [
         "CoordinationError", "damaged", "ofDefaults", "limit", "isInTheWay", "notGranted", "notAFile", "invalid",
         "formless",
     ]
+    /// What makes a remedy.
+    private static let remedyMakers = ["Remedy", "init", "ofCommand"]
     private static let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
 
-    /// By file: its path, and its texts in their order.
+    /// Returns each file's path and its texts in their order.
     static func all() throws -> [(file: String, texts: [String])] {
         let names = FileManager.default.enumerator(atPath: directory.path)?.compactMap { $0 as? String } ?? []
         return try names.filter(isSearched).sorted().map { name in
@@ -21,29 +23,46 @@ struct ErrorSources {
         }.filter { !$0.texts.isEmpty }
     }
 
-    /// The modules that make a `CoordinationError`.
+    /// Returns whether a file belongs to a module that makes a `CoordinationError`.
     private static func isSearched(_ name: String) -> Bool {
         let module = name.prefix { $0 != "/" }
         let modules = ["GroupContainer", "Widgets", "WidgetApp", "GroupCommands", "groupctl", "watch-group"]
         return name.hasSuffix(".swift") && (modules.contains(String(module)) || module.hasSuffix("Testing"))
     }
 
-    /// The names under which a code is declared.
+    /// Returns the names under which codes are declared.
     static func codes() throws -> [String] {
         let file = directory.appending(path: "GroupContainer/Errors/CoordinationError.swift")
         return try String(contentsOf: file, encoding: .utf8).matches(of: #/static let (\w+) = Code\(/#)
             .map { String($0.1) }
     }
 
+    /// The texts of remedies that have a name, by that name: code and text.
+    static let remedies: [String: (code: String, text: String)] = {
+        let file = directory.appending(path: "GroupContainer/Errors/Remedy.swift")
+        let source = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+        let found = source.matches(of: #/static let (\w+) = Remedy\(\s*\.(\w+), "([^"]*)"\)/#)
+        return Dictionary(found.map { (String($0.1), (String($0.2), String($0.3))) }) { first, _ in first }
+    }()
+
     static func texts(in source: String) -> [String] {
         let code = source.split(separator: "\n", omittingEmptySubsequences: false)
             .filter { !$0.drop(while: \.isWhitespace).hasPrefix("//") }.joined(separator: "\n")
-        let calls = code.matches(of: #/(?<name>\w+)\(/#).filter { makers.contains(String($0.name)) }
-        return calls.compactMap { call in
-            let declares = code[..<call.range.lowerBound].hasSuffix("func ")
-            let isPattern = code[..<call.range.lowerBound].hasSuffix("case .")
-            return declares || isPattern ? nil : SourceCall(of: String(call.name), code[call.range.upperBound...]).text
+        let calls = code.matches(of: #/(?<name>\w+)\(/#)
+        var (texts, end): ([String], String.Index) = ([], code.startIndex)
+        for call in calls where call.range.lowerBound >= end {
+            let name = String(call.name)
+            let isRemedy = remedyMakers.contains(name)
+            let before = code[..<call.range.lowerBound]
+            if !(makers.contains(name) || isRemedy) || before.hasSuffix("func ") || before.hasSuffix("case .") {
+                continue
+            }
+            let made = SourceCall(of: name, code[call.range.upperBound...])
+            guard let text = isRemedy ? made.remedyText.map({ "; \($0)" }) : made.text else { continue }
+            end = made.end
+            texts.append(text)
         }
+        return texts
     }
 }
 
@@ -51,10 +70,13 @@ struct ErrorSources {
 private struct SourceCall {
     private let maker: String
     private var arguments: [(label: String?, value: String)] = []
+    /// The place behind the arguments.
+    private(set) var end: String.Index
 
-    /// From behind its opening parenthesis.
+    /// Parses what follows the opening parenthesis of a call.
     init(of maker: String, _ source: Substring) {
         self.maker = maker
+        end = source.startIndex
         var (depth, value, rest) = (0, "", source)
         while let character = rest.first {
             if character == "\"" {
@@ -75,6 +97,7 @@ private struct SourceCall {
             rest = rest.dropFirst()
         }
         append(value)
+        end = rest.startIndex
     }
 
     private mutating func append(_ argument: String) {
@@ -88,24 +111,41 @@ private struct SourceCall {
 
     private subscript(label: String) -> String? { arguments.first { $0.label == label }.map { Self.said($0.value) } }
 
-    /// Nil: it has none of its own, but hands on another one's.
+    /// The text; nil if the call has none of its own and passes on another error's.
     var text: String? {
         let unnamed = arguments.filter { $0.label == nil }.map(\.value)
-        let cause = self["cause"] ?? unnamed.last { $0.contains("\"") }.map(Self.said)
-        if cause == nil && self["advice"] == nil { return nil }
-        // A word that is the kernel's, not ours.
-        if let cause, maker == "limit" && !cause.contains(" ") { return nil }
-        let isDamage = maker == "damaged"
-        let code = isDamage ? "damaged: " : unnamed.first { $0.hasPrefix(".") }.map { "\($0.dropFirst()): " } ?? ""
-        let file = isDamage && unnamed.count > 1 ? unnamed.first.map(Self.said) : nil
-        let item = (self["item"] ?? file).map { " '\($0)'" } ?? ""
+        let reason = self["reason"] ?? unnamed.last { $0.contains("\"") }.map(Self.said)
+        let remedy = arguments.first { $0.label == "remedy" }.map { Self.remedy($0.value) }
+        if reason == nil && remedy == nil { return nil }
+        // A single word comes from the kernel.
+        if let reason, maker == "limit" && !reason.contains(" ") { return nil }
+        let code = maker == "damaged" ? "damaged: " : unnamed.first { $0.hasPrefix(".") }.map { "\($0.dropFirst()): " }
+        let item = self["item"].map { " '\($0)'" } ?? ""
         let operation = self["operation"] ?? "<operation>"
         let phrase = CoordinationError.phrases[operation] ?? operation
-        return code + "cannot \(phrase)\(item): \(cause ?? "<cause>")"
-            + (self["advice"].map { "; \($0)" } ?? "")
+        return (code ?? "") + "cannot \(phrase)\(item): \(reason ?? "<reason>")" + (remedy.map { "; \($0)" } ?? "")
     }
 
-    /// The literal at the head of it, with its quotes.
+    /// What a remedy says, and its code; nil for what is no remedy.
+    var remedyText: String? {
+        let code = arguments.first.map(\.value) ?? ""
+        if maker == "ofCommand" { return code.contains("\"") ? Self.said(code) + " [command]" : nil }
+        guard arguments.count > 1, arguments[1].label == nil, arguments[1].value.contains("\""),
+            code.wholeMatch(of: #/\.\w+|\S*Code\(rawValue: "\w+"\)/#) != nil
+        else { return nil }
+        return "\(Self.said(arguments[1].value)) [\(code.matches(of: #/\w+/#).last.map { String($0.output) } ?? "")]"
+    }
+
+    private static func remedy(_ value: String) -> String {
+        let calls = value.matches(of: #/(?<name>init|Remedy|ofCommand)\(/#)
+        let made = calls.compactMap { SourceCall(of: String($0.name), value[$0.range.upperBound...]).remedyText }
+        let named = value.matches(of: #/\.(\w+)/#).compactMap { ErrorSources.remedies[String($0.1)] }
+            .map { "\($0.text) [\($0.code)]" }
+        let all = made + (made.isEmpty || value.contains("?") ? named.filter { !made.contains($0) } : [])
+        return all.isEmpty ? "<\(value)>" : all.joined(separator: " | ")
+    }
+
+    /// Returns the string literal at the beginning, with its quotes.
     private static func literal(_ source: Substring) -> String {
         var (taken, depth, rest) = ("\"", 0, source.dropFirst())
         while let character = rest.first {
@@ -123,7 +163,7 @@ private struct SourceCall {
         return taken
     }
 
-    /// What an expression says: its literals, one behind the other, or one or the other.
+    /// Returns an expression's text: its literals joined, or as alternatives.
     private static func said(_ value: String) -> String {
         guard value.hasPrefix("\"") || value.contains(" ? ") else { return "<\(value)>" }
         var (parts, rest): ([String], Substring) = ([], value[...])
@@ -137,7 +177,7 @@ private struct SourceCall {
         return parts.joined()
     }
 
-    /// With `<…>` for what is interpolated.
+    /// Returns a literal with `<…>` for its interpolations.
     private static func known(_ literal: String) -> String {
         var (text, rest) = ("", literal[...])
         while let start = rest.range(of: "\\(") {

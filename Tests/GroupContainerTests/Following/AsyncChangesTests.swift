@@ -5,8 +5,8 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `An asynchronous sequence of changes` {
-    @Test func `sees what another task writes`() async throws {
+struct `Asynchronous change sequences` {
+    @Test func `an asynchronous sequence returns changes that another task makes`() async throws {
         let sample = try SampleContainer()
         let changes = sample.container.changes(since: .now)
         let consumer = Task {
@@ -18,11 +18,11 @@ struct `An asynchronous sequence of changes` {
             return paths
         }
         let tester = sample.coordinator()
-        for number in 0..<30 { try await tester.write(bytes: [1], to: "\(number)", .relaxed) }
+        for number in 0..<30 { try await tester.write(bytes: [1], to: "\(number)", durability: .relaxed) }
         #expect(try await consumer.value == (0..<30).map { "\($0)" })
     }
 
-    @Test func `begins where it was made, however late it is iterated, and for each iterator anew`() async throws {
+    @Test func `an asynchronous sequence begins where it was made, for each iterator anew`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         try await tester.write(bytes: [1], to: "before")
@@ -34,7 +34,7 @@ struct `An asynchronous sequence of changes` {
         }
     }
 
-    @Test func `ends when its task is cancelled`() async throws {
+    @Test func `an asynchronous sequence ends when its task is cancelled`() async throws {
         let sample = try SampleContainer()
         try await sample.coordinator().write(bytes: [1], to: "file")
         let changes = sample.container.changes(since: .start)
@@ -52,7 +52,7 @@ struct `An asynchronous sequence of changes` {
         #expect(try await task.value == 1)
     }
 
-    @Test func `in many tasks gives each of them everything`() async throws {
+    @Test func `each of many tasks that iterate over a change sequence gets every change`() async throws {
         let sample = try SampleContainer()
         let changes = sample.container.changes(since: .start)
         let tester = sample.coordinator()
@@ -61,18 +61,19 @@ struct `An asynchronous sequence of changes` {
                 group.addTask {
                     var sequences: [UInt64] = []
                     for try await change in changes {
-                        sequences.append(change.sequence)
+                        sequences.append(change.sequence.rawValue)
                         if sequences.count == 20 { break }
                     }
                     return sequences
                 }
             }
-            for number in 0..<20 { try await tester.write(bytes: [UInt8(number)], to: "file", .relaxed) }
+            for number in 0..<20 { try await tester.write(bytes: [UInt8(number)], to: "file", durability: .relaxed) }
             for try await sequences in group { #expect(sequences == Array(1...20)) }
         }
     }
 
-    @Test func `from a foreign cursor gives one rescan, then goes on`() async throws {
+    @Test func `an asynchronous sequence from another container's cursor gives one rescan, then goes on`() async throws
+    {
         let (one, two) = (try SampleContainer(), try SampleContainer())
         try await one.coordinator().write(bytes: [1], to: "file")
         let changes = two.container.changes(since: .cursor(try one.container.status().cursor))

@@ -1,8 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
-@Suite struct `A filter of changes` {
+@Suite struct `Change filters` {
     static func filter(_ rules: String...) -> ChangeFilter {
         var filter = ChangeFilter()
         for rule in rules {
@@ -21,7 +23,7 @@ import Testing
             (filter("keep.log", "-**/*.log"), "keep.log", false), (filter("keep.log", "-**/*.log"), "x", false),
             (filter("a/**", "-a/b/**", "a/b/c"), "a/b/c", true), (filter("a/**", "-a/b/**", "a/b/c"), "a/b/d", false),
         ])
-    func `lets the last pattern that matches decide, and else the opposite of the first`(
+    func `the last matching pattern decides, and without a match the opposite of the first pattern`(
         filter: ChangeFilter, path: String, expected: Bool
     ) {
         #expect(filter.includes(ItemPath(path)) == expected)
@@ -35,13 +37,13 @@ import Testing
             (filter("-a/**"), "a", .none), (filter("-a/**", "a/b/*"), "a", .some), (filter("-a/**"), "b", .all),
             (filter("-**/*.tmp"), "a", .some), (filter("a/**", "-**"), "a", .none),
         ])
-    func `knows what it says of whatever is below a directory`(
+    func `a filter knows whether it includes all, some or none of what is below a directory`(
         filter: ChangeFilter, directory: String, expected: ChangeFilter.Coverage
     ) {
         #expect(filter.coverage(below: Array(directory.utf8)) == expected)
     }
 
-    @Test func `chooses kinds and leaves out purposes, but never a marker`() throws {
+    @Test func `a filter chooses kinds and excludes purposes, but never a marker`() throws {
         var filter = ChangeFilter()
         filter.kinds = [.removed]
         let part = { (kind: ChangeRecord.Kind) in
@@ -78,7 +80,7 @@ import Testing
         return try #require(try Change.changes([part], at: 9, by: filter, before: treeIndex)).map(\.summary)
     }
 
-    @Test func `makes a file that is moved across its border created or removed`() throws {
+    @Test func `a file moved across a filter's border is reported as created or removed`() throws {
         let filter = Self.filter("in/**")
         #expect(try told("in/a", "in/b", Self.state, filter, treeIndex()) == ["moved in/b from in/a"])
         #expect(try told("out/a", "in/a", Self.state, filter, treeIndex()) == ["created in/a"])
@@ -86,7 +88,7 @@ import Testing
         #expect(try told("out/a", "b", Self.state, filter, treeIndex()) == [])
     }
 
-    @Test func `tells what is in a directory that comes in, each with its own generation, as one transaction`() throws {
+    @Test func `a directory moved into a filter is reported with its contents, each with its own generation`() throws {
         let filter = Self.filter("in/**", "-**/*.tmp")
         let before = treeIndex("in/", "out/", "out/f/", "out/f/a", "out/f/b.tmp", "out/f/g/", "out/f/g/c")
         let expected = ["created in/f", "created in/f/a", "created in/f/g", "created in/f/g/c"]
@@ -97,10 +99,10 @@ import Testing
         let changes = try #require(try Change.changes([part], at: 9, by: filter, before: before))
         #expect(changes.map(\.generation) == [9, 4, 6, 7] && changes.allSatisfy { $0.sequence == 9 })
         #expect(changes.map { $0.transaction?.index } == [0, 1, 2, 3] && changes[0].transaction?.count == 4)
-        #expect(try Change.changes([part], at: 9, by: filter, before: nil) == nil, "nobody knows what is in it")
+        #expect(try Change.changes([part], at: 9, by: filter, before: nil) == nil, "the items in it are not known")
     }
 
-    @Test func `does not look for what it need not know`() throws {
+    @Test func `a filter reads the tree only if it needs it`() throws {
         let part = ChangePart(kind: .moved, path: Array("b".utf8), from: Array("a".utf8), state: Self.directory)
         for filter in [Self.filter("-**/*.tmp"), Self.filter("a/**", "b/**"), Self.filter("c/**"), Self.filter()] {
             let told = try FilteredChange.told([part], by: filter) { () throws -> TreeIndex? in
@@ -117,7 +119,9 @@ import Testing
     ]
 
     @Test(arguments: filters.indices, 1...6 as ClosedRange<UInt64>)
-    func `gives who keeps what is in exactly that, at random`(index: Int, seed: UInt64) throws {
+    func `a copy that applies filtered changes at random equals the part of the tree in the filter`(
+        index: Int, seed: UInt64
+    ) throws {
         let filter = Self.filters[index]
         var tree = ModelTree(seed: seed)
         var treeIndex = TreeIndex()
@@ -132,7 +136,7 @@ import Testing
             for change in told { copy.apply(change) }
             log = told.map(\.summary)
             let expected = ModelCopy(of: tree) { filter.includes(ItemPath($0)) }
-            try #require(copy == expected, "change \(sequence): \(parts) was told as \(log)")
+            try #require(copy == expected, "change \(sequence): \(parts) was reported as \(log)")
         }
     }
 }

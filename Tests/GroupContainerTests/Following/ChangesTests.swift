@@ -5,12 +5,12 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `Following the changes` {
-    private static func take(_ count: Int, from follower: inout ChangeFollower) throws -> [String] {
+struct `Following changes` {
+    private static func take(_ count: Int, from follower: inout Follower<Change>) throws -> [String] {
         try (0..<count).compactMap { _ in try follower.next(timeout: patience).map { "\($0.sequence) \($0.path)" } }
     }
 
-    @Test func `from the start gives all, in order, with the cursor behind each`() throws {
+    @Test func `a follower from the start gets all changes in order, with a cursor behind each`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         for path in ["a", "b", "c"] as [ItemPath] { _ = try tester.write(bytes: [1], to: path) }
@@ -24,7 +24,7 @@ struct `Following the changes` {
         #expect(try sample.container.status().cursor.sequence == 3)
     }
 
-    @Test func `from now gives what comes`() throws {
+    @Test func `a follower from now gets only later changes`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "before")
@@ -34,7 +34,7 @@ struct `Following the changes` {
         #expect(try Self.take(1, from: &follower) == ["2 after"])
     }
 
-    @Test func `from a cursor that was kept as text gives exactly what was missed`() throws {
+    @Test func `a follower that resumes from a cursor kept as text gets exactly the missed changes`() throws {
         let temporary = try TemporaryDirectory()
         let text = try {
             let container = try Container(path: temporary.path, creating: true)
@@ -43,7 +43,7 @@ struct `Following the changes` {
         }()
         let container = try Container(path: temporary.path)
         let tester = container.coordinator(purpose: "tester").blocking
-        for number in 0..<50 { _ = try tester.write(bytes: [1], to: "missed-\(number)", .relaxed) }
+        for number in 0..<50 { _ = try tester.write(bytes: [1], to: "missed-\(number)", durability: .relaxed) }
         var follower = try container.recordedChanges(since: .cursor(try #require(Cursor(text))))
         #expect(try Self.take(50, from: &follower) == (0..<50).map { "\($0 + 2) missed-\($0)" })
         #expect(try follower.next(timeout: .zero) == nil)
@@ -55,7 +55,9 @@ struct `Following the changes` {
             (["*"], ["top", "Library", "other", "Library/b"]),
             (["**/c"], ["Library/b/c"]), (["top", "other/*"], ["top", "other/x"]), (["nothing"], []), (["**"], nil),
         ])
-    func `by patterns gives what matches one of them`(patterns: [String], expected: [String]?) throws {
+    func `a follower with patterns gets the changes that match one of them`(patterns: [String], expected: [String]?)
+        throws
+    {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         for path in ["top", "Library/a", "Library/b/c", "other/x"] as [ItemPath] {
@@ -70,26 +72,27 @@ struct `Following the changes` {
         #expect(follower.cursor.sequence == 7)
     }
 
-    @Test func `wakes when another thread writes`() throws {
+    @Test func `a follower wakes when another thread writes`() throws {
         let sample = try SampleContainer()
         let container = sample.container
         var follower = try container.follow(since: .now)
         let tester = sample.coordinator().blocking
         for number in 0..<20 {
-            let writer = Side { try tester.write(bytes: [UInt8(number)], to: "file", .relaxed) }
-            #expect(try follower.next(timeout: patience)?.sequence == UInt64(number + 1))
+            let writer = Side { try tester.write(bytes: [UInt8(number)], to: "file", durability: .relaxed) }
+            #expect(try follower.next(timeout: patience)?.sequence.rawValue == UInt64(number + 1))
             _ = try writer.answer()
         }
     }
 
-    @Test func `begins when there is a leader, who is elected at once`() throws {
+    @Test func `a follower's leader is elected at once, also after many short-lived followers`() throws {
         let sample = try SampleContainer()
         for _ in 0..<20 {
-            // Each begins a candidature of its own, and ends it.
+            // Each follower begins a candidacy of its own, and ends it.
             _ = try sample.container.follow(since: .now)
             let follower = try sample.container.follow(since: .now)
-            // The one before may be in office still when the second begins, and leave it then: the next is elected.
-            let member = sample.container.member
+            // The previous candidate may still be leader when the second one begins, and resign then: the next one is
+            // elected.
+            let member = sample.container.opened
             let second = LeaderElection.candidate(member).election
             let deadline = Deadline(after: patience)
             while second.term == nil && !deadline.isOver {
@@ -100,14 +103,14 @@ struct `Following the changes` {
         }
     }
 
-    @Test func `ends in an error when the container is removed`() throws {
+    @Test func `a follower ends in an error when its container is removed`() throws {
         let sample = try SampleContainer()
         var follower = try sample.container.recordedChanges(since: .now)
         try sample.temporary.run("sh", "-c", "rm -r .group && rmdir \"$PWD\"")
         #expect(code { try follower.next(timeout: patience) } == .notFound)
     }
 
-    @Test func `from a foreign cursor gives one rescan, then goes on`() throws {
+    @Test func `a follower from another container's cursor gets one rescan, then new changes`() throws {
         let (one, two) = (try SampleContainer(), try SampleContainer())
         for sample in [one, two] {
             for number in 0..<5 { _ = try sample.coordinator().blocking.write(bytes: [1], to: "\(number)") }

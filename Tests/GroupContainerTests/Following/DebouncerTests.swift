@@ -1,11 +1,11 @@
+import TestSupport
 import Testing
 
 @testable import GroupContainer
 
-@Suite struct `What settles` {
-    /// Changes as a person would say them, one a nanosecond apart: `+a` created, `~a` modified, `.a` touched, `-a`
-    /// removed, `a>b` moved, `a%b` exchanged; a `/` at the end is a directory; a `!` in front: found without
-    /// coordination.
+@Suite struct `Debounced changes` {
+    /// Changes in a short notation, one nanosecond apart: `+a` created, `~a` modified, `.a` touched, `-a` removed,
+    /// `a>b` moved, `a%b` exchanged. A `/` at the end is a directory, a `!` in front a change without coordination.
     private struct Script {
         var settling: Debouncer
         var now: Int64 = 0
@@ -55,11 +55,11 @@ import Testing
             ("+d/ +d/a -d/a -d/", []), ("+d/ +d/a -d/", []), ("~d/a -d/", ["removed d"]),
             ("-a +a/", ["removed a", "created a"]),
             ("-a +a/ -a/", ["removed a"]), ("+a ~b ~a ~b", ["created a", "modified b"]),
-            // Written under another name and renamed.
+            // A file is written under another name and renamed.
             ("+t ~t !t>a", ["created a"]), ("-a +t !t>a", ["modified a"]), ("~a +t t>a", ["modified a"]),
             ("+t t>a -a", ["removed a"]), ("+t !t>a -a", []),
             ("+d/ +d/x +e/ !d>e/d/", ["created e", "created e/d", "created e/d/x"]),
-            // Moves that go on, and back.
+            // An item is moved several times, also back.
             ("!a>b !b>c", ["moved c from a"]), ("a>b b>c", ["moved b from a", "moved c from b"]),
             ("!a>b !b>a", []), ("!a>b ~b !b>a", ["modified a"]), ("!a>b -b", ["removed a"]),
             ("!a>b ~b -b", ["removed a"]),
@@ -72,7 +72,7 @@ import Testing
             ("!d/x>y/ y>d/", ["moved y from d/x", "moved d from y"]),
             ("~a a%b ~a", ["modified a", "exchanged b from a", "modified a"]),
         ])
-    func `nets what happens to a path`(script: String, expected: [String]) throws {
+    func `several changes of a path are debounced to their net changes`(script: String, expected: [String]) throws {
         var sample = Script()
         try sample.note(script)
         #expect(Set(sample.all()) == Set(expected))
@@ -81,7 +81,7 @@ import Testing
         #expect(again.all().count == expected.count)
     }
 
-    @Test func `releases a path once it was quiet for so long, at the latest after so long`() throws {
+    @Test func `a path is released once it was quiet long enough, or after the longest wait`() throws {
         var sample = Script()
         try sample.note("+a +b")
         sample.now = 60
@@ -98,7 +98,7 @@ import Testing
         #expect(sample.settling.isEmpty)
     }
 
-    @Test func `keeps what concerns each other in its order`() throws {
+    @Test func `changes that concern each other are released in their order`() throws {
         var sample = Script()
         try sample.note("~d/x")
         sample.now = 50
@@ -113,7 +113,7 @@ import Testing
         #expect(sample.settling.release(at: 61, end: .sample(2)).map(\.summary) == expected, "the file may not wait")
     }
 
-    @Test func `gives each line a place that skips nothing that is held back`() throws {
+    @Test func `the cursor of each released change skips no change that is held back`() throws {
         var sample = Script()
         try sample.note("+a +b +c")
         sample.now = 50
@@ -127,7 +127,7 @@ import Testing
         #expect(sample.settling.place(end: .sample(9)).sequence == 9)
     }
 
-    /// 300 changes at random, and what is released of them, as they come.
+    /// 300 random changes, and what is released of them, as they come.
     private struct Run {
         var original: [Change] = []
         var released: [Change] = []
@@ -140,7 +140,8 @@ import Testing
                 guard let part = tree.step() else { continue }
                 let number = UInt64(original.count + 1)
                 var change = try #require(try Change.changes([part], at: number)?.first)
-                // Found by the leader, who tells first that what stood there is gone: then nothing is replaced.
+                // The leader found the move, and reported first that the replaced item is gone: then nothing is
+                // replaced.
                 if case .moved = change.kind, exact.items[change.path.description] == nil, !seed.isMultiple(of: 3) {
                     change.by = nil
                 }
@@ -155,17 +156,17 @@ import Testing
     }
 
     @Test(arguments: 1...100 as ClosedRange<UInt64>)
-    func `makes the same tree in fewer lines, at random`(seed: UInt64) throws {
+    func `released changes make the same tree as all changes, in fewer lines, at random`(seed: UInt64) throws {
         let run = try Run(seed: seed, moves: true)
         var copy = ModelCopy()
         for change in run.released { copy.apply(change) }
         try #require(
-            copy == run.exact, "\(run.original.map(\.summary)) was told as \(run.released.map(\.summary))")
+            copy == run.exact, "\(run.original.map(\.summary)) was released as \(run.released.map(\.summary))")
         #expect(run.released.count <= run.original.count)
     }
 
     @Test(arguments: 1...10 as ClosedRange<UInt64>)
-    func `skips nothing, whichever line's place one comes back with`(seed: UInt64) throws {
+    func `resuming from the cursor of any released change skips nothing, at random`(seed: UInt64) throws {
         let run = try Run(seed: seed, moves: false)
         var copy = ModelCopy()
         for change in run.released {

@@ -8,13 +8,15 @@ import Testing
 struct `Following settled changes` {
     private func written(_ sample: SampleContainer) throws {
         let tester = sample.coordinator().blocking
-        for number in 1...5 { _ = try tester.write(bytes: [UInt8](repeating: 1, count: number), to: "a", .relaxed) }
-        _ = try tester.write(bytes: [1], to: "gone", .relaxed)
-        try tester.remove("gone", .relaxed)
-        _ = try tester.write(bytes: [1], to: "b", .relaxed)
+        for number in 1...5 {
+            _ = try tester.write(bytes: [UInt8](repeating: 1, count: number), to: "a", durability: .relaxed)
+        }
+        _ = try tester.write(bytes: [1], to: "gone", durability: .relaxed)
+        try tester.remove("gone", durability: .relaxed)
+        _ = try tester.write(bytes: [1], to: "b", durability: .relaxed)
     }
 
-    @Test func `gives one line a path, and the place behind all of it`() throws {
+    @Test func `a settled follower gets one change of each path, and the cursor behind all of them`() throws {
         let sample = try SampleContainer()
         try written(sample)
         var follower = try sample.container.recordedChanges(since: .start).settled(for: .seconds(1))
@@ -25,7 +27,8 @@ struct `Following settled changes` {
         #expect(try follower.next(timeout: .zero) == nil)
     }
 
-    @Test func `takes nothing for quiet as long as there is more to read, however slowly it reads`() async throws {
+    @Test func `a settled follower releases nothing while there is more to read, however slowly it reads`() async throws
+    {
         let sample = try SampleContainer()
         try written(sample)
         var follower = try sample.container.recordedChanges(since: .start).settled(for: .zero, atMost: .seconds(3_600))
@@ -35,7 +38,7 @@ struct `Following settled changes` {
         #expect([try await changes.next()?.summary, try await changes.next()?.summary] == ["created a", "created b"])
     }
 
-    @Test func `waits no longer than it may, though there is always more to read`() throws {
+    @Test func `a settled follower waits no longer than its limit, though there is always more to read`() throws {
         let sample = try SampleContainer()
         try written(sample)
         var follower = try sample.container.recordedChanges(since: .start).settled(for: .seconds(3_600), atMost: .zero)
@@ -43,7 +46,7 @@ struct `Following settled changes` {
         #expect(follower.cursor.sequence == 1)
     }
 
-    @Test func `holds a cursor that gets again what is held back`() throws {
+    @Test func `the cursor of a settled follower delivers held-back changes again`() throws {
         let sample = try SampleContainer()
         try written(sample)
         var follower = try sample.container.recordedChanges(since: .start).settled(for: .seconds(3_600))
@@ -55,7 +58,7 @@ struct `Following settled changes` {
         #expect(again.cursor.sequence > 0)
     }
 
-    @Test func `tells what is held back before a marker, and a snapshot as it comes`() throws {
+    @Test func `a settled follower gets a rescan and a snapshot without delay`() throws {
         let (sample, other) = (try SampleContainer(), try SampleContainer())
         try written(sample)
         var follower = try sample.container.recordedChanges(
@@ -66,7 +69,7 @@ struct `Following settled changes` {
             try follower.nextBatch(timeout: .zero).map(\.summary) == ["present a", "present b", "bookmark "])
     }
 
-    @Test func `comes to a task that awaits it, without another change to wake it`() async throws {
+    @Test func `a settled sequence delivers to a waiting task without a further change to wake it`() async throws {
         let sample = try SampleContainer()
         let changes = sample.container.changes(since: .start).settled(for: .milliseconds(20))
         let consumer = Task {
@@ -82,12 +85,12 @@ struct `Following settled changes` {
         #expect(lines.last == "created b" && lines.contains("created a"))
     }
 
-    @Test func `ends when its task is cancelled`() async throws {
+    @Test func `a settled sequence ends when its task is cancelled`() async throws {
         let sample = try SampleContainer()
         try written(sample)
         let changes = sample.container.changes(since: .start).settled(for: .seconds(3_600))
         let task = Task {
-            for try await change in changes { Issue.record("told \(change.summary)") }
+            for try await change in changes { Issue.record("reported \(change.summary)") }
         }
         task.cancel()
         try await task.value

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct `Following from a snapshot` {
-    private func all(_ follower: inout ChangeFollower) throws -> [Change] {
+    private func all(_ follower: inout Follower<Change>) throws -> [Change] {
         var changes: [Change] = []
         while let change = try follower.next(timeout: .zero) { changes.append(change) }
         return changes
@@ -21,7 +21,7 @@ struct `Following from a snapshot` {
         return sample
     }
 
-    @Test func `tells what stands there, directories first, then the place, then what changes`() throws {
+    @Test func `a follower from a snapshot gets all items, directories first, then a bookmark, then changes`() throws {
         let sample = try prepared()
         var follower = try sample.container.follow(since: .snapshot)
         let changes = try all(&follower)
@@ -29,7 +29,7 @@ struct `Following from a snapshot` {
             changes.map(\.summary) == [
                 "present b", "present b-", "present b/a", "present b/c", "present b/c/d", "bookmark ",
             ])
-        // Cursors behind the same change differ where a new leader's record, which is not counted, lies in between.
+        // Cursors behind the same change differ if a new leader's record, which is not counted, lies between them.
         #expect(changes.last?.cursor.sequence == 8 && follower.cursor.sequence == 8)
         #expect(changes.allSatisfy { $0.sequence == 8 })
         #expect(changes[2].type == .file && changes[2].size == 2 && changes[2].generation == 8)
@@ -38,7 +38,7 @@ struct `Following from a snapshot` {
         #expect(try all(&follower).map(\.summary) == ["created later"])
     }
 
-    @Test func `and stopping in the middle of it is answered with a rescan`() throws {
+    @Test func `resuming from a place within a snapshot gives a rescan`() throws {
         let sample = try prepared()
         var follower = try sample.container.follow(since: .snapshot)
         let first = try #require(try follower.next(timeout: .zero))
@@ -48,7 +48,7 @@ struct `Following from a snapshot` {
         }
     }
 
-    @Test func `finds what was changed without coordination before, though nobody watches`() throws {
+    @Test func `a snapshot contains external changes from before, though no process watched`() throws {
         let sample = try prepared()
         try sample.temporary.run("sh", "-c", "mkdir f && echo x > f/foreign && rm b/a")
         var follower = try sample.container.recordedChanges(since: .snapshot)
@@ -56,7 +56,7 @@ struct `Following from a snapshot` {
             try all(&follower).map(\.path.description) == ["b", "b-", "b/c", "b/c/d", "f", "f/foreign", ""])
     }
 
-    @Test func `can follow a rescan, filtered as everything is`() throws {
+    @Test func `a snapshot can follow a rescan, and is filtered as other changes are`() throws {
         let (sample, other) = (try prepared(), try prepared())
         let foreign = try other.container.status().cursor
         var follower = try sample.container.follow(
@@ -69,7 +69,7 @@ struct `Following from a snapshot` {
         #expect(try again.next(timeout: .zero)?.kind == .rescan, "the place behind a rescan is not reached before")
     }
 
-    @Test func `comes to one that awaits it, too`() async throws {
+    @Test func `an asynchronous sequence from a snapshot gets all items`() async throws {
         let sample = try prepared()
         var paths: [String] = []
         for try await change in sample.container.changes(since: .snapshot) {
@@ -79,7 +79,7 @@ struct `Following from a snapshot` {
         #expect(paths == ["b", "b-", "b/a", "b/c", "b/c/d", ""])
     }
 
-    @Test func `and what follows make the tree, while others change it all the time`() throws {
+    @Test func `a snapshot and the changes after it make the tree, while another thread changes it`() throws {
         let sample = try SampleContainer()
         let container = sample.container
         let writer = Side {
@@ -88,14 +88,15 @@ struct `Following from a snapshot` {
             for number in 0..<400 {
                 let path = ItemPath("f\(number % 7)/\(Int.random(in: 0..<20, using: &random))")
                 if number % 5 == 4 {
-                    _ = try? coordinator.remove(path, .relaxed)
+                    _ = try? coordinator.remove(path, durability: .relaxed)
                 } else {
-                    _ = try coordinator.write(bytes: [UInt8](repeating: 1, count: number), to: path, .relaxed)
+                    _ = try coordinator.write(
+                        bytes: [UInt8](repeating: 1, count: number), to: path, durability: .relaxed)
                 }
             }
         }
         var copies: [ModelCopy] = []
-        var followers: [ChangeFollower] = []
+        var followers: [Follower<Change>] = []
         for _ in 0..<20 {
             var follower = try container.recordedChanges(since: .snapshot)
             var copy = ModelCopy()
@@ -116,8 +117,8 @@ struct `Following from a snapshot` {
     }
 }
 
-extension ChangeFollower {
-    /// What there is by now.
+extension Follower<Change> {
+    /// Returns the changes that there are by now.
     func collected() throws -> [Change] {
         var follower = self
         var changes: [Change] = []

@@ -1,13 +1,15 @@
+import GroupBytes
 import GroupSystemCalls
 import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
 @Suite(.timeLimit(.minutes(1)))
 struct `Following a transaction` {
     private let sample: SampleContainer
-    /// Behind what stands before the transaction.
+    /// The cursor just before the transaction.
     private let before: Cursor
 
     init() throws {
@@ -22,7 +24,7 @@ struct `Following a transaction` {
             transaction: kinds.map { ChangePart(kind: $0.0, path: Array($0.1.utf8), state: nil) },
             operation: [UInt8](repeating: 0xab, count: 16), processIdentifier: 7, purpose: Array("tester".utf8),
             time: 5)
-        _ = try sample.container.member.journal.append(record)
+        _ = try sample.container.opened.journal.append(record)
         _ = try tester.write(bytes: [1], to: "after")
     }
 
@@ -33,7 +35,7 @@ struct `Following a transaction` {
         return changes
     }
 
-    @Test func `gives its changes one after the other, with one number and one cursor`() throws {
+    @Test func `a follower gets a transaction's changes in order, with one sequence number and one cursor`() throws {
         let changes = try all(since: .start)
         #expect(changes.map(\.path) == ["before", "Library", "Library/a", "b", "c", "after"])
         #expect(changes.map(\.sequence) == [1, 2, 2, 2, 2, 3])
@@ -46,14 +48,16 @@ struct `Following a transaction` {
     }
 
     @Test(arguments: [(["Library/**"], ["Library/a"]), (["?"], ["b", "c"]), (["**/a", "c"], ["Library/a", "c"])])
-    func `by patterns counts what matches`(patterns: [String], expected: [String]) throws {
+    func `a follower with patterns gets a transaction's matching changes, and their count`(
+        patterns: [String], expected: [String]
+    ) throws {
         let changes = try all(since: .cursor(before), matching: patterns)
         #expect(changes.map(\.path.description) == expected)
         #expect(changes.map { $0.transaction?.index } == Array(expected.indices))
         #expect(changes.allSatisfy { $0.transaction?.count == expected.count })
     }
 
-    @Test func `is, until its last change was given, at the place before it`() throws {
+    @Test func `a follower's cursor stays before a transaction until its last change was delivered`() throws {
         var follower = try sample.container.recordedChanges(since: .cursor(before))
         for path in ["Library", "Library/a", "b"] as [ItemPath] {
             #expect(try follower.next(timeout: .zero)?.path == path)
@@ -66,7 +70,7 @@ struct `Following a transaction` {
         #expect(try follower.next(timeout: .zero)?.path == "after")
     }
 
-    @Test func `comes whole to one that awaits it`() async throws {
+    @Test func `an asynchronous sequence gets a whole transaction`() async throws {
         var paths: [ItemPath] = []
         for try await change in sample.container.changes(since: .cursor(before)) {
             paths.append(change.path)
@@ -75,18 +79,18 @@ struct `Following a transaction` {
         #expect(paths == ["Library", "Library/a", "b", "c", "after"])
     }
 
-    @Test func `that is larger than a file of the log is refused`() throws {
-        let log = sample.container.member.journal.log
-        #expect(code { try log.ensureRoom(forBodyOf: 5 << 20) } == .limitReached)
+    @Test func `a transaction that is larger than a journal segment is refused`() throws {
+        let log = sample.container.opened.journal.log
+        #expect(code { try translating(log.ensureRoom(forBodyOf: 5 << 20)) } == .limitReached)
         try log.ensureRoom(forBodyOf: 1 << 20)
         #expect(
-            try sample.container.member.directory.ownDirectory("journal").entryNames().map(printable).sorted() == [
+            try sample.container.opened.directory.ownDirectory("journal").entryNames().map(printable).sorted() == [
                 "1.log"
             ])
-        // It would not fit into what is left of the file: the next one is there before anything happens.
+        // The record would not fit into the rest of the segment: the next segment is there before anything happens.
         try log.ensureRoom(forBodyOf: 4_100_000)
         #expect(
-            try sample.container.member.directory.ownDirectory("journal").entryNames().map(printable).sorted()
+            try sample.container.opened.directory.ownDirectory("journal").entryNames().map(printable).sorted()
                 == ["1.log", "spare"])
     }
 }

@@ -3,10 +3,11 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A damaged journal` {
-    /// Five changes, of "0" to "4"; the third one's record gets a wrong bit.
+struct `Damaged journals` {
+    /// Makes five changes, of "0" to "4", and flips a bit in the third change's record.
     private static func damaged(at place: Int) throws -> SmallJournal {
         let small = try SmallJournal(files: 4)
         var places: [LogPosition] = []
@@ -20,8 +21,8 @@ struct `A damaged journal` {
 
     private static let (header, body) = (3, 40)
 
-    /// What a follower gives, errors among it.
-    private static func all(of follower: inout ChangeFollower) -> [String] {
+    /// Returns the paths, rescans and error codes that a follower gets.
+    private static func all(of follower: inout Follower<Change>) -> [String] {
         var lines: [String] = []
         while lines.count < 100 {
             do {
@@ -40,7 +41,7 @@ struct `A damaged journal` {
     }
 
     // case 9
-    @Test func `tells a follower so once, which then can compare and go on`() throws {
+    @Test func `a follower of a damaged journal gets one error and one rescan, and goes on`() throws {
         let small = try Self.damaged(at: Self.body)
         var follower = try small.container.recordedChanges(since: .start)
         #expect(Self.all(of: &follower) == ["0", "1", "damaged", "rescan"])
@@ -49,7 +50,7 @@ struct `A damaged journal` {
     }
 
     // case 9
-    @Test func `tells a task that follows so once, too`() async throws {
+    @Test func `a task that follows a damaged journal gets one error and one rescan`() async throws {
         let small = try Self.damaged(at: Self.body)
         var changes = small.container.changes(since: .start).makeAsyncIterator()
         #expect(try await changes.next()?.path == "0")
@@ -59,12 +60,12 @@ struct `A damaged journal` {
     }
 
     // case 9
-    @Test func `in which nobody can find the end goes on in the next file`() throws {
+    @Test func `a journal whose end cannot be found continues in the next segment`() throws {
         let small = try Self.damaged(at: Self.header)
-        // A member that has passed the place before, and one that has not.
+        // One member has read past the damage before, and one has not.
         let cursor = try small.container.status().cursor
         small.log.forgetAll(last: 1)
-        guard case .written(let generation) = try small.tester.write(bytes: [1], to: "new") else {
+        guard let generation = try small.tester.write(bytes: [1], to: "new").generation else {
             Issue.record("it was not written")
             return
         }
@@ -73,18 +74,18 @@ struct `A damaged journal` {
         #expect(try Self.all(small) == ["0", "1", "rescan", "new"])
         #expect(try Self.all(small, since: .cursor(cursor)) == ["rescan"])
         #expect(try small.tester.write(bytes: [2], to: "new") == .written(generation + 1))
-        // Compare and set goes by what stands there.
+        // Generations come from the items as they are now.
         #expect(try small.tester.generation(of: "new") == generation + 1)
         #expect(try small.tester.generation(of: "4").map { $0 > generation } == true)
         #expect(try small.tester.generation(of: "1") == 2)
     }
 
     // case 9
-    @Test func `is left by a member that has passed the place, as soon as another one has cut it`() throws {
+    @Test func `a member that has read past the damage moves on once another member has cut the journal`() throws {
         let small = try Self.damaged(at: Self.header)
         var ahead = try small.container.recordedChanges(since: .now)
         let file = try small.log.last()
-        // It has resolved everything, so it does not look at what is broken.
+        // The member has resolved all records, so it does not look at the broken one.
         #expect(try file.resolve(upTo: .max).sequence == 5)
         #expect(try small.tester.write(bytes: [1], to: "ahead") == .written(6))
         #expect(Self.all(of: &ahead) == ["ahead"])
@@ -96,7 +97,7 @@ struct `A damaged journal` {
     }
 
     // case 9
-    @Test func `takes what is appended only where it was read to, also beyond a cut`() throws {
+    @Test func `a journal view appends only at the place up to which it has read, also beyond a cut`() throws {
         let small = try Self.damaged(at: Self.header)
         small.log.forgetAll(last: 1)
         var tree = JournalView(beginningAt: try small.log.start())
@@ -108,7 +109,7 @@ struct `A damaged journal` {
         #expect(try Self.all(small) == ["0", "1", "rescan", "c"])
     }
 
-    @Test func `whose word of the cut is damaged is not cut`() throws {
+    @Test func `a damaged cut mark counts as no cut, and a cut only ever moves earlier`() throws {
         let small = try Self.damaged(at: Self.header)
         let file = try small.log.last()
         file.cut(at: try #require(file.firstBroken))
@@ -124,7 +125,7 @@ struct `A damaged journal` {
 
     // case 9
     @Test(arguments: [header, body])
-    func `is repaired: the good prefix stays, then everybody compares`(place: Int) throws {
+    func `repairing a damaged journal keeps what is before the damage, and followers get a rescan`(place: Int) throws {
         let small = try Self.damaged(at: place)
         var beginning = try small.container.recordedChanges(since: .start)
         let first = try #require(try beginning.next(timeout: .zero)).cursor
@@ -145,7 +146,7 @@ struct `A damaged journal` {
     }
 
     // case 9
-    @Test func `is repaired in a file that is not the last one`() throws {
+    @Test func `repairing a journal works for damage in an older segment`() throws {
         let small = try Self.damaged(at: Self.body)
         try small.fill(files: 2)
         #expect(try small.member.repairJournal().count == 1)
@@ -155,9 +156,9 @@ struct `A damaged journal` {
         #expect(lines.count > 60 && lines.filter { $0 == "rescan" }.count == 1)
     }
 
-    // case 9, case 11
+    // cases 9 and 11
     @Test(arguments: [true, false])
-    func `is repaired where the checkpoint is lost, and nobody is left with half of it`(isGone: Bool) throws {
+    func `repairing a journal without a usable checkpoint gives every follower a rescan`(isGone: Bool) throws {
         let small = try SmallJournal(files: 1)
         _ = try small.tester.write(bytes: [1], to: "a")
         try small.rotate(files: 3)
@@ -167,36 +168,36 @@ struct `A damaged journal` {
         #expect(code { try small.tester.generation(of: "a") } == .damaged)
         #expect(try small.member.repairJournal().map(\.item) == [".group/checkpoint"])
         #expect(try Self.all(small, since: .cursor(cursor)) == ["rescan"])
-        #expect(try small.tester.generation(of: "a").map { $0 > cursor.sequence } == true)
+        #expect(try small.tester.generation(of: "a").map { $0.rawValue > cursor.sequence.rawValue } == true)
         #expect(try small.member.checkJournal() == [])
     }
 
-    // case 9, case 11
+    // cases 9 and 11
     @Test(arguments: [true, false])
-    func `is repaired where a file cannot be read at all`(isLast: Bool) throws {
+    func `repairing a journal works where a segment cannot be read at all`(isLast: Bool) throws {
         let small = try SmallJournal(files: 4)
         _ = try small.tester.write(bytes: [1], to: "a")
         try small.rotate(files: 2)
-        let before = try small.container.status().sequence
+        let before = try small.container.status().sequence.rawValue
         try small.flipBit(of: ".group/journal/\(isLast ? 3 : 2).log", at: 20)
         small.log.forgetAll(last: 3)
         #expect(try !small.member.checkJournal().isEmpty)
         #expect(try !small.member.repairJournal().isEmpty)
         #expect(try small.member.checkJournal() == [])
-        guard case .written(let generation) = try small.tester.write(bytes: [2], to: "a") else {
+        guard let generation = try small.tester.write(bytes: [2], to: "a").generation else {
             Issue.record("it was not written")
             return
         }
-        #expect(generation > before)
+        #expect(generation.rawValue > before)
         #expect(try small.tester.generation(of: "a") == generation)
         #expect(try Self.all(small).last == "a")
     }
 }
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A container whose journal is damaged after a boot` {
-    // case 8, case 9
-    @Test func `is opened by who repairs it, and then by everybody`() throws {
+struct `Journals damaged before a boot` {
+    // cases 8 and 9
+    @Test func `a container whose journal is damaged after a boot opens once it was repaired`() throws {
         let temporary = try TemporaryDirectory()
         let path = Array(temporary.path.utf8)
         do {
@@ -207,12 +208,12 @@ struct `A container whose journal is damaged after a boot` {
         }
         let log = try WritableMap(temporary.open(".group/journal/1.log"), size: 4 << 20)
         log.write([log.bytes(4_140, count: 1)[0] ^ 1], at: 4_140)
-        // The boot that the member table knows is another one.
+        // The member table gets the identifier of another boot.
         let memberTable = try WritableMap(temporary.open(".group/members"), size: 4_096)
         memberTable.write([0x30], at: 32)
         #expect(code { try Container(path: temporary.path) } == .damaged)
         do {
-            _ = try Member.join(path: path, creating: nil, until: .never, repairing: true)
+            _ = try Membership.join(path: path, creating: nil, until: .never, repairing: true)
         }
         let container = try Container(path: temporary.path)
         #expect(try container.coordinator(purpose: "tester").blocking.generation(of: "4").map { $0 > 5 } == true)

@@ -3,10 +3,11 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
 @Suite(.timeLimit(.minutes(1)))
-struct `What the journal says that stands there` {
-    /// Items, of whose records the journal has none any more.
+struct `Journal views` {
+    /// Makes items whose records the journal no longer has.
     private static func checkpointed() throws -> SmallJournal {
         let small = try SmallJournal()
         _ = try small.tester.write(bytes: [1], to: "a")
@@ -26,7 +27,7 @@ struct `What the journal says that stands there` {
     }
 
     @Test(arguments: [true, false])
-    func `is in the checkpoint, and in the records behind it`(forLookingUp: Bool) throws {
+    func `a journal view contains items from the checkpoint and from the records behind it`(forLookingUp: Bool) throws {
         let small = try Self.checkpointed()
         _ = try small.tester.write(bytes: [2], to: "c")
         _ = try small.tester.move("d", to: "e")
@@ -40,27 +41,27 @@ struct `What the journal says that stands there` {
         #expect(try tree.item(at: Self.place("e")) == whole.item(at: Self.place("e")))
     }
 
-    @Test func `gives generations whose records are gone`() throws {
+    @Test func `generations of items come from the checkpoint after their records are gone`() throws {
         let small = try Self.checkpointed()
         #expect(try small.tester.generation(of: "a") == 1)
         #expect(code { try small.tester.write(bytes: [3], to: "a", if: .generation(2)) } == .conflict)
-        guard case .written(let generation) = try small.tester.write(bytes: [3], to: "a", if: .generation(1)) else {
+        guard let generation = try small.tester.write(bytes: [3], to: "a", if: .generation(1)).generation else {
             Issue.record("it was not written")
             return
         }
         #expect(try small.tester.generation(of: "a") == generation)
-        #expect(try small.container.status().sequence == generation)
+        #expect(try small.container.status().sequence.rawValue == generation.rawValue)
     }
 
     @Test(arguments: [true, false])
-    func `goes on when the place that was read to has been dropped`(forLookingUp: Bool) throws {
+    func `a journal view goes on from the checkpoint after its place has been dropped`(forLookingUp: Bool) throws {
         let small = try SmallJournal()
         _ = try small.tester.write(bytes: [1], to: "a")
         var tree = try Self.fresh(small, forLookingUp: forLookingUp)
         let old = tree.position
         try small.rotate(files: 5)
         _ = try small.tester.write(bytes: [1], to: "b")
-        // Not even mapped any more.
+        // The dropped segment is not even mapped any more.
         small.log.forgetAll(last: 1)
         try tree.catchUp(small.member.journal)
         #expect(try small.log.fileNumbers().first.map { $0 > old.file } == true)
@@ -73,7 +74,7 @@ struct `What the journal says that stands there` {
         #expect(try !late.append(record, to: small.member.journal))
     }
 
-    @Test func `is read from the beginning as long as that is kept, whatever the checkpoint is`() throws {
+    @Test func `a journal view is read from the first record as long as it is kept, whatever the checkpoint`() throws {
         let small = try SmallJournal(files: 16)
         _ = try small.tester.write(bytes: [1], to: "a")
         try small.rotate()
@@ -83,9 +84,9 @@ struct `What the journal says that stands there` {
         }
     }
 
-    // case 9, case 11, case 37
+    // cases 9, 11 and 37
     @Test(arguments: ["empty", "cut", "flipped", "newer", "gone", "directory"])
-    func `is an error where neither the checkpoint nor the beginning is to be had`(damage: String) throws {
+    func `a journal view without a checkpoint and the first record is an error`(damage: String) throws {
         let small = try Self.checkpointed()
         switch damage {
         case "empty": try small.temporary.put("", at: ".group/checkpoint")
@@ -105,17 +106,17 @@ struct `What the journal says that stands there` {
     }
 
     // case 9
-    @Test func `is not told by an entry of the checkpoint that is damaged`() throws {
+    @Test func `a damaged checkpoint entry is an error for its item`() throws {
         let small = try Self.checkpointed()
         let size = Int(try small.temporary.status(of: ".group/checkpoint").size)
-        // The last entry's path, which is "d/b".
+        // A bit of the last entry's path, which is "d/b".
         try small.flipBit(of: ".group/checkpoint", at: size - 9)
         let error = #expect(throws: CoordinationError.self) { try small.member.recordedItem(at: Self.place("d/b")) }
         #expect(error?.item == ".group/checkpoint")
     }
 
     // case 43
-    @Test func `is not told by the checkpoint of another history`() throws {
+    @Test func `a checkpoint of another history is refused`() throws {
         let small = try SmallJournal()
         _ = try small.tester.write(bytes: [1], to: "a")
         try small.rotate(files: 4)
@@ -125,7 +126,7 @@ struct `What the journal says that stands there` {
         #expect(code { try Self.fresh(small, forLookingUp: false) } == .damaged)
     }
 
-    @Test func `can be told for a place before the checkpoint as long as all records are there`() throws {
+    @Test func `a journal view of a place before the checkpoint needs all records from the first on`() throws {
         let small = try SmallJournal()
         _ = try small.tester.write(bytes: [1], to: "a")
         let place = try small.log.end()
@@ -139,14 +140,14 @@ struct `What the journal says that stands there` {
     }
 
     // case 43
-    @Test func `is not told by the checkpoint of a time that was rolled back`() throws {
+    @Test func `a checkpoint from a time that was rolled back is refused`() throws {
         let small = try SmallJournal()
         try small.rotate(files: 4)
         try small.temporary.run("cp", "-r", ".group/journal", "backup")
         try small.rotate(files: 3)
         try small.temporary.run("sh", "-c", "rm .group/journal/*.log; cp backup/*.log .group/journal")
         small.log.forgetAll(last: 5)
-        // Files of the same numbers, and as long; a checkpoint is not made, as none can be read.
+        // The new segments have the same numbers and lengths; no checkpoint is made, as none can be read.
         try small.fill(files: 4)
         #expect(try small.log.file(8)?.header.number == 8)
         for forLookingUp in [true, false] {
@@ -155,12 +156,12 @@ struct `What the journal says that stands there` {
     }
 
     // case 43
-    @Test func `is not told by a checkpoint of what the journal has not come to`() throws {
+    @Test func `a checkpoint beyond the journal's end is refused`() throws {
         let small = try SmallJournal()
         try small.rotate(files: 4)
         try small.temporary.run("cp", "-r", ".group/journal", "backup")
         try small.rotate(files: 4)
-        // Restored, but not the checkpoint.
+        // The journal is restored, and the checkpoint is not.
         try small.temporary.run("sh", "-c", "rm .group/journal/*.log; cp backup/*.log .group/journal")
         small.log.forgetAll(last: 5)
         #expect(code { try Self.fresh(small, forLookingUp: false) } == .damaged)

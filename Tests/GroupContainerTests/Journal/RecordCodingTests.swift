@@ -1,10 +1,11 @@
+import GroupBytes
 import TestSupport
 import Testing
 
 @testable import GroupContainer
 
 @Suite
-struct `A record's bytes` {
+struct `Change records` {
     static let state = ItemState(
         type: .file, inode: .max, size: 5, modified: -1, changed: .min, mode: 0o640, owner: 1_000, group: .max,
         contentHash: 77)
@@ -48,12 +49,12 @@ struct `A record's bytes` {
     }
 
     @Test(arguments: changes)
-    func `come back as the change that was written`(change: ChangeRecord) throws {
+    func `a change record comes back from its bytes`(change: ChangeRecord) throws {
         #expect(try ChangeRecord(decoding: change.encoded()) == change)
     }
 
     @Test(arguments: changes)
-    func `that were cut short are no change`(change: ChangeRecord) {
+    func `a change record that is cut short is refused`(change: ChangeRecord) {
         let bytes = change.encoded()
         for count in 0..<bytes.count {
             #expect(throws: ChangeRecord.Fault.unknown) { try ChangeRecord(decoding: Array(bytes[..<count])) }
@@ -61,17 +62,17 @@ struct `A record's bytes` {
     }
 
     @Test(arguments: [0, 8, 63, 66, 255] as [UInt8])
-    func `of a kind that a newer version may have are unknown`(kind: UInt8) {
+    func `a change record of a kind that a newer version may have is refused as unknown`(kind: UInt8) {
         var bytes = Self.change(.created).encoded()
         bytes[0] = kind
         #expect(throws: ChangeRecord.Fault.unknown) { try ChangeRecord(decoding: bytes) }
     }
 
-    /// Of the first part: behind the kind, the flags, two zeros, numbers, operation and count.
+    /// The offset of the first part: behind the kind, the flags, two zeros, numbers, operation and count.
     static let firstPart = 44
 
     @Test(arguments: [0, 8, 7, 64, 65, 255] as [UInt8])
-    func `of a transaction with a part that is no change of an item are unknown`(kind: UInt8) {
+    func `a transaction record with a part that changes no item is refused`(kind: UInt8) {
         var bytes = Self.transaction.encoded()
         #expect(bytes[Self.firstPart] == 1)
         bytes[Self.firstPart] = kind
@@ -79,7 +80,7 @@ struct `A record's bytes` {
     }
 
     @Test(arguments: [0, 6, 1 << 31, .max] as [UInt32])
-    func `of a transaction that has not as many parts as it says are unknown`(count: UInt32) {
+    func `a transaction record with a wrong count of parts is refused`(count: UInt32) {
         var bytes = Self.transaction.encoded()
         var writer = ByteWriter()
         writer.write(count)
@@ -87,7 +88,7 @@ struct `A record's bytes` {
         #expect(throws: ChangeRecord.Fault.unknown) { try ChangeRecord(decoding: bytes) }
     }
 
-    @Test func `that are anything never do harm`() {
+    @Test func `random bytes decode to no change record, or to one that comes back from its bytes`() {
         var generator = SeededGenerator(seed: 3)
         for turn in 0..<10_000 {
             let bytes = mutated(Self.changes[turn % Self.changes.count].encoded(), using: &generator)
@@ -98,7 +99,7 @@ struct `A record's bytes` {
     }
 
     @Test(arguments: ItemType.allCases, [nil, 0, .max] as [UInt64?])
-    func `come back as the state that was written`(type: ItemType, hash: UInt64?) throws {
+    func `an item's state comes back from its bytes`(type: ItemType, hash: UInt64?) throws {
         var state = Self.state
         (state.type, state.contentHash) = (type, hash)
         var writer = ByteWriter()
@@ -112,7 +113,7 @@ struct `A record's bytes` {
         }
     }
 
-    @Test func `of a state whose type is unknown are read to their end`() throws {
+    @Test func `an item's state of an unknown type is skipped to its end`() throws {
         var writer = ByteWriter()
         Self.state.encode(into: &writer)
         var bytes = writer.bytes
@@ -124,27 +125,27 @@ struct `A record's bytes` {
 }
 
 @Suite
-struct `An item's state` {
-    @Test func `looks like another that differs in its content's hash only`() {
-        var other = `A record's bytes`.state
+struct `Item states` {
+    @Test func `two states that differ only in the content's hash look alike`() {
+        var other = `Change records`.state
         other.contentHash = nil
-        #expect(`A record's bytes`.state.looksLike(other))
+        #expect(`Change records`.state.looksLike(other))
     }
 
-    @Test func `that moved keeps its content's hash, as long as the content is the same`() {
-        var moved = `A record's bytes`.state
+    @Test func `a moved item keeps its content's hash if its size, date and inode are the same`() {
+        var moved = `Change records`.state
         (moved.contentHash, moved.changed) = (nil, 9)
-        #expect(moved.knowing(`A record's bytes`.state).contentHash == 77)
+        #expect(moved.knowing(`Change records`.state).contentHash == 77)
         #expect(moved.knowing(nil).contentHash == nil)
         for change in [{ $0.size -= 1 }, { $0.modified += 1 }, { $0.inode -= 1 }] as [(inout ItemState) -> Void] {
             var other = moved
             change(&other)
-            #expect(other.knowing(`A record's bytes`.state).contentHash == nil)
+            #expect(other.knowing(`Change records`.state).contentHash == nil)
         }
     }
 
-    @Test func `does not look like one with another number`() {
-        let state = `A record's bytes`.state
+    @Test func `two states that differ in any other field do not look alike`() {
+        let state = `Change records`.state
         let changes: [(inout ItemState) -> Void] = [
             { $0.inode -= 1 }, { $0.size -= 1 }, { $0.modified += 1 }, { $0.changed += 1 }, { $0.mode = 0 },
             { $0.owner = 0 }, { $0.group = 0 }, { $0.type = .link },
@@ -156,8 +157,8 @@ struct `An item's state` {
         }
     }
 
-    @Test func `of a directory does not depend on its dates and size`() {
-        var directory = `A record's bytes`.state
+    @Test func `states of a directory look alike whatever their dates and sizes`() {
+        var directory = `Change records`.state
         directory.type = .directory
         var other = directory
         (other.size, other.modified, other.changed) = (1, 2, 3)

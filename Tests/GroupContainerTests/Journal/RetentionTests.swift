@@ -3,11 +3,12 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
 @Suite(.timeLimit(.minutes(1)))
-struct `Changes that are no longer kept` {
-    /// What a follower gives until there is nothing more.
-    private static func rest(of follower: inout ChangeFollower) throws -> [String] {
+struct `Dropped journal segments` {
+    /// Returns the paths that a follower gets until there is nothing more.
+    private static func rest(of follower: inout Follower<Change>) throws -> [String] {
         var lines: [String] = []
         while let change = try follower.next(timeout: .zero) {
             lines.append(change.kind == .rescan ? "rescan" : String(change.path.description.prefix(5)))
@@ -15,7 +16,7 @@ struct `Changes that are no longer kept` {
         return lines
     }
 
-    @Test func `go file by file, after there is a checkpoint`() throws {
+    @Test func `old journal segments are dropped once there is a checkpoint`() throws {
         let small = try SmallJournal(files: 2)
         try small.fill(files: 3)
         #expect(try small.files == ["1.log", "2.log", "3.log", "4.log"])
@@ -30,29 +31,29 @@ struct `Changes that are no longer kept` {
         #expect(try small.container.status().journalFiles == 2)
     }
 
-    @Test func `go with the change that began a new file, once it is acknowledged`() throws {
+    @Test func `a write that follows a full segment drops the old segments`() throws {
         let small = try SmallJournal(files: 1)
         try small.fill(files: 2)
         #expect(try small.files.count == 3)
-        _ = try small.tester.write(bytes: [1], to: "a", .relaxed)
+        _ = try small.tester.write(bytes: [1], to: "a", durability: .relaxed)
         #expect(try small.files == ["3.log"])
     }
 
-    @Test func `go when they are old`() throws {
+    @Test func `journal segments over the age limit are dropped`() throws {
         let small = try SmallJournal(files: 100, age: .zero)
         try small.rotate(files: 3)
         #expect(try small.files == ["4.log"])
     }
 
-    @Test func `stay as long as they are few`() throws {
+    @Test func `journal segments within the limit stay`() throws {
         let small = try SmallJournal(files: 6)
         try small.rotate(files: 5)
         #expect(try small.files.count == 6)
         var follower = try small.container.recordedChanges(since: .start)
-        #expect(try Self.rest(of: &follower).count == Int(small.container.status().sequence))
+        #expect(try Self.rest(of: &follower).count == Int(small.container.status().sequence.rawValue))
     }
 
-    @Test func `stay while another member keeps the journal, and while it cannot`() throws {
+    @Test func `journal segments stay while another member tends the journal, or no checkpoint can be made`() throws {
         let small = try SmallJournal(files: 1)
         let handle = try small.member.lockFile.borrow()
         #expect(try handle.descriptor.tryLock(.exclusive, ByteRange(start: LockRange.keeping, length: 1)))
@@ -60,7 +61,7 @@ struct `Changes that are no longer kept` {
         #expect(try small.files.count == 3)
         #expect(!small.exists(".group/checkpoint"))
         small.member.lockFile.giveBack(handle)
-        // In the way of the file that the checkpoint is made in.
+        // A directory stands in the way of the file in which the checkpoint is made.
         try small.temporary.run("mkdir", ".group/checkpoint.new")
         try small.rotate()
         #expect(try small.files.count == 4)
@@ -69,7 +70,7 @@ struct `Changes that are no longer kept` {
         #expect(try small.files == ["5.log"])
     }
 
-    @Test func `are one rescan for who comes back with a cursor among them`() throws {
+    @Test func `a follower whose cursor is in a dropped segment gets one rescan, then new changes`() throws {
         let small = try SmallJournal(files: 2)
         _ = try small.tester.write(bytes: [1], to: "a")
         let cursor = try small.container.status().cursor
@@ -80,13 +81,13 @@ struct `Changes that are no longer kept` {
         #expect(try Self.rest(of: &follower) == ["rescan", "b"])
     }
 
-    @Test func `are one rescan for who was too slow, and then it goes on`() throws {
+    @Test func `a follower that was too slow gets one rescan, and then new changes`() throws {
         let small = try SmallJournal(files: 2)
         for name in ["a", "b", "c"] { _ = try small.tester.write(bytes: [1], to: ItemPath(name)) }
         var follower = try small.container.recordedChanges(since: .start)
         #expect(try follower.next(timeout: .zero)?.path == "a")
         try small.rotate(files: 5)
-        // Nor does it have them mapped.
+        // The dropped segments are not mapped any more, either.
         small.log.forgetAll(last: 1)
         _ = try small.tester.write(bytes: [1], to: "d")
         #expect(try Self.rest(of: &follower) == ["rescan"])
@@ -94,7 +95,7 @@ struct `Changes that are no longer kept` {
         #expect(try Self.rest(of: &follower) == ["e"])
     }
 
-    @Test func `are told to who has only the first of them mapped still`() throws {
+    @Test func `a follower that still has only a dropped segment mapped gets one rescan`() throws {
         let small = try SmallJournal(files: 1)
         _ = try small.tester.write(bytes: [1], to: "a")
         var follower = try small.container.recordedChanges(since: .start)
@@ -105,7 +106,7 @@ struct `Changes that are no longer kept` {
         #expect(count == ["rescan"])
     }
 
-    @Test func `are one rescan for a task that follows`() async throws {
+    @Test func `a task that follows a journal with dropped segments gets one rescan, and goes on`() async throws {
         let small = try SmallJournal(files: 1)
         var changes = small.container.changes(since: .start).makeAsyncIterator()
         _ = try small.tester.write(bytes: [1], to: "a")
@@ -117,26 +118,26 @@ struct `Changes that are no longer kept` {
         #expect(try await changes.next()?.path == "b")
     }
 
-    @Test func `are none that a slow follower still has to come to`() throws {
+    @Test func `a slow follower within the limit misses no change`() throws {
         let small = try SmallJournal(files: 3)
         _ = try small.tester.write(bytes: [1], to: "a")
         var follower = try small.container.recordedChanges(since: .start)
         var last: UInt64 = 0
         for _ in 0..<6 {
             try small.rotate()
-            // Up to a file and a half behind.
-            while last + 30 < (try small.container.status().sequence) {
+            // The follower is up to a segment and a half behind.
+            while last + 30 < (try small.container.status().sequence.rawValue) {
                 let change = try #require(try follower.next(timeout: .zero))
                 #expect(change.kind != .rescan)
-                #expect(change.sequence == last + 1)
-                last = change.sequence
+                #expect(change.sequence.rawValue == last + 1)
+                last = change.sequence.rawValue
             }
         }
         #expect(last > 250)
     }
 
     // case 43
-    @Test func `are no place for who comes back to a journal that was rolled back`() throws {
+    @Test func `a cursor of a change that was rolled back gives one rescan`() throws {
         let small = try SmallJournal()
         _ = try small.tester.write(bytes: [1], to: "a")
         let before = try small.container.status().cursor
@@ -146,7 +147,7 @@ struct `Changes that are no longer kept` {
             _ = try small.tester.write(bytes: [1], to: ItemPath(name))
             cursors.append(try small.container.status().cursor)
         }
-        // In place, as rsync does it.
+        // The file is overwritten in place, as rsync does it.
         try small.temporary.run("cp", "backup", ".group/journal/1.log")
         small.log.forgetAll(last: 1)
         for name in ["e", "f", "g"] { _ = try small.tester.write(bytes: [1], to: ItemPath(name)) }
@@ -158,65 +159,66 @@ struct `Changes that are no longer kept` {
         #expect(try Self.rest(of: &follower) == ["e", "f", "g"])
     }
 
-    @Test func `are not where following from the start begins`() throws {
+    @Test func `a follower from the start begins with the first segment that is kept`() throws {
         let small = try SmallJournal(files: 2)
         try small.rotate(files: 4)
         let first = try small.log.start()
         #expect(first.file == 4)
         var follower = try small.container.recordedChanges(since: .start)
-        #expect(try follower.next(timeout: .zero)?.sequence == first.sequence + 1)
+        #expect(try follower.next(timeout: .zero)?.sequence.rawValue == first.sequence + 1)
         #expect(try Self.rest(of: &follower).allSatisfy { $0 == "xxxxx" })
     }
 
-    @Test func `do not hold up a member that was idle meanwhile`() throws {
+    @Test func `a member that was idle appends after its segments were dropped`() throws {
         let small = try SmallJournal(files: 1)
         try small.rotate(files: 4)
         small.log.forgetAll(last: 1)
-        let sequence = try small.container.status().sequence
+        let sequence = try small.container.status().sequence.rawValue
         small.log.forgetAll(last: 1)
-        #expect(try small.tester.write(bytes: [1], to: "a") == .written(sequence + 1))
+        #expect(try small.tester.write(bytes: [1], to: "a") == .written(Generation(rawValue: sequence + 1)))
         #expect(try small.files == ["5.log"])
     }
 
-    @Test func `are not begun anew by a member that wakes up in the middle of making a file`() throws {
+    @Test func `a member that wakes while it makes a segment does not make a dropped one again`() throws {
         let small = try SmallJournal(files: 1)
         try small.fill(files: 1)
         let first = try #require(try small.log.file(1))
         let end = try first.resolve(upTo: .max)
-        // It has come as far as this: it knows where the first file ends, and goes on when the second one is long gone.
+        // The member has come this far: it knows where the first segment ends, and goes on when the second one is long
+        // gone.
         try small.rotate(files: 3)
         small.log.forgetAll(last: 1)
-        #expect(try small.log.makeFile(after: end).header.number == 5)
+        #expect(try small.log.makeSegment(after: end).header.number == 5)
         #expect(try small.files == ["5.log"])
         small.log.forgetAll(last: 1)
         #expect(try small.log.successor(of: first, sealedAt: end.offset).header.number == 5)
     }
 
-    @Test func `are not found in a file that such a member left`() throws {
+    @Test func `an empty segment that a killed member left among dropped ones is skipped`() throws {
         let small = try SmallJournal(files: 2)
         try small.fill(files: 1)
         let end = try #require(try small.log.file(1)).resolve(upTo: .max)
         try small.rotate(files: 3)
         #expect(try small.files == ["4.log", "5.log"])
-        // It is killed between its rename and its look at what else is there: 3.log is empty.
+        // The member is killed between its rename and its look at the other segments: 3.log is empty.
         let header = SegmentHeader(
             salt: 1, number: 3, base: end.sequence, previousEnd: UInt64(end.offset), capacity: 1 << 16,
-            container: small.log.surroundings.container, incarnation: small.log.surroundings.incarnation, created: 0)
+            identity: small.log.configuration.identity, incarnation: small.log.configuration.incarnation, created: 0)
         try small.temporary.put("", at: ".group/journal/3.log")
         let file = try small.temporary.open(".group/journal/3.log")
         try file.writeAll(header.encoded())
         try file.setSize(1 << 16)
         small.log.forgetAll(last: 3)
         #expect(try small.log.start().file == 4)
-        let sequence = try small.container.status().sequence
+        let sequence = try small.container.status().sequence.rawValue
         small.log.forgetAll(last: 3)
-        #expect(try small.tester.write(bytes: [1], to: "a") == .written(sequence + 1))
+        #expect(try small.tester.write(bytes: [1], to: "a") == .written(Generation(rawValue: sequence + 1)))
         #expect(try small.log.last().header.number == 5)
         try small.rotate()
         #expect(try small.files == ["5.log", "6.log"])
     }
 
-    @Test func `are kept while the repair of a change may have to look for its record there`() throws {
+    @Test func `journal segments are kept while a repair may have to look for a record in them`() throws {
         let small = try SmallJournal(files: 1)
         let operation = small.member.memberTable.makeOperation()
         let change = ChangeRecord(
@@ -224,24 +226,23 @@ struct `Changes that are no longer kept` {
             purpose: [], time: 0)
         let note = IntentRecord(way: .intoPlace, inode: 1, journalFile: 2, journalOffset: 4_096, change: change)
         try small.rotate()
-        let entry = try #require(small.member.memberTable.reservePending())
+        let entry = try #require(small.member.memberTable.reserveInFlight())
         try small.member.notes.write(note, entry: entry, of: small.member)
-        small.member.memberTable.setPending(entry, block: 1 << 62, operation: operation)
+        small.member.memberTable.announce(entry, block: 1 << 62, operation: operation)
         try small.rotate(files: 3)
         #expect(try small.files == ["2.log", "3.log", "4.log", "5.log"])
-        small.member.memberTable.clearPending(entry)
+        small.member.memberTable.clearInFlight(entry)
         try small.rotate()
         #expect(try small.files == ["6.log"], "the note alone keeps nothing")
     }
 
-    @Test func `are no place where a move is looked for that happened while a lock was awaited`() throws {
+    @Test func `a request that waited while segments were dropped still finds where its item was moved`() throws {
         let small = try SmallJournal(files: 1)
         _ = try small.tester.write(bytes: [1], to: "a")
-        let request = AccessRequest(
-            [.writing("a")], by: small.container.coordinator(purpose: "late"), operation: "write")
+        let request = AccessRequest(.write("a"), by: small.container.coordinator(purpose: "late"))
         try small.rotate(files: 3)
         small.log.forgetAll(last: 1)
-        #expect(try small.tester.move("a", to: "b") > 0)
+        #expect(try small.tester.move("a", to: "b").isChanged)
         guard case .again(let next) = try request.check(request.resolve()) else {
             Issue.record("the move was not followed")
             return
@@ -250,7 +251,7 @@ struct `Changes that are no longer kept` {
         #expect(try !small.member.journal.contains(operation: [UInt8](repeating: 7, count: 16), from: request.start))
     }
 
-    @Test func `can be kept by a leader that has read them`() throws {
+    @Test func `a leader drops old segments with a checkpoint of what it has read`() throws {
         let small = try SmallJournal(files: 1)
         try small.fill(files: 2)
         var tree = try JournalView(small.member.journal)

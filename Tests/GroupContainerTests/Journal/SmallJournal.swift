@@ -3,8 +3,9 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLog
 
-/// A container whose journal has files of 64 KiB, and keeps as many as it is told.
+/// A container whose journal has segments of 64 KiB, and keeps a given number of them.
 struct SmallJournal {
     let temporary: TemporaryDirectory
     let container: Container
@@ -15,14 +16,14 @@ struct SmallJournal {
             path: temporary.path, creating: true, retention: JournalRetention(size: files << 16, age: age))
     }
 
-    var member: Member { container.member }
+    var member: OpenContainer { container.opened }
     var log: SegmentedLog { member.journal.log }
     var tester: BlockingCoordinator { container.coordinator(purpose: "tester").blocking }
 
-    /// Appends records that no change stands behind, until so many more files were made.
+    /// Appends records without a change of an item until there are this many more segments, then `count` more.
     func fill(files: Int, then count: Int = 0) throws {
         let first = try log.last().header.number
-        // A file of a journal is 4 MiB at the most.
+        // A segment of the journal has 4 MiB at the most.
         for _ in 0..<(files * 5_000) where try log.last().header.number < first + UInt64(files) { try appendOne() }
         try #require(try log.last().header.number >= first + UInt64(files), "the files are larger than they should be")
         for _ in 0..<count { try appendOne() }
@@ -32,7 +33,7 @@ struct SmallJournal {
         _ = try container.appendRawRecord(naming: ItemPath(String(repeating: "x", count: 1_000)))
     }
 
-    /// The same, and what is due then is done.
+    /// Fills this many segments, and tends the journal after each.
     func rotate(files: Int = 1) throws {
         for _ in 0..<files {
             try fill(files: 1)

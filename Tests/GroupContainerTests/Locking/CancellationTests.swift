@@ -4,7 +4,7 @@ import Testing
 
 @testable import GroupContainer
 
-/// Who is in the way: then a request waits in the queue of its process, or in the kernel.
+/// The holder in the way of a request, which then waits in the queue of its process or of the kernel.
 enum Obstacle: CaseIterable {
     case ownTask, otherProcess
 
@@ -19,9 +19,9 @@ enum Obstacle: CaseIterable {
 }
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A cancelled request` {
+struct `Cancelled requests` {
     @Test(arguments: Obstacle.allCases)
-    func `that waits ends at once and leaves nothing behind`(_ obstacle: Obstacle) async throws {
+    func `a cancelled request that waits ends at once and leaves nothing behind`(_ obstacle: Obstacle) async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         let letGo = try obstacle.hold(sample, .reading("file"))
@@ -30,8 +30,8 @@ struct `A cancelled request` {
         task.cancel()
         let error = await #expect(throws: CoordinationError.self) { try await task.value }
         #expect(error?.code == .cancelled && error?.item == "file" && error?.operation == "write")
-        #expect(try sample.waiting().isEmpty && !sample.container.member.memberTable.isAnythingWanted)
-        // Its turnstile is free: a later reader does not wait behind it.
+        #expect(try sample.waiting().isEmpty && !sample.container.opened.memberTable.isAnythingContended)
+        // The request's turnstile is free: a later reader does not wait behind it.
         try await tester.coordinate(.reading("file"), timeout: .zero) { _ in }
         try letGo()
         #expect(try await tester.write(bytes: [2], to: "file", timeout: .zero) == .written(1))
@@ -39,7 +39,7 @@ struct `A cancelled request` {
     }
 
     @Test(arguments: Obstacle.allCases)
-    func `of several items holds none of them`(_ obstacle: Obstacle) async throws {
+    func `a cancelled request for several items holds none of them`(_ obstacle: Obstacle) async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         let letGo = try obstacle.hold(sample, .writing("b"))
@@ -59,7 +59,7 @@ struct `A cancelled request` {
 
     // case 15
     @Test(arguments: Obstacle.allCases)
-    func `in the moment of its grant leaves no lock`(_ obstacle: Obstacle) async throws {
+    func `a request that is cancelled in the moment of its grant leaves no lock`(_ obstacle: Obstacle) async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         for turn in 0..<100 {
@@ -81,7 +81,7 @@ struct `A cancelled request` {
         }
     }
 
-    @Test func `before it begins does no harm`() async throws {
+    @Test func `a request that is cancelled before it begins leaves nothing behind`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         let held = LockHolding(tester, .writing("file"))

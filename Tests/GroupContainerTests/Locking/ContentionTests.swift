@@ -5,14 +5,14 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(2)))
-struct `Many requests at once` {
+struct `Contended locks` {
     // case 12
-    @Test func `of tasks that count lose none`() async throws {
+    @Test func `tasks that increase a number at the same time lose no update`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         try await withThrowingTaskGroup { group in
             for _ in 0..<200 {
-                group.addTask { try await tester.update("counter", default: 0, .relaxed) { $0 += 1 } }
+                group.addTask { try await tester.update("counter", default: 0, durability: .relaxed) { $0 += 1 } }
             }
             try await group.waitForAll()
         }
@@ -22,17 +22,17 @@ struct `Many requests at once` {
         #expect(try sample.waiting().isEmpty && sample.holding().isEmpty)
     }
 
-    @Test func `of threads that count lose none`() throws {
+    @Test func `threads that increase a number at the same time lose no update`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         let sides = (0..<8).map { _ in
-            Side { for _ in 0..<50 { try tester.update("counter", default: 0, .relaxed) { $0 += 1 } } }
+            Side { for _ in 0..<50 { try tester.update("counter", default: 0, durability: .relaxed) { $0 += 1 } } }
         }
         for side in sides { try side.answer() }
         #expect(try tester.read("counter", as: Int.self) == 400)
     }
 
-    @Test func `for the same items in opposite orders all come to an end`() throws {
+    @Test func `requests of threads for the same items in opposite orders all complete`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         let orders: [[AccessIntent]] = [
@@ -42,7 +42,7 @@ struct `Many requests at once` {
         let sides = orders.map { intents in
             Side {
                 for _ in 0..<100 {
-                    try tester.coordinate(intents, operation: "test", .relaxed, patience) { _ in }
+                    try tester.run(ItemCall(operation: "test", intents: intents), .relaxed, patience) { _ in }
                 }
             }
         }
@@ -50,7 +50,7 @@ struct `Many requests at once` {
     }
 
     // case 22
-    @Test func `of tasks for two items in opposite orders all come to an end`() async throws {
+    @Test func `requests of tasks for two items in opposite orders all complete`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         try await withThrowingTaskGroup { group in
@@ -71,7 +71,8 @@ struct `Many requests at once` {
         #expect(try await tester.readBytes("b") == [60])
     }
 
-    @Test func `of tasks for different items run at the same time, though their closures block`() async throws {
+    @Test func `requests of tasks for different items run at the same time, though their closures block`() async throws
+    {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         let entered = Guarded(0)
@@ -94,13 +95,13 @@ struct `Many requests at once` {
     }
 
     // case 13
-    @Test func `read a whole file at any time, an old one or a new one`() throws {
+    @Test func `a reader gets a whole file while it is written, and never an older one than before`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         @Sendable func content(_ number: Int) -> [UInt8] { [UInt8](repeating: UInt8(number), count: 10_000 + number) }
         _ = try tester.write(bytes: content(0), to: "file")
         let writer = Side {
-            for number in 1..<100 { _ = try tester.write(bytes: content(number), to: "file", .relaxed) }
+            for number in 1..<100 { _ = try tester.write(bytes: content(number), to: "file", durability: .relaxed) }
         }
         var last = 0
         while last < 99 {

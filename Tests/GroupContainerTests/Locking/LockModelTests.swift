@@ -1,10 +1,11 @@
+import GroupBytes
 import TestSupport
 import Testing
 
 @testable import GroupContainer
 
 @Suite(.ownThreads)
-struct `Random requests for items and directories` {
+struct `Lock model` {
     private static let paths = ["a", "a/b", "a/b/c", "a/b/d", "a/e", "f", "f/g", "f/g/h", "f/i", "j"]
     private static let key = SipHash(key: (1, 2))
 
@@ -13,13 +14,14 @@ struct `Random requests for items and directories` {
         return LockPlan(
             try (0..<count).map { _ in
                 let path = paths.randomElement(using: &generator) ?? "a"
-                let mode = [LockMode.reading, .writing, .structural].randomElement(using: &generator) ?? .reading
+                let mode = [LockMode.shared, .exclusive, .tree].randomElement(using: &generator) ?? .shared
                 return (LockRange(try ItemLocation(Array(path.utf8)), key: key), mode)
             })
     }
 
-    /// One story: each step lets a random process begin a request, end a closure, or go on where the kernel let it.
-    /// `areThreadsPrompt`: one that the kernel has granted something runs before anybody does anything else.
+    /// Runs one story: each step lets a random process begin a request, end a closure, or go on where the kernel let
+    /// it. With `areThreadsPrompt`, a process that the kernel has granted something runs before any other does
+    /// anything.
     private static func story(seed: UInt64, nesting: Int, areThreadsPrompt: Bool) throws -> LockWorld {
         var generator = SeededGenerator(seed: seed)
         var world = LockWorld(processes: Int.random(in: 2...5, using: &generator))
@@ -32,7 +34,7 @@ struct `Random requests for items and directories` {
             } else if depth > 0 && (depth > nesting || Bool.random(using: &generator)) {
                 world.end(process)
             } else {
-                // A process that holds a block holds the item's: no two paths meet in a block here.
+                // A process that holds a block holds the item's lock: no two paths share a block here.
                 world.begin(try plan(&generator), by: process) { _, _ in true }
             }
         }
@@ -44,7 +46,7 @@ struct `Random requests for items and directories` {
         var seed: UInt64
     }
 
-    @Test func `all come through, and nobody gives up, where each asks for everything at once`() throws {
+    @Test func `random requests that name all their items at once are all granted, and none gives up`() throws {
         var grants = 0
         let stories = runsLongTests ? 10_000 : 1_000
         for seed in 0..<stories {
@@ -56,7 +58,7 @@ struct `Random requests for items and directories` {
     }
 
     @Test(arguments: 1...2)
-    func `end where closures ask for more, and the one that gives up would have waited for ever`(nesting: Int) throws {
+    func `random nested requests all end, and only requests that would wait for ever give up`(nesting: Int) throws {
         var reports = 0
         let stories = runsLongTests ? 6_000 : 1_000
         for seed in 0..<stories {

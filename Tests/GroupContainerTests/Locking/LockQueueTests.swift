@@ -1,12 +1,13 @@
+import GroupBytes
 import TestSupport
 import Testing
 
 @testable import GroupContainer
 
 @Suite
-struct `A lock queue` {
-    /// Requests at random, granted, ended and withdrawn in any order; what the queue says is compared with what its
-    /// rule says of all requests that are alive.
+struct `Lock queues` {
+    /// Random requests, granted, ended and withdrawn in any order. The queue's decisions are compared with its rule for
+    /// all requests that are alive.
     private struct Schedule {
         struct Request {
             var ticket: LockQueue.Ticket
@@ -25,9 +26,9 @@ struct `A lock queue` {
             return LockPlan(
                 try (0..<count).map { _ in
                     let path = Self.paths.randomElement(using: &generator) ?? "a"
-                    let mode = [LockMode.reading, .reading, .writing, .structural].randomElement(using: &generator)
+                    let mode = [LockMode.shared, .shared, .exclusive, .tree].randomElement(using: &generator)
                     return (
-                        LockRange(try ItemLocation(Array(path.utf8)), key: SipHash(key: (1, 2))), mode ?? .reading
+                        LockRange(try ItemLocation(Array(path.utf8)), key: SipHash(key: (1, 2))), mode ?? .shared
                     )
                 })
         }
@@ -47,7 +48,7 @@ struct `A lock queue` {
             case 4..<7:
                 guard let index = going.randomElement(using: &generator) else { return }
                 alive[index].isHolding = true
-                wake(queue.noteGrant(alive[index].ticket))
+                wake(queue.recordGrant(alive[index].ticket))
             case 7..<9:
                 guard let index = holding.randomElement(using: &generator) else { return }
                 end(index)
@@ -69,15 +70,15 @@ struct `A lock queue` {
         mutating func wake(_ tickets: [LockQueue.Ticket]) {
             for ticket in tickets {
                 guard let index = alive.firstIndex(where: { $0.ticket == ticket }) else {
-                    Issue.record("somebody was told who is not there any more")
+                    Issue.record("a request was let go that is not there any more")
                     continue
                 }
-                #expect(!alive[index].mayGo, "told once")
+                #expect(!alive[index].mayGo, "let go once")
                 alive[index].mayGo = true
             }
         }
 
-        /// A request with an earlier request in its way waits; every other request goes.
+        /// A request with an earlier request in its way waits; every other request goes on.
         func check() {
             for (index, request) in alive.enumerated() {
                 let isFree = alive[..<index].allSatisfy { earlier in
@@ -87,7 +88,7 @@ struct `A lock queue` {
                         }
                     }
                 }
-                #expect(request.mayGo == isFree, "nobody overtakes, and nobody is forgotten")
+                #expect(request.mayGo == isFree, "no request overtakes, and none is forgotten")
                 for other in alive[..<index] where other.isHolding && request.isHolding {
                     let isShared = request.plan.parts.allSatisfy { part in
                         other.plan.parts.allSatisfy { !$0.excludes(part) }
@@ -99,7 +100,7 @@ struct `A lock queue` {
     }
 
     @Test(arguments: 0..<60)
-    func `lets nobody overtake, no reader in with a writer, and forgets nobody`(seed: Int) throws {
+    func `a lock queue lets no request overtake, shares only among readers, and forgets none`(seed: Int) throws {
         var schedule = Schedule(generator: SeededGenerator(seed: UInt64(seed)))
         for _ in 0..<600 {
             try schedule.step()
@@ -112,24 +113,24 @@ struct `A lock queue` {
         #expect(schedule.queue.isEmpty, "empty when quiet")
     }
 
-    @Test func `lets readers in side by side, one at a time`() throws {
+    @Test func `a lock queue lets readers in one after the other, to hold the lock together`() throws {
         var queue = LockQueue()
         let block = LockRange(try ItemLocation(Array("a".utf8)), key: SipHash(key: (1, 2)))
-        let reading = LockPlan([(block, .reading)])
+        let reading = LockPlan([(block, .shared)])
         let first = queue.request(reading)
         let (second, third) = (queue.request(reading), queue.request(reading))
         #expect(first.mayGo && !second.mayGo && !third.mayGo)
-        var told = queue.noteGrant(first.ticket)
+        var told = queue.recordGrant(first.ticket)
         #expect(told == [second.ticket])
-        told = queue.noteGrant(second.ticket)
+        told = queue.recordGrant(second.ticket)
         #expect(told == [third.ticket])
-        let (writer, late) = (queue.request(LockPlan([(block, .writing)])), queue.request(reading))
+        let (writer, late) = (queue.request(LockPlan([(block, .exclusive)])), queue.request(reading))
         #expect(!writer.mayGo && !late.mayGo)
-        told = queue.noteGrant(third.ticket) + queue.end(first.ticket) + queue.end(third.ticket)
+        told = queue.recordGrant(third.ticket) + queue.end(first.ticket) + queue.end(third.ticket)
         #expect(told.isEmpty)
         told = queue.end(second.ticket)
         #expect(told == [writer.ticket])
-        told = queue.noteGrant(writer.ticket)
+        told = queue.recordGrant(writer.ticket)
         #expect(told.isEmpty)
         told = queue.end(writer.ticket)
         #expect(told == [late.ticket])
@@ -137,13 +138,13 @@ struct `A lock queue` {
         #expect(told.isEmpty && queue.isEmpty)
     }
 
-    @Test func `serves a hundred thousand who wait for one item, each in constant time`() throws {
+    @Test func `a lock queue serves a hundred thousand waiters for one item in constant time each`() throws {
         var queue = LockQueue()
-        let plan = LockPlan([(LockRange(try ItemLocation(Array("a".utf8)), key: SipHash(key: (1, 2))), .writing)])
+        let plan = LockPlan([(LockRange(try ItemLocation(Array("a".utf8)), key: SipHash(key: (1, 2))), .exclusive)])
         var turn = queue.request(plan).ticket
         let waiting = (0..<100_000).map { _ in queue.request(plan).ticket }
         for next in waiting {
-            _ = queue.noteGrant(turn)
+            _ = queue.recordGrant(turn)
             let told = queue.end(turn)
             #expect(told == [next])
             turn = next
@@ -154,21 +155,21 @@ struct `A lock queue` {
 }
 
 @Suite
-struct `Seats for waiting threads` {
-    @Test func `are given in the order in which they were asked for`() {
-        var seats = WaitPermits()
-        let atOnce = (0..<WaitPermits.limit).allSatisfy { _ in seats.take() == nil }
-        let line = (0..<3).compactMap { _ in seats.take() }
+struct `Wait permits` {
+    @Test func `wait permits are given in the order in which they were requested`() {
+        var permits = WaitPermits()
+        let atOnce = (0..<WaitPermits.limit).allSatisfy { _ in permits.take() == nil }
+        let line = (0..<3).compactMap { _ in permits.take() }
         #expect(atOnce && line.count == 3)
-        let withdrawn = [seats.withdraw(line[1]), seats.withdraw(line[1])]
+        let withdrawn = [permits.withdraw(line[1]), permits.withdraw(line[1])]
         #expect(withdrawn == [true, false])
-        let first = seats.giveBack()
+        let first = permits.giveBack()
         #expect(first == line[0])
-        let isLate = seats.withdraw(line[0])
+        let isLate = permits.withdraw(line[0])
         #expect(!isLate, "it has its seat")
-        let rest = [seats.giveBack(), seats.giveBack()]
+        let rest = [permits.giveBack(), permits.giveBack()]
         #expect(rest == [line[2], nil])
-        let next = [seats.take() == nil, seats.take() == nil]
+        let next = [permits.take() == nil, permits.take() == nil]
         #expect(next == [true, false])
     }
 }

@@ -1,16 +1,17 @@
+import GroupBytes
 import Testing
 
 @testable import GroupContainer
 
 @Suite
-struct `A lock range` {
+struct `Lock ranges` {
     private static let key = SipHash(key: (1, 2))
 
     private static func range(_ text: String, key: SipHash = key) throws -> LockRange {
         LockRange(try ItemLocation(Array(text.utf8)), key: key)
     }
 
-    /// All offsets that share the components of a directory that lies `depth` components deep.
+    /// Returns the offsets of all items that share a directory's components.
     private static func interval(_ directory: String) throws -> Range<Int64> {
         let depth = directory.split(separator: "/").count
         let low = Int64(62 - 11 * depth)
@@ -19,7 +20,7 @@ struct `A lock range` {
     }
 
     @Test(arguments: ["a", "a/b", "a/b/c", "Library", "Library/Caches"])
-    func `of everything below a directory lies in the directory's subtree`(directory: String) throws {
+    func `lock ranges of everything below a directory lie in the directory's subtree`(directory: String) throws {
         let interval = try Self.interval(directory)
         #expect(interval.contains(try Self.range(directory).start))
         for name in 0..<500 {
@@ -35,7 +36,7 @@ struct `A lock range` {
     }
 
     @Test(arguments: ["a", "a/b"])
-    func `of a directory sorts before all that is below it`(directory: String) throws {
+    func `a directory's lock range sorts before those of everything below it`(directory: String) throws {
         let own = try Self.range(directory)
         for name in 0..<500 {
             #expect(own.start < (try Self.range("\(directory)/\(name)")).start)
@@ -43,7 +44,7 @@ struct `A lock range` {
         }
     }
 
-    @Test func `lies above what the container locks for itself and below the end of a file`() throws {
+    @Test func `lock ranges lie above the container's own locks and below the largest offset`() throws {
         for name in 0..<2_000 {
             let range = try Self.range("\(name)/\(name * 7)/\(name * 13)/x")
             #expect(range.start >= 1 << 62)
@@ -55,20 +56,20 @@ struct `A lock range` {
         #expect((0..<3_000).allSatisfy { LockRange.election(term: $0) < 1 << 62 })
     }
 
-    @Test func `has the turnstile first and the lock next to it`() throws {
+    @Test func `a lock range begins with the turnstile, and the lock follows it`() throws {
         let range = try Self.range("a/b")
         #expect(range.turnstile == range.start)
         #expect(range.sharedByte == range.start + 1)
     }
 
-    @Test func `is another with another key`() throws {
+    @Test func `lock ranges differ with the key`() throws {
         let same = try (0..<200).filter {
             try Self.range("item-\($0)") == Self.range("item-\($0)", key: SipHash(key: (1, 3)))
         }
         #expect(same.count <= 1)
     }
 
-    @Test func `is seldom shared by two items, nor is its bucket`() throws {
+    @Test func `two items seldom share a lock range or a bucket`() throws {
         let ranges = try (0..<1_000).map { try Self.range("Library/item-\($0)") }
         #expect(Set(ranges).count > 950)
         #expect(Set(ranges.map(\.bucket)).count > 200)

@@ -5,9 +5,9 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A lock` {
+struct `Locks on items` {
     // case 14
-    @Test func `that is not granted in time names its holder`() throws {
+    @Test func `a lock that is not granted in time names its holder`() throws {
         let sample = try SampleContainer()
         let start = wallNanoseconds()
         let waiter = sample.coordinator("waiter")
@@ -20,12 +20,12 @@ struct `A lock` {
         #expect(error?.holders.map(\.processIdentifier) == [processIdentifier()])
         #expect(error?.holders.map(\.purpose) == ["holder"])
         #expect(error?.holders.allSatisfy { $0.since >= start && $0.since <= wallNanoseconds() } == true)
-        #expect(error?.description.contains("held by holder (process \(processIdentifier()), '") == true)
+        #expect(error?.description.contains("process \(processIdentifier()) (holder, '") == true)
         try held.end()
         #expect(try sample.isQuiet())
     }
 
-    @Test func `names its holder's purpose, also where the process has another`() throws {
+    @Test func `an error about a lock names its holder's purpose, also where the process has another`() throws {
         let sample = try SampleContainer()
         let held = LockHolding(sample.coordinator("holder"), .writing("file"))
         let error = #expect(throws: CoordinationError.self) {
@@ -38,7 +38,7 @@ struct `A lock` {
         try held.end()
     }
 
-    @Test func `that is not granted in time names its holder to a task, too`() async throws {
+    @Test func `a task whose lock is not granted in time gets an error that names the holder`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         let held = LockHolding(tester, .writing("file"))
@@ -53,7 +53,7 @@ struct `A lock` {
         #expect(try await tester.write(bytes: [1], to: "file", timeout: .zero) == .written(1))
     }
 
-    @Test func `with no time is granted at once or not at all`() throws {
+    @Test func `a lock with a timeout of zero is granted at once or not at all`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         #expect(try tester.blocking.write(bytes: [1], to: "file", timeout: .zero) == .written(1))
@@ -65,7 +65,7 @@ struct `A lock` {
         #expect(try tester.blocking.readBytes("file", timeout: .zero) == [1])
     }
 
-    @Test func `for reading is shared, for writing it is not`() throws {
+    @Test func `a lock for reading is shared, and a lock for writing is exclusive`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         _ = try tester.blocking.write(bytes: [1], to: "file")
@@ -77,7 +77,7 @@ struct `A lock` {
     }
 
     // case 23
-    @Test func `is not given to later readers before a writer that waits`() throws {
+    @Test func `a lock is not given to later readers before a waiting writer`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         let held = LockHolding(tester, .reading("file"))
@@ -89,7 +89,7 @@ struct `A lock` {
         #expect(try tester.blocking.readBytes("file", timeout: .zero) == [1])
     }
 
-    @Test func `is seen in the container's status`() throws {
+    @Test func `the container's status shows the locks that are held and awaited`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         let held = LockHolding(tester, .reading("read"), .writing("written"))
@@ -103,11 +103,12 @@ struct `A lock` {
         #expect(try sample.holding().isEmpty && sample.waiting().isEmpty)
     }
 
-    @Test func `is not asked for more items than a request may name`() throws {
+    @Test func `a request for more than 1,024 items is refused`() throws {
         let sample = try SampleContainer()
         let intents = (0...1_024).map { AccessIntent.reading("item-\($0)") }
         func request(_ intents: [AccessIntent]) throws {
-            try sample.coordinator().blocking.coordinate(intents, operation: "read", .relaxed, .zero) { _ in }
+            try sample.coordinator().blocking.run(ItemCall(operation: "read", intents: intents), .relaxed, .zero) { _ in
+            }
         }
         #expect(code { try request(intents) } == .limitReached)
         try request(Array(intents.dropLast()))
@@ -115,8 +116,8 @@ struct `A lock` {
 }
 
 @Suite(.timeLimit(.minutes(1)))
-struct `An access` {
-    @Test func `that is kept after its closure is good for nothing`() throws {
+struct `Accesses to items` {
+    @Test func `an access that is kept after its closure is refused`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         var kept: Access?
@@ -130,7 +131,7 @@ struct `An access` {
         #expect(try tester.readBytes("file") == [1])
     }
 
-    @Test func `covers what was asked for, as it was asked for`() throws {
+    @Test func `an access covers only its items, and only as they were requested`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a")

@@ -2,32 +2,31 @@ import TestSupport
 
 @testable import GroupContainer
 
-/// Processes, each with one thread, that ask for random items in a container of the model's, over a model of the
-/// kernel's byte locks. Whatever decides which way a request takes, and whether it is in a circle, is the product's
-/// own.
+/// Processes with one thread each, which request random items of a model container, over a model of the kernel's byte
+/// locks. The product's own code decides which way a request takes, and whether it is in a cycle.
 struct LockWorld {
     typealias Part = LockPlan.Part
     typealias Claim = WaitGraph.Claim
 
-    /// A request on its way: `LockAcquisition`, in the same steps.
+    /// A request on its way, in the same steps as `LockAcquisition`.
     struct Request {
         var plan: LockPlan
         var chain: UInt64
         var isNested: Bool
-        /// Its locks, as an open file description has them.
+        /// The owner of the request's locks, which stands for an open file description.
         var owner: Int
         var taken = 0
         var ticket: UInt64 = 0
         var stage = Claim.Stage.wanted
         var hasAnnounced = false
-        /// What its thread in the kernel has to do still; empty: it does not wait.
+        /// What the request's thread still has to do in the kernel; empty if it does not wait.
         var steps: [Part.Step] = []
-        /// The byte that it has waited for in an undivided step.
+        /// The byte that the request has waited for in an undivided step.
         var awaited: Int64?
     }
 
     struct Process {
-        /// What its closures hold, the outermost first.
+        /// The locks of the process's closures, the outermost first.
         var locks: [Request] = []
         var request: Request?
         var isWaiting: Bool { !(request?.steps.isEmpty ?? true) }
@@ -44,16 +43,16 @@ struct LockWorld {
     private var owners = 0
     private(set) var grants = 0
     private(set) var reports: [Report] = []
-    /// Those that have not gone into the kernel yet.
+    /// Processes that have not entered the kernel yet.
     private var looking: Set<Int> = []
-    /// For the continuation that tells whether a report was true: there nobody gives up.
+    /// False in the continuation that finds out whether a report was true: there no request gives up.
     private var givesUp = true
 
     init(processes count: Int) { processes = Array(repeating: Process(), count: count) }
 
-    // MARK: - What a process can do
+    // MARK: - Steps of a process
 
-    /// Begins a request; nothing where it would wait for itself.
+    /// Begins a request; does nothing if the request would wait for its own process.
     mutating func begin(_ plan: LockPlan, by process: Int, namesItem: (Part, LockPlan) -> Bool) {
         let around = processes[process].locks
         var rest: [Part] = []
@@ -78,7 +77,7 @@ struct LockWorld {
         kernel.unlock(all: lock.owner)
     }
 
-    /// Lets the thread that waits in the kernel do its next step, if it was granted. False: it still waits.
+    /// Lets the thread that waits in the kernel take its next step, if it was granted. Returns false if it still waits.
     mutating func wake(_ process: Int) -> Bool {
         if let owner = processes[process].request?.owner { kernel.retry(owner) }
         guard var request = processes[process].request, let step = request.steps.first,
@@ -95,7 +94,7 @@ struct LockWorld {
         return true
     }
 
-    // MARK: - The way of a request
+    // MARK: - Acquisition
 
     private mutating func advance(_ process: Int) {
         guard var request = processes[process].request else { return }
@@ -111,7 +110,7 @@ struct LockWorld {
             }
             let looks = request.isNested || request.taken > 0
             if looks && isInCircle(process, request) {
-                // It looks again once those have run that the kernel has granted something.
+                // The process looks again once all processes that the kernel has granted something have run.
                 letGrantedRun(besides: process)
                 tickets += 1
                 request.ticket = tickets
@@ -139,7 +138,7 @@ struct LockWorld {
             processes[process].locks.flatMap { $0.plan.parts.map(\.range) }
             + request.plan.parts[..<request.taken].map(\.range)
         var gates = part.range.enclosing.filter { gate in
-            wants(besides: process).contains { $0.mode == .structural && $0.range == gate }
+            wants(besides: process).contains { $0.mode == .tree && $0.range == gate }
                 && part.standsBehind(gate, holding: held)
         }
         while let gate = gates.first, Part.pass(gate).allSatisfy({ attempt($0, request.owner) }) { gates.removeFirst() }
@@ -160,7 +159,8 @@ struct LockWorld {
         }
     }
 
-    /// One call of the waiting thread; false: it has to be made again once the kernel has granted what it waits for.
+    /// Makes one call of the waiting thread. Returns false if it has to be made again once the kernel has granted what
+    /// it waits for.
     private mutating func proceed(with step: Part.Step, of request: inout Request) -> Bool {
         if attempt(step, request.owner) {
             request.awaited = nil
@@ -193,7 +193,7 @@ struct LockWorld {
         kernel.unlock(all: request.owner)
     }
 
-    // MARK: - What others see
+    // MARK: - Claims
 
     private func wants(besides process: Int) -> [Part] {
         processes.indices.compactMap { index in
@@ -204,10 +204,10 @@ struct LockWorld {
 
     private func isWanted(_ part: Part, besides process: Int) -> Bool {
         let wants = wants(besides: process)
-        if part.mode == .structural { return !wants.isEmpty }
+        if part.mode == .tree { return !wants.isEmpty }
         return wants.contains { other in
-            if other.range == part.range { return other.mode != .reading || part.mode != .reading }
-            return other.mode != .reading && part.range.enclosing.contains(other.range)
+            if other.range == part.range { return other.mode != .shared || part.mode != .shared }
+            return other.mode != .shared && part.range.enclosing.contains(other.range)
         }
     }
 
@@ -229,19 +229,19 @@ struct LockWorld {
 
     private func claim(_ process: Int, _ request: Request, _ part: Part, _ stage: Claim.Stage) -> Claim {
         Claim(
-            member: process, chain: request.chain, ticket: stage == .held ? 0 : request.ticket,
+            member: process, owner: request.chain, ticket: stage == .held ? 0 : request.ticket,
             order: request.isNested ? 1 : 0, stage: stage, part: part)
     }
 
     private func isInCircle(_ process: Int, _ request: Request) -> Bool {
         givesUp
-            && WaitGraph(claims).outlook(member: process, chain: request.chain, ticket: request.ticket) == .circle
+            && WaitGraph(claims).outlook(member: process, owner: request.chain, ticket: request.ticket) == .circle
     }
 
-    // MARK: - The truth
+    // MARK: - Whether a report is true
 
-    /// Whether a process can come to wait for ever though all closures that run end: it is tried, in the order in which
-    /// the requests came and in others, as woken threads get on in no certain one.
+    /// Returns whether a process can come to wait for ever though all running closures end. The order in which the
+    /// requests came is tried, and others, as woken threads run in no certain order.
     private func isStuck(_ process: Int) -> Bool {
         (0..<64).contains { seed in isStuck(process, inOrder: seed) }
     }
@@ -261,13 +261,13 @@ struct LockWorld {
         return world.processes[process].isWaiting
     }
 
-    /// All closures that can end do, without asking for more. False: somebody waits for ever.
+    /// Ends all closures that can end, without further requests. Returns false if a process waits for ever.
     @discardableResult mutating func settle(_ order: ([Int]) -> [Int] = { $0 }) -> Bool {
         var bound = 10_000
         var hasMoved = true
         while hasMoved && bound > 0 {
             bound -= 1
-            // One at a time: a step changes who comes next.
+            // One process at a time: a step changes which one is next.
             hasMoved = order(Array(processes.indices)).contains { process in
                 if processes[process].isWaiting { return wake(process) }
                 if processes[process].locks.isEmpty { return false }

@@ -1,6 +1,6 @@
 @testable import GroupContainer
 
-/// The kernel's byte locks.
+/// A model of the kernel's byte locks.
 struct ModelKernel {
     private struct Lock {
         var owner: Int
@@ -10,7 +10,7 @@ struct ModelKernel {
     }
     private var held: [Lock] = []
     private var waiting: [Lock] = []
-    /// Those who wait are granted in the order in which they came; else they are woken, and race.
+    /// Whether waiters are granted in the order in which they came; otherwise they are woken, and race.
     var handsOver = true
 
     func isWaiting(_ owner: Int) -> Bool { waiting.contains { $0.owner == owner } }
@@ -60,7 +60,7 @@ struct ModelKernel {
         grant()
     }
 
-    /// A waiter of those that were woken tries again, whichever waiter came before it.
+    /// Lets a woken waiter try again, whichever waiters came before it.
     mutating func retry(_ owner: Int) {
         guard let index = waiting.firstIndex(where: { $0.owner == owner }), conflicts(waiting[index]).isEmpty else {
             return

@@ -5,15 +5,15 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `An item that is moved while its lock is awaited` {
-    /// Waits for `path` while somebody who holds it moves things about, then says what the access found.
+struct `Items moved while their lock is awaited` {
+    /// Waits for an item while its holder moves items, then returns what the access found.
     private func found(
         _ sample: SampleContainer, _ intent: AccessIntent, while holding: [AccessIntent],
         _ change: (Access) throws -> Void
     ) throws -> [UInt8] {
         let tester = sample.coordinator().blocking
         var side: Side<[UInt8]>?
-        try tester.coordinate(holding, operation: "test", .relaxed, patience) { access in
+        try tester.run(ItemCall(operation: "test", intents: holding), .relaxed, patience) { access in
             side = Side {
                 try tester.coordinate(intent, timeout: patience) { access in
                     if intent.isStructural { return try access.place(of: intent.path) }
@@ -26,7 +26,7 @@ struct `An item that is moved while its lock is awaited` {
         return try #require(side).answer()
     }
 
-    @Test func `is followed, alone or with its directory`() throws {
+    @Test func `an item that is moved while its lock is awaited is found, alone or with its directory`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [7], to: "a/b")
@@ -52,21 +52,23 @@ struct `An item that is moved while its lock is awaited` {
         #expect(try sample.isQuiet())
     }
 
-    @Test func `is removed or moved on from where it went`() throws {
+    @Test func `an item that is moved while its lock is awaited is removed or moved on from its new place`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         for (path, goal) in [("a", "b"), ("c", "d")] as [(ItemPath, ItemPath)] {
             _ = try tester.write(bytes: [7], to: path)
             var side: Side<Bool>?
-            try tester.coordinate(
-                [.writing(path, .forMoving), .writing(goal, .forReplacing)], operation: "test", .relaxed, patience
+            try tester.run(
+                ItemCall(
+                    operation: "test", intents: [.writing(path, .forMoving), .writing(goal, .forReplacing)]), .relaxed,
+                patience
             ) { access in
                 side = Side {
                     if path == "a" {
                         _ = try tester.coordinate(.writing("a", .forDeleting), timeout: patience) { try $0.remove("a") }
                     } else {
                         let ends: [AccessIntent] = [.writing("c", .forMoving), .writing("e", .forReplacing)]
-                        try tester.coordinate(ends, operation: "test", .relaxed, patience) {
+                        try tester.run(ItemCall(operation: "test", intents: ends), .relaxed, patience) {
                             _ = try $0.move("c", to: "e")
                         }
                     }
@@ -81,7 +83,7 @@ struct `An item that is moved while its lock is awaited` {
         #expect(try tester.readBytes("e") == [7])
     }
 
-    @Test func `is in conflict where somebody who does not coordinate has put a directory into its place`() throws {
+    @Test func `removing an item that a directory replaced without coordination is a conflict`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [7], to: "a")
@@ -94,7 +96,7 @@ struct `An item that is moved while its lock is awaited` {
         #expect(outcome == .conflict)
     }
 
-    @Test func `is not where something stands at its place again`() throws {
+    @Test func `an awaited item that was moved away and written again is the new one`() throws {
         let sample = try SampleContainer()
         _ = try sample.coordinator().blocking.write(bytes: [7], to: "a")
         let content = try found(
@@ -106,7 +108,7 @@ struct `An item that is moved while its lock is awaited` {
         #expect(content == [8])
     }
 
-    @Test func `is missing where it was removed`() throws {
+    @Test func `an item that is removed while its lock is awaited is missing`() throws {
         let sample = try SampleContainer()
         _ = try sample.coordinator().blocking.write(bytes: [7], to: "a")
         #expect(
@@ -117,7 +119,7 @@ struct `An item that is moved while its lock is awaited` {
             } == .notFound)
     }
 
-    @Test func `is followed by its records`() throws {
+    @Test func `a move trail follows the records of an item's moves`() throws {
         func moved(_ from: String, _ to: String) -> ChangeRecord {
             ChangeRecord(
                 .moved, path: Array(to.utf8), from: Array(from.utf8), state: nil, isCoordinated: true,

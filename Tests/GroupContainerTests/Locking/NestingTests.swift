@@ -5,9 +5,9 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A request under a lock` {
+struct `Nested requests` {
     // case 21
-    @Test func `is granted what it only reads`() throws {
+    @Test func `a nested request to read what the outer access holds is granted`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "file")
@@ -18,14 +18,14 @@ struct `A request under a lock` {
                 #expect(try inner.readBytes("file") == [2])
                 #expect(code { try inner.write(bytes: [3], to: "file") } == .invalidArgument)
             }
-            // The inner one gave back what was lent to it, not what is held.
+            // The inner access gave back what was lent to it, and not the outer lock.
             #expect(try sample.holding().map(\.path) == ["file"])
         }
         #expect(try sample.isQuiet())
     }
 
     // case 21
-    @Test func `is refused at once what it would wait for itself for`() throws {
+    @Test func `a nested request that would wait for its own access is refused at once`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "directory/file")
@@ -46,7 +46,7 @@ struct `A request under a lock` {
         #expect(try sample.isQuiet())
     }
 
-    @Test func `for something else is granted like any other`() throws {
+    @Test func `a nested request for another item is granted as any other`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         try tester.coordinate(.writing("a")) { (outer) throws in
@@ -60,7 +60,7 @@ struct `A request under a lock` {
         #expect(try sample.isQuiet())
     }
 
-    @Test func `is not held up by those who wait for what it holds`() throws {
+    @Test func `a nested request is not held up by waiters for what the outer access holds`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         try tester.blocking.coordinate(.writing("a")) { _ in
@@ -74,7 +74,7 @@ struct `A request under a lock` {
     }
 
     // case 22
-    @Test func `that closes a circle ends in an error, and the other goes on`() throws {
+    @Test func `a nested request that closes a cycle ends in an error, and the other is granted`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         for _ in 0..<50 {
@@ -100,7 +100,7 @@ struct `A request under a lock` {
         #expect(try sample.isQuiet())
     }
 
-    @Test func `of a thread that a closure started is not nested`() throws {
+    @Test func `a request of a thread that a closure started is not nested`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         try tester.coordinate(.writing("a")) { _ in
@@ -111,9 +111,9 @@ struct `A request under a lock` {
 }
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A lock on a whole directory` {
+struct `Locks on whole directories` {
     @Test(arguments: Obstacle.allCases)
-    func `waits for who holds anything in it`(_ obstacle: Obstacle) throws {
+    func `a lock on a whole directory waits for holders of items in it`(_ obstacle: Obstacle) throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         for path in ["a/b/c/d/e", "a/b/x", "a/y"] as [ItemPath] {
@@ -124,7 +124,7 @@ struct `A lock on a whole directory` {
             #expect(
                 code { try tester.blocking.coordinate(.writing("a", .forDeleting), timeout: .zero) { _ in } }
                     == .lockTimedOut)
-            // What is in the directory does not keep one from writing to the directory itself.
+            // A lock on an item in the directory does not prevent writing to the directory itself.
             if inner != "a" { try tester.blocking.coordinate(.writing("a"), timeout: .zero) { _ in } }
             let remover = Side {
                 try tester.blocking.coordinate(.writing("a", .forDeleting), timeout: patience) { _ in }
@@ -137,7 +137,7 @@ struct `A lock on a whole directory` {
     }
 
     @Test(arguments: Obstacle.allCases)
-    func `keeps everybody out of it`(_ obstacle: Obstacle) throws {
+    func `a lock on a whole directory excludes every access in it`(_ obstacle: Obstacle) throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         _ = try tester.blocking.write(bytes: [1], to: "a/b/c/d")
@@ -153,7 +153,7 @@ struct `A lock on a whole directory` {
         #expect(try sample.isQuiet())
     }
 
-    @Test func `comes through a crowd that comes and goes in it`() throws {
+    @Test func `a lock on a whole directory is granted while readers come and go in it`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         for number in 0..<8 { _ = try tester.blocking.write(bytes: [1], to: "a/\(number)") }

@@ -1,32 +1,33 @@
+import GroupBytes
 import Testing
 
 @testable import GroupContainer
 
 @Suite
-struct `A wait graph` {
+struct `Wait graphs` {
     private typealias Claim = WaitGraph.Claim
 
     private static func claim(
-        _ chain: UInt64, _ stage: Claim.Stage, _ path: String, _ mode: LockMode = .writing, ticket: UInt64 = 0,
+        _ owner: UInt64, _ stage: Claim.Stage, _ path: String, _ mode: LockMode = .exclusive, ticket: UInt64 = 0,
         member: Int? = nil, order: UInt64 = 1
     ) throws -> Claim {
         let block = LockRange(try ItemLocation(Array(path.utf8)), key: SipHash(key: (1, 2)))
         return Claim(
-            member: member ?? Int(chain), chain: chain, ticket: ticket, order: stage == .held ? 0 : order, stage: stage,
+            member: member ?? Int(owner), owner: owner, ticket: ticket, order: stage == .held ? 0 : order, stage: stage,
             part: LockPlan.Part(block, mode))
     }
 
-    /// The chains that give up, each a member of its own.
+    /// Returns the chains that give up, each a member of its own.
     private static func givingUp(_ claims: [Claim]) -> [UInt64] {
         let graph = WaitGraph(claims)
-        let waits = Dictionary(grouping: claims.filter { $0.stage != .held }) { $0.chain }
-        return waits.filter { chain, claims in
+        let waits = Dictionary(grouping: claims.filter { $0.stage != .held }) { $0.owner }
+        return waits.filter { owner, claims in
             graph.outlook(
-                member: claims[0].member, chain: chain, ticket: claims.map(\.ticket).max() ?? 0) == .circle
+                member: claims[0].member, owner: owner, ticket: claims.map(\.ticket).max() ?? 0) == .circle
         }.keys.sorted()
     }
 
-    @Test func `has the one give up that closed the circle`() throws {
+    @Test func `the request that closed a cycle of two gives up`() throws {
         for (first, second) in [(1, 2), (2, 1)] as [(UInt64, UInt64)] {
             let circle = try [
                 Self.claim(1, .held, "a"), Self.claim(1, .queued, "b", ticket: first), Self.claim(2, .held, "b"),
@@ -36,7 +37,7 @@ struct `A wait graph` {
         }
     }
 
-    @Test func `of three finds the circle, and only its last`() throws {
+    @Test func `only the last request of a cycle of three gives up`() throws {
         let circle = try [
             Self.claim(1, .held, "a"), Self.claim(1, .queued, "b", ticket: 7), Self.claim(2, .held, "b"),
             Self.claim(2, .wanted, "c", ticket: 9), Self.claim(3, .held, "c"),
@@ -45,64 +46,64 @@ struct `A wait graph` {
         #expect(Self.givingUp(circle) == [2])
     }
 
-    @Test func `leaves it to one whose ticket is not drawn yet`() throws {
+    @Test func `a cycle with a request whose ticket is not drawn yet is left to that request`() throws {
         let circle = try [
             Self.claim(1, .held, "a"), Self.claim(1, .queued, "b", ticket: 5), Self.claim(2, .held, "b"),
             Self.claim(2, .queued, "a", ticket: 0),
         ]
         #expect(Self.givingUp(circle) == [])
-        // It may have been drawn, and not be written yet.
-        #expect(WaitGraph(circle).outlook(member: 1, chain: 1, ticket: 5) == .open)
+        // The ticket may have been drawn, and not be written yet.
+        #expect(WaitGraph(circle).outlook(member: 1, owner: 1, ticket: 5) == .open)
         let line = try circle + [Self.claim(3, .queued, "z", ticket: 6)]
-        #expect(WaitGraph(line).outlook(member: 3, chain: 3, ticket: 6) == .noCircle)
+        #expect(WaitGraph(line).outlook(member: 3, owner: 3, ticket: 6) == .noCircle)
     }
 
-    @Test func `lets readers share, and those wait who only wait`() throws {
+    @Test func `readers that share and requests that only wait form no cycle`() throws {
         let fine = try [
-            Self.claim(1, .held, "a", .reading), Self.claim(1, .queued, "b", ticket: 1), Self.claim(2, .held, "b"),
-            Self.claim(2, .queued, "a", .reading, ticket: 2), Self.claim(3, .queued, "a", ticket: 3),
+            Self.claim(1, .held, "a", .shared), Self.claim(1, .queued, "b", ticket: 1), Self.claim(2, .held, "b"),
+            Self.claim(2, .queued, "a", .shared, ticket: 2), Self.claim(3, .queued, "a", ticket: 3),
             Self.claim(4, .queued, "b", ticket: 4),
         ]
         #expect(Self.givingUp(fine) == [])
     }
 
-    @Test func `sees who waits behind one that waits`() throws {
-        // A writer (2) waits for a reader (1); a reader (3) stands behind the writer; the first waits for the last.
+    @Test func `a waiter behind another waiter is part of a cycle`() throws {
+        // Writer 2 waits for reader 1, reader 3 waits behind the writer, and 1 waits for 3.
         let circle = try [
-            Self.claim(1, .held, "a", .reading), Self.claim(2, .queued, "a", .writing, ticket: 1),
-            Self.claim(3, .held, "b"), Self.claim(3, .queued, "a", .reading, ticket: 2),
-            Self.claim(1, .queued, "b", .reading, ticket: 3),
+            Self.claim(1, .held, "a", .shared), Self.claim(2, .queued, "a", .exclusive, ticket: 1),
+            Self.claim(3, .held, "b"), Self.claim(3, .queued, "a", .shared, ticket: 2),
+            Self.claim(1, .queued, "b", .shared, ticket: 3),
         ]
         #expect(Self.givingUp(circle) == [1])
-        // Not behind one that comes later.
+        // Reader 3 does not wait behind a writer that comes later.
         let fine = circle.map { claim in
             var claim = claim
-            if claim.chain == 2 { claim.ticket = 9 }
+            if claim.owner == 2 { claim.ticket = 9 }
             return claim
         }
         #expect(Self.givingUp(fine) == [])
     }
 
-    @Test func `sees a directory in an item's way`() throws {
+    @Test func `a directory in an item's way is part of a cycle`() throws {
         let circle = try [
             Self.claim(1, .held, "a/b"), Self.claim(1, .queued, "c", ticket: 1), Self.claim(2, .held, "c"),
-            Self.claim(2, .queued, "a", .structural, ticket: 2),
+            Self.claim(2, .queued, "a", .tree, ticket: 2),
         ]
         #expect(Self.givingUp(circle) == [2])
     }
 
-    @Test func `of one process has nested requests wait for earlier ones, whatever their tickets`() throws {
+    @Test func `nested requests of one process wait for earlier ones, whatever their tickets`() throws {
         let circle = try [
             Self.claim(1, .held, "a", member: 1), Self.claim(1, .wanted, "x", ticket: 5, member: 1, order: 1),
             Self.claim(1, .queued, "y", ticket: 5, member: 1, order: 1),
-            Self.claim(2, .held, "y", member: 1), Self.claim(2, .wanted, "x", .reading, ticket: 4, member: 1, order: 2),
+            Self.claim(2, .held, "y", member: 1), Self.claim(2, .wanted, "x", .shared, ticket: 4, member: 1, order: 2),
         ]
         #expect(Self.givingUp(circle) == [1])
     }
 }
 
 @Suite
-struct `A nested request` {
+struct `Nesting rules` {
     private static func part(_ path: String, _ mode: LockMode) throws -> LockPlan.Part {
         LockPlan.Part(LockRange(try ItemLocation(Array(path.utf8)), key: SipHash(key: (1, 2))), mode)
     }
@@ -111,39 +112,40 @@ struct `A nested request` {
         Nesting.Held(plan: LockPlan([try part(path, mode)]), namesItem: namesItem)
     }
 
-    @Test func `is granted what it reads and holds, and refused what would change it`() throws {
+    @Test func `a nested part is granted for reading what is held, and refused for changing it`() throws {
         let expected: [(LockMode, LockMode, Nesting)] = [
-            (.reading, .reading, .granted), (.writing, .reading, .granted), (.structural, .reading, .granted),
-            (.reading, .writing, .refused), (.writing, .writing, .refused), (.structural, .writing, .refused),
-            (.writing, .structural, .refused),
+            (.shared, .shared, .granted), (.exclusive, .shared, .granted), (.tree, .shared, .granted),
+            (.shared, .exclusive, .refused), (.exclusive, .exclusive, .refused), (.tree, .exclusive, .refused),
+            (.exclusive, .tree, .refused),
         ]
         for (outer, inner, verdict) in expected {
             #expect(Nesting.judge(try Self.part("a", inner), under: [try Self.held("a", outer)]) == verdict)
         }
     }
 
-    @Test func `of something else is like any other`() throws {
-        #expect(Nesting.judge(try Self.part("b", .writing), under: [try Self.held("a", .writing)]) == .independent)
-        #expect(Nesting.judge(try Self.part("a/b", .writing), under: [try Self.held("a", .writing)]) == .independent)
-        #expect(Nesting.judge(try Self.part("b", .writing), under: []) == .independent)
-    }
-
-    @Test func `of a directory in which it holds something is refused`() throws {
-        #expect(Nesting.judge(try Self.part("a", .structural), under: [try Self.held("a/b", .reading)]) == .refused)
-        #expect(Nesting.judge(try Self.part("a/b", .writing), under: [try Self.held("a", .structural)]) == .refused)
-        #expect(Nesting.judge(try Self.part("a/b", .reading), under: [try Self.held("a", .structural)]) == .granted)
-    }
-
-    @Test func `of an item that only shares its block is granted with it`() throws {
-        let held = try Self.held("a", .writing, namesItem: false)
-        #expect(Nesting.judge(try Self.part("a", .writing), under: [held]) == .granted)
+    @Test func `a nested part for another item is independent`() throws {
+        #expect(Nesting.judge(try Self.part("b", .exclusive), under: [try Self.held("a", .exclusive)]) == .independent)
         #expect(
-            Nesting.judge(try Self.part("a", .writing), under: [try Self.held("a", .reading, namesItem: false)])
+            Nesting.judge(try Self.part("a/b", .exclusive), under: [try Self.held("a", .exclusive)]) == .independent)
+        #expect(Nesting.judge(try Self.part("b", .exclusive), under: []) == .independent)
+    }
+
+    @Test func `a nested change of a directory around a held item, or in a held directory, is refused`() throws {
+        #expect(Nesting.judge(try Self.part("a", .tree), under: [try Self.held("a/b", .shared)]) == .refused)
+        #expect(Nesting.judge(try Self.part("a/b", .exclusive), under: [try Self.held("a", .tree)]) == .refused)
+        #expect(Nesting.judge(try Self.part("a/b", .shared), under: [try Self.held("a", .tree)]) == .granted)
+    }
+
+    @Test func `a nested part that only shares a held range is granted with it`() throws {
+        let held = try Self.held("a", .exclusive, namesItem: false)
+        #expect(Nesting.judge(try Self.part("a", .exclusive), under: [held]) == .granted)
+        #expect(
+            Nesting.judge(try Self.part("a", .exclusive), under: [try Self.held("a", .shared, namesItem: false)])
                 == .refused)
     }
 
-    @Test func `is granted by any of the locks around it`() throws {
-        let held = [try Self.held("a", .reading), try Self.held("a", .reading)]
-        #expect(Nesting.judge(try Self.part("a", .reading), under: held) == .granted)
+    @Test func `a nested part is granted by any of several outer locks`() throws {
+        let held = [try Self.held("a", .shared), try Self.held("a", .shared)]
+        #expect(Nesting.judge(try Self.part("a", .shared), under: held) == .granted)
     }
 }

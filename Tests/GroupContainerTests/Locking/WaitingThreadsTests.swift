@@ -5,10 +5,10 @@ import Testing
 
 @testable import GroupContainer
 
-/// Each in a process of its own: the threads of other tests would be counted, too.
+/// Each test runs in a process of its own: the threads of other tests would be counted, too.
 @Suite(.timeLimit(.minutes(2)))
-struct `Tasks that wait` {
-    @Test func `for one item take one thread, and all get it`() async {
+struct `Waiting tasks` {
+    @Test func `tasks that wait for one item take one thread, and all get it`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             let most = try await crowd(of: 300, on: .writing("n")) { _ in "n" }
@@ -16,7 +16,7 @@ struct `Tasks that wait` {
         }
     }
 
-    @Test func `for many items take 64 threads at most, and all get theirs`() async {
+    @Test func `tasks that wait for many items take 64 threads at most, and all get theirs`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             let most = try await crowd(of: 200, on: .writing("directory", .forMoving)) { "directory/\($0)" }
@@ -25,8 +25,8 @@ struct `Tasks that wait` {
     }
 }
 
-extension `Tasks that wait` {
-    @Test func `do not keep one from waiting that holds what they may be waiting for`() async {
+extension `Waiting tasks` {
+    @Test func `a closure that holds a lock can wait for another, though all wait permits are taken`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             let sample = try SampleContainer()
@@ -60,8 +60,8 @@ extension `Tasks that wait` {
     }
 }
 
-extension `Tasks that wait` {
-    @Test func `end by their deadline and by cancellation while 300 closures block`() async {
+extension `Waiting tasks` {
+    @Test func `waiting tasks end by deadline and by cancellation while 300 closures block`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             let sample = try SampleContainer()
@@ -90,7 +90,8 @@ extension `Tasks that wait` {
             cancelled.cancel()
             let end = await cancelled.result
             #expect(errorCode(of: end) == .cancelled)
-            // While all of them blocked; with none to end these, they would end when the closures do.
+            // Both ended while all closures blocked; without a thread to end them, they would have ended with the
+            // closures.
             #expect(ContinuousClock.now - start < .seconds(20))
             for _ in 0..<300 { released.signal() }
             try await all
@@ -98,7 +99,7 @@ extension `Tasks that wait` {
         }
     }
 
-    @Test func `in the line for a thread leave it when their time is over, or they are cancelled`() async {
+    @Test func `tasks in line for a thread leave it when their time is over or they are cancelled`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             let sample = try SampleContainer()
@@ -128,7 +129,7 @@ extension `Tasks that wait` {
     }
 }
 
-/// Many tasks that want what another process holds, until all of them wait; the most threads that wait for them.
+/// Returns the code of the error that ended a task.
 private func errorCode(of result: Result<Void, any Error>) -> CoordinationError.Code? {
     do {
         try result.get()
@@ -138,12 +139,14 @@ private func errorCode(of result: Result<Void, any Error>) -> CoordinationError.
     }
 }
 
+/// Starts many tasks that want what another process holds, waits until all of them wait, and returns the most threads that
+/// waited for them.
 private func crowd(of count: Int, on intent: AccessIntent, each: @escaping @Sendable (Int) -> ItemPath) async throws
     -> Int
 {
     let sample = try SampleContainer()
     let tester = sample.coordinator()
-    // Writers that make the directory would wait for it, one behind the other.
+    // Otherwise writers that make the directory would wait for it, one behind the other.
     _ = try await tester.write(bytes: [], to: "directory/0")
     let foreign = try OtherMemberLock(sample, intent)
     let (begun, done) = (Guarded(0), Guarded(0))
@@ -151,7 +154,8 @@ private func crowd(of count: Int, on intent: AccessIntent, each: @escaping @Send
         for number in 0..<count {
             group.addTask {
                 begun.withLock { $0 += 1 }
-                try await tester.coordinate([.writing(each(number))], operation: "test", .relaxed, nil) { _ in
+                try await tester.run(ItemCall(operation: "test", intents: [.writing(each(number))]), .relaxed, nil) {
+                    _ in
                     done.withLock { $0 += 1 }
                 }
             }
@@ -159,9 +163,9 @@ private func crowd(of count: Int, on intent: AccessIntent, each: @escaping @Send
         try await group.waitForAll()
     }
     var most = 0
-    // All have begun, and the member table is full of those that wait.
+    // All tasks have begun, and the member table is full of those that wait.
     #expect(await eventually { begun.withLock { $0 } == count })
-    #expect(try await eventually { try sample.waiting().count == min(count, MemberTableLayout.accessCount) })
+    #expect(try await eventually { try sample.waiting().count == min(count, MemberTableLayout.publishedCount) })
     #expect(
         await eventually {
             most = max(most, waitingThreads())

@@ -3,7 +3,7 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A pattern` {
+struct `Path patterns` {
     private static func matches(_ pattern: String, _ path: String) -> Bool {
         Glob(Array(pattern.utf8)).matches(Array(path.utf8))
     }
@@ -16,7 +16,9 @@ struct `A pattern` {
             ("a*b*c", "a-b-b-c", true), ("a*b*c", "a-c-b", false), ("*/b", "a/b", true), ("*/b", "b", false),
             ("?", "a", true), ("?", "", false), ("?", "ab", false), ("a?c", "a/c", false), ("??", "é", true),
         ])
-    func `of stars and question marks stays within a component`(pattern: String, path: String, expected: Bool) {
+    func `stars and question marks of a pattern match within one component`(
+        pattern: String, path: String, expected: Bool
+    ) {
         #expect(Self.matches(pattern, path) == expected)
     }
 
@@ -30,7 +32,7 @@ struct `A pattern` {
             ("a/**/b/**/c", "a/c/b/b/c", true), ("a/**/b/**/c", "a/c/b", false), ("a**", "abc", true),
             ("a**", "a/b", false), ("**/a/*/b/**/c", "a/a/x/b/c", true),
         ])
-    func `with two stars goes across directories`(pattern: String, path: String, expected: Bool) {
+    func `two stars of a pattern match across directories`(pattern: String, path: String, expected: Bool) {
         #expect(Self.matches(pattern, path) == expected)
     }
 
@@ -42,7 +44,7 @@ struct `A pattern` {
             ("[a-cx-z]y", "zy", true),
             ("x[0-9]*", "x1y", true), ("x[0-9]*", "xy", false), ("[c-a]", "b", false), ("[!a]", "", false),
         ])
-    func `of a class takes one byte of it`(pattern: String, path: String, expected: Bool) {
+    func `a class in a pattern matches one byte of it`(pattern: String, path: String, expected: Bool) {
         #expect(Self.matches(pattern, path) == expected)
     }
 
@@ -53,7 +55,7 @@ struct `A pattern` {
             (#"a\?"#, "ab", false), (#"\a"#, "a", true), (#"a\"#, "a", false), (#"a\"#, #"a\"#, false),
             (#"*\*"#, "ab*", true), (#"\*\*"#, "**", true), (#"\*\*"#, "a", false),
         ])
-    func `with an escape means the byte itself`(pattern: String, path: String, expected: Bool) {
+    func `an escape in a pattern matches the byte itself`(pattern: String, path: String, expected: Bool) {
         #expect(Self.matches(pattern, path) == expected)
     }
 
@@ -64,11 +66,11 @@ struct `A pattern` {
             ("[a/b]", "/", false), ("[]", "[]", true), ("", "", true), ("", "a", false), ("/a", "a", true),
             ("a/", "a", true), ("a//b", "a/b", true),
         ])
-    func `that is not well formed means what it says`(pattern: String, path: String, expected: Bool) {
+    func `a pattern that is not well formed matches its own text`(pattern: String, path: String, expected: Bool) {
         #expect(Self.matches(pattern, path) == expected)
     }
 
-    @Test func `matches bytes that are not UTF-8`() {
+    @Test func `a pattern matches bytes that are not UTF-8`() {
         #expect(Glob([0x3f]).matches([0xff]))
         #expect(Glob([0xff, 0x2a]).matches([0xff, 0xfe]))
         #expect(!Glob([0xff]).matches([0xfe]))
@@ -81,7 +83,7 @@ struct `A pattern` {
             (String(repeating: "**/a/", count: 12) + "b", String(repeating: "a/", count: 2_000) + "a"),
             (String(repeating: "**/*/", count: 12) + "b", String(repeating: "a/", count: 2_000) + "a"),
         ])
-    func `comes to an end, however many stars it has`(pattern: String, path: String) {
+    func `matching comes to an end, however many stars a pattern has`(pattern: String, path: String) {
         #expect(!Self.matches(pattern, path))
     }
 
@@ -93,7 +95,8 @@ struct `A pattern` {
             ("**/x", "a/b", true), ("a/**/x", "a", true), ("a/**/x", "a/x", true), ("a/**/x", "b", false),
             ("a/**/b/c", "a/b", true), ("a/*/c", "a/b/c", false), ("", "a", false),
         ])
-    func `could match below a directory, or could not`(pattern: String, directory: String, expected: Bool) {
+    func `a pattern knows whether it could match below a directory`(pattern: String, directory: String, expected: Bool)
+    {
         #expect(Glob(Array(pattern.utf8)).couldMatchBelow(Array(directory.utf8)) == expected)
     }
 }

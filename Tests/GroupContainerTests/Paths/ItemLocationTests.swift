@@ -3,14 +3,14 @@ import Testing
 @testable import GroupContainer
 
 @Suite
-struct `An item's location` {
+struct `Item locations` {
     private static func location(_ text: String) throws -> ItemLocation { try ItemLocation(Array(text.utf8)) }
 
     @Test(arguments: [
         "a", "a/b", ".hidden", "..a", "a..", "...", ".groups", ".group.json", "Å/ß", "with space", "a\nb",
         String(repeating: "c", count: 255), String(repeating: "d/", count: 2_047) + "d",
     ])
-    func `is what names an item below the root`(text: String) throws {
+    func `a path that names an item below the root is a location`(text: String) throws {
         #expect(try Self.location(text).bytes == Array(text.utf8))
     }
 
@@ -26,15 +26,15 @@ struct `An item's location` {
             ("a/" + String(repeating: "c", count: 256), .componentTooLong),
             (String(repeating: "d/", count: 2_047) + "dd", .tooLong),
         ])
-    func `is refused with the fault it has`(text: String, fault: ItemLocation.Fault) {
+    func `a path that names no item is refused with its fault`(text: String, fault: ItemLocation.Fault) {
         #expect(throws: fault) { try Self.location(text) }
     }
 
-    @Test func `may have bytes that are not UTF-8`() throws {
+    @Test func `a location may have bytes that are not UTF-8`() throws {
         #expect(try ItemLocation([0xff, 0x2f, 0xc3]).components.map(Array.init) == [[0xff], [0xc3]])
     }
 
-    @Test func `knows its name, its parent and its ancestors, the uppermost first`() throws {
+    @Test func `a location knows its name, its parent and its ancestors, the uppermost first`() throws {
         let place = try Self.location("a/bb/c")
         #expect(place.name == Array("c".utf8))
         #expect(place.parent == (try Self.location("a/bb")))
@@ -50,7 +50,9 @@ struct `An item's location` {
             ("a/b", "a", true), ("a/b/c", "a", true), ("a", "a", false), ("ab", "a", false), ("ab/c", "a", false),
             ("a", "a/b", false), ("b/a", "a", false),
         ])
-    func `is below a directory where whole components agree`(inner: String, directory: String, expected: Bool) throws {
+    func `a location is below a directory only if whole components agree`(
+        inner: String, directory: String, expected: Bool
+    ) throws {
         #expect(try Self.location(inner).isBelow(Self.location(directory)) == expected)
     }
 
@@ -60,7 +62,9 @@ struct `An item's location` {
             ("a/link", "./b/./c", "a/b/c"), ("a/b/link", "../../c", "c"), ("a/link", "b//c/", "a/b/c"),
             ("a/link", "../a/../b", "b"),
         ])
-    func `that is a link leads to its target`(link: String, target: String, expected: String) throws {
+    func `a symbolic link's location and its target give the target's location`(
+        link: String, target: String, expected: String
+    ) throws {
         #expect(try Self.location(link).following(link: Array(target.utf8)) == Self.location(expected))
     }
 
@@ -70,7 +74,9 @@ struct `An item's location` {
             ("link", "../container/b", .leadsOut), ("link", ".group/lock", .reserved),
             ("a/link", "../.group", .reserved), ("link", ".", .empty), ("a/link", "..", .empty),
         ])
-    func `that is a link never leads out`(link: String, target: String, fault: ItemLocation.Fault) throws {
+    func `a symbolic link that leads out of the container gives no location`(
+        link: String, target: String, fault: ItemLocation.Fault
+    ) throws {
         let place = try Self.location(link)
         #expect(throws: fault) { try place.following(link: Array(target.utf8)) }
     }

@@ -2,20 +2,20 @@ import Testing
 
 @testable import GroupContainer
 
-/// The container as its leader looks at it.
-@Suite struct `A tree that somebody looks at` {
-    @Test func `is not looked at in a directory that was open when another one took its place`() throws {
+/// The container's file system as the leader looks at it.
+@Suite struct `Live file systems` {
+    @Test func `a live file system does not use an open directory that another one has replaced`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "directory/item")
-        let member = sample.container.member
+        let member = sample.container.opened
         let tree = LiveFileSystem(member, try member.recordedTree(), term: .max, under: nil)
         let item = try ItemLocation(Array("directory/item".utf8))
         try tree.catchUp()
         #expect(try tree.found(item) != nil)
         try tester.remove("directory", recursively: true)
         _ = try tester.write(bytes: [2], to: "directory/item")
-        // In the same round. What it has by now is what it compares with.
+        // Still in the same round: the item on the disk is compared with the tree index as it is by now.
         try tree.catchUp()
         #expect(try tree.found(item) != nil)
         #expect(try tree.found(item)?.inode == tree.treeIndex[item]?.inode)

@@ -5,7 +5,7 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `Within a transaction` {
+struct `Moves and copies in a transaction` {
     private struct Mine: Error {}
 
     private let sample: SampleContainer
@@ -15,7 +15,7 @@ struct `Within a transaction` {
         sample = try SampleContainer()
         tester = sample.coordinator().blocking
         for (number, item) in ["a", "b", "d/e/f"].enumerated() {
-            _ = try tester.write(bytes: [UInt8(number + 1)], to: ItemPath(item), .relaxed, mode: 0o640)
+            _ = try tester.write(bytes: [UInt8(number + 1)], to: ItemPath(item), durability: .relaxed, mode: 0o640)
         }
     }
 
@@ -29,7 +29,7 @@ struct `Within a transaction` {
     }
 
     @Test(arguments: [Durability.durable, .relaxed])
-    func `a file is moved and something new is written to its old place`(durability: Durability) throws {
+    func `a transaction moves a file and writes a new one to its old place`(durability: Durability) throws {
         let inode = try sample.temporary.status(of: "a").inode
         let (_, generation) = try tester.transaction(
             .writing("a", .forMoving), .writing("b", .forReplacing), .writing("new/c", .forReplacing),
@@ -50,7 +50,7 @@ struct `Within a transaction` {
         try expectNothingForeign()
     }
 
-    @Test func `a file takes the place of another one only where it is told to`() throws {
+    @Test func `a transaction moves a file over another only if it may replace it`() throws {
         try tester.transaction(.writing("a", .forMoving), .writing("b", .forReplacing)) { access throws in
             #expect(code { try access.move("a", to: "b") } == .conflict)
             #expect(code { try access.move("a", to: "b", replacing: true, if: .generation(9)) } == .conflict)
@@ -62,7 +62,7 @@ struct `Within a transaction` {
         try expectNothingForeign()
     }
 
-    @Test func `a directory is moved with everything in it, and can be read at its new place`() throws {
+    @Test func `a transaction moves a directory with its contents, which can be read at the new place`() throws {
         try tester.transaction(.writing("d/e", .forMoving), .writing("x/y", .forMoving), .writing("d", .forDeleting)) {
             access throws in
             try access.move("d/e", to: "x/y")
@@ -79,7 +79,7 @@ struct `Within a transaction` {
         try expectNothingForeign()
     }
 
-    @Test func `what is changed is not moved, and what cannot be moved is refused`() throws {
+    @Test func `a transaction refuses to move what it changed, and what cannot be moved`() throws {
         try tester.transaction(
             .writing("a", .forMoving), .writing("b", .forReplacing), .writing("d", .forMoving),
             .writing("n/m", .forMoving)
@@ -99,7 +99,7 @@ struct `Within a transaction` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `one of two names of a file goes when it is moved over the other`() throws {
+    @Test func `a transaction that moves a file over its other hard link removes the old name`() throws {
         try sample.temporary.run("ln", "a", "same")
         try tester.transaction(.writing("a", .forMoving), .writing("same", .forReplacing)) { access throws in
             try access.move("a", to: "same", replacing: true)
@@ -108,7 +108,7 @@ struct `Within a transaction` {
         #expect(code { try tester.readBytes("a") } == .notFound)
     }
 
-    @Test func `a file is copied as the transaction left it, with its attributes`() throws {
+    @Test func `a transaction copies a file as it left it, with its attributes`() throws {
         try tester.transaction(
             .writing("a", .forMoving), .writing("b"), .writing("c/x"), .writing("c/y"), .writing("m", .forMoving)
         ) { access throws in
@@ -129,7 +129,7 @@ struct `Within a transaction` {
         try expectNothingForeign()
     }
 
-    @Test func `a copy of the same is no change, and of what is no file is refused`() throws {
+    @Test func `a transaction's copy of the same content is no change, and of a directory is refused`() throws {
         let (_, generation) = try tester.transaction(
             .reading("a"), .writing("b", .forReplacing), .reading("d"), .writing("c")
         ) { access throws in
@@ -147,7 +147,7 @@ struct `Within a transaction` {
         try expectNothingForeign()
     }
 
-    @Test func `a move that somebody's file comes in the way of without coordination changes nothing`() throws {
+    @Test func `an external file in the way of a transaction's move undoes the whole transaction`() throws {
         let error = #expect(throws: CoordinationError.self) {
             try tester.transaction(
                 .writing("a", .forMoving), .writing("b", .forMoving), .writing("n", .forMoving),
@@ -165,7 +165,7 @@ struct `Within a transaction` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `a closure that throws moves nothing`() throws {
+    @Test func `a transaction whose closure throws moves nothing`() throws {
         #expect(throws: Mine.self) {
             try tester.transaction(.writing("a", .forMoving), .writing("n", .forMoving)) { access throws in
                 try access.move("a", to: "n")

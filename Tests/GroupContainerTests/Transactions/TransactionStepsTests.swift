@@ -1,10 +1,11 @@
+import GroupBytes
 import TestSupport
 import Testing
 
 @testable import GroupContainer
 
 @Suite
-struct `The steps of a transaction` {
+struct `Transaction steps` {
     private static func location(_ path: String) throws -> ItemLocation { try ItemLocation(Array(path.utf8)) }
     private static let file = TransactionSteps.Standing(inode: 7, isDirectory: false)
     private static let directory = TransactionSteps.Standing(inode: 8, isDirectory: true)
@@ -22,7 +23,7 @@ struct `The steps of a transaction` {
         steps.inOrder.map { "\($0.number) \(printable($0.location.bytes)) \($0.effect == .removal ? "-" : "+")" }
     }
 
-    @Test mutating func `come in the order in which they were first made, one an item`() throws {
+    @Test mutating func `transaction steps are in the order in which they were first made, one for each item`() throws {
         #expect(try place("new", isDirectory: true) == 0)
         #expect(try place("new/a") == 1)
         #expect(try place("b", .modified, replacing: Self.file) == 2)
@@ -31,7 +32,7 @@ struct `The steps of a transaction` {
         #expect(lines == ["0 new +", "1 new/a +", "2 b +", "3 c -"])
     }
 
-    @Test mutating func `hide what stands there`() throws {
+    @Test mutating func `transaction steps hide what is on the disk`() throws {
         #expect(try steps.view(Self.location("a")) == .untouched)
         _ = try place("new", isDirectory: true)
         _ = try place("new/a")
@@ -45,7 +46,7 @@ struct `The steps of a transaction` {
         #expect(try steps.isWithinNew(Self.location("d/x/y")) && !steps.isWithinNew(Self.location("d")))
     }
 
-    @Test mutating func `that remove what the transaction made leave nothing of it`() throws {
+    @Test mutating func `removing what a transaction made leaves no step`() throws {
         _ = try place("new", isDirectory: true)
         _ = try place("new/a")
         #expect(try steps.hasSteps(below: Self.location("new")))
@@ -54,7 +55,7 @@ struct `The steps of a transaction` {
         #expect(try place("new") == 2)
     }
 
-    @Test mutating func `that remove what it replaced remove what was there before`() throws {
+    @Test mutating func `removing what a transaction replaced is a step that removes the old item`() throws {
         let number = try place("a", .modified, replacing: Self.file)
         #expect(try steps.remove(Self.location("a"), standing: Self.file) == [number])
         #expect(lines == ["0 a -"])
@@ -65,7 +66,7 @@ struct `The steps of a transaction` {
         #expect(steps.isEmpty)
     }
 
-    @Test mutating func `that empty a directory come before the one that removes it`() throws {
+    @Test mutating func `steps that empty a directory come before the step that removes it`() throws {
         _ = try steps.remove(Self.location("d/x"), standing: Self.file)
         #expect(try !steps.hasSteps(below: Self.location("d")))
         _ = try steps.remove(Self.location("d"), standing: Self.directory)
@@ -74,20 +75,20 @@ struct `The steps of a transaction` {
 }
 
 @Suite
-struct `A transaction's manifest` {
+struct `Transaction manifests` {
     static let manifest = TransactionManifest(
         isDurable: true, journalFile: 3, journalOffset: .max,
         steps: (0..<5).map { TransactionManifest.Step(number: $0 * 2, inode: .max - UInt64($0), replaces: $0 == 3) },
-        record: `A record's bytes`.transaction)
+        record: `Change records`.transaction)
 
     @Test(arguments: [true, false])
-    func `comes back as it was written`(isDurable: Bool) {
+    func `a transaction's manifest comes back from its bytes`(isDurable: Bool) {
         var manifest = Self.manifest
         manifest.isDurable = isDurable
         #expect(TransactionManifest(decoding: manifest.encoded()) == manifest)
     }
 
-    @Test func `that was cut short, or is anything, is none`() {
+    @Test func `a transaction's manifest that is cut short or changed is refused`() {
         let bytes = Self.manifest.encoded()
         for count in 0..<bytes.count { #expect(TransactionManifest(decoding: Array(bytes[..<count])) == nil) }
         var generator = SeededGenerator(seed: 5)
@@ -98,7 +99,7 @@ struct `A transaction's manifest` {
         }
     }
 
-    @Test func `with a right checksum over wrong bytes never does harm`() {
+    @Test func `a transaction's manifest of any bytes with a right checksum is refused or consistent`() {
         let body = Array(Self.manifest.encoded().dropLast(8))
         var generator = SeededGenerator(seed: 6)
         for _ in 0..<5_000 {
@@ -112,7 +113,7 @@ struct `A transaction's manifest` {
         }
     }
 
-    @Test func `with more or fewer steps than its record has parts is none`() {
+    @Test func `a transaction's manifest with more or fewer steps than its record has parts is refused`() {
         for steps in [Array(Self.manifest.steps.dropLast()), Self.manifest.steps + Self.manifest.steps.prefix(1)] {
             var manifest = Self.manifest
             manifest.steps = steps

@@ -5,7 +5,7 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A transaction` {
+struct `Transactions of items` {
     private struct Mine: Error {}
 
     private let sample: SampleContainer
@@ -14,8 +14,8 @@ struct `A transaction` {
     init() throws {
         sample = try SampleContainer()
         tester = sample.coordinator().blocking
-        _ = try tester.write(bytes: [1], to: "a", .relaxed)
-        _ = try tester.write(bytes: [2], to: "b", .relaxed)
+        _ = try tester.write(bytes: [1], to: "a", durability: .relaxed)
+        _ = try tester.write(bytes: [2], to: "b", durability: .relaxed)
     }
 
     private func staging() throws -> [String] { try sample.temporary.staged() }
@@ -23,7 +23,7 @@ struct `A transaction` {
     private func history() throws -> [String] { Array(try sample.history().dropFirst(2)) }
 
     @Test(arguments: [Durability.durable, .relaxed])
-    func `makes all its changes visible when its closure returns, with one generation`(durability: Durability) throws {
+    func `a transaction makes all its changes visible together, with one generation`(durability: Durability) throws {
         let (answer, generation) = try tester.transaction(
             .writing("a"), .writing("new/directory/c"), .writing("b"), durability: durability
         ) { access in
@@ -46,16 +46,16 @@ struct `A transaction` {
         var follower = try sample.container.recordedChanges(since: .start, matching: ["a", "b"])
         _ = (try follower.next(timeout: .zero), try follower.next(timeout: .zero))
         let (first, last) = (try follower.next(timeout: .zero), try follower.next(timeout: .zero))
-        #expect(first?.sequence == 3 && last?.sequence == 3 && first?.generation == generation)
+        #expect(first?.sequence == 3 && last?.sequence == 3 && first?.generation == generation?.rawValue)
         #expect(first?.transaction?.identifier == last?.transaction?.identifier)
         #expect(first?.by?.purpose == "tester" && first?.size == 1 && first?.type == .file)
         #expect(try staging() == [])
-        // What stands there is what the record says: nobody takes it for a change without coordination.
+        // The items are as the record describes them: they are not taken for external changes.
         try sample.container.noteUncoordinatedChanges()
         #expect(try history().count == 5)
     }
 
-    @Test func `reads what it wrote`() throws {
+    @Test func `a transaction reads what it wrote`() throws {
         try tester.transaction(.writing("a"), .writing("b"), .writing("c/d"), .reading("e")) { access in
             try access.write([7], to: "c/d")
             #expect(try access.read("c/d", as: [Int].self) == [7])
@@ -77,7 +77,7 @@ struct `A transaction` {
         #expect(try staging() == [])
     }
 
-    @Test func `whose closure throws changes nothing and leaves nothing`() throws {
+    @Test func `a transaction whose closure throws changes nothing and leaves nothing behind`() throws {
         #expect(throws: Mine.self) {
             try tester.transaction(.writing("a"), .writing("new/c"), .writing("b")) { access in
                 try access.write(bytes: [3], to: "a")
@@ -91,7 +91,7 @@ struct `A transaction` {
         #expect(try sample.holding().isEmpty)
     }
 
-    @Test func `that changes nothing has no record`() throws {
+    @Test func `a transaction that changes nothing has no record`() throws {
         let (_, generation) = try tester.transaction(.writing("a"), .writing("b"), .writing("c")) { access in
             #expect(try access.write(bytes: [1], to: "a") == .unchanged)
             try access.write(bytes: [5], to: "b")
@@ -104,7 +104,7 @@ struct `A transaction` {
         #expect(try history() == [] && staging() == [])
     }
 
-    @Test func `keeps the mode of what it replaces, and tells of a mode alone`() throws {
+    @Test func `a transaction keeps the mode of what it replaces, and records a change of the mode alone`() throws {
         try sample.temporary.put("old", at: "kept", mode: 0o640)
         try tester.transaction(.writing("kept"), .writing("a")) { access in
             try access.write(bytes: [1], to: "kept")
@@ -115,8 +115,8 @@ struct `A transaction` {
         #expect(try history() == ["modified kept", "touched a"])
     }
 
-    @Test func `removes a directory with what it empties it of`() throws {
-        _ = try tester.write(bytes: [1], to: "d/x", .relaxed)
+    @Test func `a transaction removes a directory that it has emptied`() throws {
+        _ = try tester.write(bytes: [1], to: "d/x", durability: .relaxed)
         #expect(code { try tester.transaction(.writing("d")) { try $0.remove("d") } } == .invalidArgument)
         try tester.transaction(.writing("d", .forDeleting)) { access in
             #expect(code { try access.remove("d") } == .notEmpty)
@@ -129,8 +129,8 @@ struct `A transaction` {
         #expect(try staging() == [])
     }
 
-    @Test func `makes directories, and removes one with all that is in it`() throws {
-        _ = try tester.write(bytes: [1], to: "d/x/y", .relaxed)
+    @Test func `a transaction makes directories, and removes a directory with its contents`() throws {
+        _ = try tester.write(bytes: [1], to: "d/x/y", durability: .relaxed)
         let count = try history().count
         try tester.transaction(.writing("d", .forDeleting), .writing("e/f"), .writing("a")) { access in
             #expect(try access.createDirectory("e/f") == .staged)
@@ -146,7 +146,7 @@ struct `A transaction` {
         #expect(try tester.transaction(.writing("e/f")) { try $0.createDirectory("e/f") }.answer == .unchanged)
     }
 
-    @Test func `refuses what it did not ask for, and what does not fit`() throws {
+    @Test func `a transaction refuses items that it did not request, and operations that do not fit`() throws {
         try tester.transaction(.reading("a"), .writing("b"), .writing("f/g"), .writing("f"), .writing("a/x")) {
             access in
             #expect(code { try access.write(bytes: [1], to: "c") } == .invalidArgument)
@@ -160,8 +160,8 @@ struct `A transaction` {
         #expect(try history() == ["created f", "created f/g"])
     }
 
-    @Test func `gives no access after its closure`() throws {
-        var kept: TransactionAccess?
+    @Test func `a transaction's access is refused after its closure`() throws {
+        var kept: Access?
         try tester.transaction(.writing("a")) { kept = $0 }
         let access = try #require(kept)
         #expect(code { try access.write(bytes: [3], to: "a") } == .invalidArgument)
@@ -169,7 +169,7 @@ struct `A transaction` {
         #expect(try sample.temporary.content(of: "a") == "\u{1}")
     }
 
-    @Test func `in the way of which somebody came without coordination takes back what it did`() throws {
+    @Test func `an external file in the way of a transaction undoes all its changes`() throws {
         #expect(
             code {
                 try tester.transaction(.writing("a"), .writing("new/c"), .writing("b"), .writing("z")) { access in
@@ -192,7 +192,7 @@ struct `A transaction` {
         #expect(try history() == ["modified a", "modified z"])
     }
 
-    @Test func `suspends as well as it blocks`() async throws {
+    @Test func `an async transaction works as a blocking one`() async throws {
         let (answer, generation) = try await sample.coordinator().transaction(.writing("a"), .writing("b")) { access in
             try access.write(bytes: access.readBytes("b"), to: "a")
             try access.write(bytes: [1], to: "b")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import GroupContainer
 
-@Suite struct `Directories that cannot be watched` {
+@Suite struct `Watch gaps` {
     private func location(_ path: String) throws -> ItemLocation { try ItemLocation(Array(path.utf8)) }
 
     private func news(_ spots: inout WatchGaps) -> [WatchGaps.News] {
@@ -11,7 +11,7 @@ import Testing
         return all
     }
 
-    @Test func `are told each with its reason, and a limit once`() throws {
+    @Test func `each watch gap is reported with its reason, and a limit once`() throws {
         let (a, b, c) = (try location("a"), try location("b"), try location("c"))
         var spots = WatchGaps()
         spots.note(a, .unreadable)
@@ -23,13 +23,13 @@ import Testing
         #expect(spots.needsComparing)
     }
 
-    @Test func `are over when the last one is watched, which is told once`() throws {
+    @Test func `the end of the last watch gap is reported once`() throws {
         let (a, b) = (try location("a"), try location("b"))
         var spots = WatchGaps()
         spots.note(nil, .noWatchLeft)
         spots.note(a, .unreadable)
         _ = news(&spots)
-        // It may be listed, and still there is no watch for it.
+        // The directory may be listed, and still there is no watch for it.
         spots.noteListed(nil, isWatched: false)
         spots.noteListed(b, isWatched: true)
         spots.noteListed(a, isWatched: false)
@@ -38,21 +38,21 @@ import Testing
         spots.noteListed(nil, isWatched: true)
         let after = news(&spots)
         #expect(after == [.sighted] && !spots.needsComparing)
-        // From then on a limit is news again.
+        // From then on a limit is reported again.
         spots.note(b, .noWatchLeft)
         let again = news(&spots)
         #expect(again == [.blind(b, .noWatchLeft)])
     }
 
-    @Test func `need no comparing where they could not be compared either`() throws {
+    @Test func `a watch gap of an unreadable directory needs no comparing`() throws {
         var spots = WatchGaps()
         spots.note(try location("a"), .unreadable)
         #expect(!spots.needsComparing)
     }
 }
 
-@Suite struct `The halves of a rename` {
-    @Test func `are found where the directory around them was moved to`() throws {
+@Suite struct `Rename pairs` {
+    @Test func `the halves of a rename are paired where the directory around them was moved to`() throws {
         let places = try ["d/a", "x", "d", "e/d", "e/d/a"].map { try ItemLocation(Array($0.utf8)) }
         var pairs = RenamePairs()
         pairs.left(places[0], nil, cookie: 1)

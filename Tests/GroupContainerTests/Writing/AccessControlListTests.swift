@@ -3,7 +3,7 @@ import Testing
 @testable import GroupContainer
 
 @Suite
-struct `An access control list` {
+struct `Access control lists` {
     private typealias Entry = AccessControlList.Entry
 
     private static let list = AccessControlList([
@@ -16,7 +16,7 @@ struct `An access control list` {
         Entry(tag: .others, permissions: 5),
     ])
 
-    @Test func `is what setfacl makes of it, and back`() throws {
+    @Test func `an access control list of setfacl is decoded, and encoded to the same bytes`() throws {
         let bytes: [UInt8] = [
             2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 4, 0, 0xe8, 3, 0, 0, 4, 0, 0, 0, 255, 255, 255, 255,
             16, 0, 4, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255,
@@ -29,7 +29,7 @@ struct `An access control list` {
         #expect(AccessControlList(decoding: Self.list.encoded()) == Self.list)
     }
 
-    @Test func `is nothing if it is cut, or of another version or kind`() {
+    @Test func `an access control list that is cut, or of another version or kind, is refused`() {
         let bytes = Self.list.encoded()
         for end in 0..<bytes.count where end % 8 != 4 {
             #expect(AccessControlList(decoding: Array(bytes[..<end])) == nil)
@@ -38,20 +38,20 @@ struct `An access control list` {
         #expect(AccessControlList(decoding: bytes[..<4] + [64] + bytes[5...]) == nil)
     }
 
-    @Test func `shows its mask in the mode, and permits the group no more without the list`() {
+    @Test func `an access control list shows its mask in the mode, and gives the group no more without it`() {
         #expect(Self.list.permissions == 0o761)
         #expect(Self.list.permissionsWithoutList == 0o741)
         #expect(Self.minimal.permissions == 0o775 && Self.minimal.permissionsWithoutList == 0o775)
     }
 
-    @Test func `as a default list is limited by the mode, through the mask where there is one`() {
+    @Test func `a default access control list is limited by the mode, through its mask if there is one`() {
         let file = Self.list.limited(to: 0o640)
         #expect(file.permissions == 0o640)
         #expect(file.entries.map(\.permissions) == [6, 6, 5, 7, 4, 0])
         #expect(Self.minimal.limited(to: 0o666).permissions == 0o664)
     }
 
-    @Test func `gives a group that is not the one it means what others get`() {
+    @Test func `an access control list gives a wrong owning group the permissions of others`() {
         #expect(Self.list.withholdingFromOwningGroup().entries.map(\.permissions) == [7, 6, 1, 7, 6, 1])
     }
 }

@@ -3,13 +3,13 @@ import TestSupport
 
 @testable import GroupContainer
 
-/// Where the tests of attributes run: in memory, and on what the disk has.
+/// Directories in which the tests of attributes run: in memory and on the disk.
 let attributePlaces = ["/dev/shm", "/tmp"]
 
 let accessListName = Array("system.posix_acl_access".utf8)
 let defaultListName = Array("system.posix_acl_default".utf8)
 
-/// As `setfacl -m u:65534:rw,g:60:r` makes them.
+/// The list that `setfacl -m u:65534:rw,g:60:r` makes.
 let sampleList = AccessControlList([
     AccessControlList.Entry(tag: .owner, permissions: 7),
     AccessControlList.Entry(tag: .user, permissions: 6, identifier: 65_534),
@@ -19,7 +19,7 @@ let sampleList = AccessControlList([
     AccessControlList.Entry(tag: .others, permissions: 0),
 ])
 
-/// All that the kernel says of an item but its content and its dates.
+/// An item's mode, owner, group and extended attributes.
 struct Attributes: Equatable {
     var mode: UInt32
     var owner: UInt32
@@ -36,7 +36,7 @@ struct Attributes: Equatable {
 }
 
 extension TemporaryDirectory {
-    /// False where the file system has none of that kind.
+    /// Returns false if the file system has no attributes of that kind.
     func setAttribute(_ name: [UInt8], to value: [UInt8], of item: String) throws -> Bool {
         do {
             try open(item, .reading).setAttribute(name, to: value)

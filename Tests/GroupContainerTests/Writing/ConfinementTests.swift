@@ -5,8 +5,8 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `What stands at a path` {
-    /// The container is `c` in a directory where `outside` and `secret` are none of its business.
+struct `Paths in a container` {
+    /// The container is the directory `c`; `outside` and `secret` beside it do not belong to it.
     private struct Confined {
         let temporary: TemporaryDirectory
         let tester: BlockingCoordinator
@@ -21,7 +21,7 @@ struct `What stands at a path` {
     }
 
     @Test(arguments: ["real.json", "./real.json", "Library/../real.json", "Library/inner"])
-    func `may be a link: its target is written, and the link stays`(target: String) throws {
+    func `writing through a symbolic link changes its target, and the link stays`(target: String) throws {
         let confined = try Confined()
         try confined.temporary.run("ln", "-s", target, "c/link.json")
         try confined.temporary.put("old", at: "c/real.json")
@@ -35,7 +35,7 @@ struct `What stands at a path` {
         #expect(try root.status(of: Array("real.json".utf8)).isRegularFile)
     }
 
-    @Test func `may be a link to what does not exist yet`() throws {
+    @Test func `writing through a symbolic link whose target does not exist creates the target`() throws {
         let confined = try Confined()
         try confined.temporary.run("ln", "-s", "new/file", "c/link")
         #expect(code { try confined.tester.readBytes("link") } == .notFound)
@@ -45,7 +45,7 @@ struct `What stands at a path` {
 
     // case 24
     @Test(arguments: ["../secret", "/etc/hostname", "Library/../../secret", "..", ".", ".group/format", "link", "/"])
-    func `may not be a link that leads out`(target: String) throws {
+    func `a symbolic link that leads out of its container cannot be read or written`(target: String) throws {
         let confined = try Confined()
         try confined.temporary.run("ln", "-s", target, "c/link")
         #expect(code { try confined.tester.readBytes("link") } == .outsideContainer)
@@ -54,12 +54,12 @@ struct `What stands at a path` {
     }
 
     @Test(arguments: ["Library", "../outside", "/tmp"])
-    func `may not stand behind a directory that is a link`(target: String) throws {
+    func `a path through a directory that is a symbolic link is refused`(target: String) throws {
         let confined = try Confined()
         try confined.temporary.put("x", at: "c/Library/file")
         try confined.temporary.put("x", at: "outside/file")
         try confined.temporary.run("ln", "-s", target, "c/Lib")
-        // Inside it is another name of an item, which would have another lock.
+        // Inside the container the path is another name of an item, which would have another lock.
         let expected: CoordinationError.Code = target == "Library" ? .invalidArgument : .outsideContainer
         for path in ["Lib/file", "Lib/new", "Lib/new/file"] as [ItemPath] {
             #expect(code { try confined.tester.readBytes(path) } == expected)
@@ -78,26 +78,28 @@ struct `What stands at a path` {
             (String(repeating: "x", count: 256), .invalidArgument),
             (String(repeating: "xy/", count: 1_366), .invalidArgument),
         ])
-    func `is not looked at where the path names no item`(path: String, expected: CoordinationError.Code) throws {
+    func `reading or writing a path that names no item is refused`(path: String, expected: CoordinationError.Code)
+        throws
+    {
         let confined = try Confined()
         #expect(code { try confined.tester.readBytes(ItemPath(path)) } == expected)
         #expect(code { try confined.tester.write(bytes: [1], to: ItemPath(path)) } == expected)
     }
 
-    @Test func `may be missing`() throws {
+    @Test func `reading a missing item is an error`() throws {
         let confined = try Confined()
         let error = #expect(throws: CoordinationError.self) { try confined.tester.readBytes("missing") }
         #expect(error?.code == .notFound && error?.item == "missing" && error?.operation == "read")
         #expect(code { try confined.tester.readBytes("Library/missing/file") } == .notFound)
     }
 
-    @Test func `may not be a directory`() throws {
+    @Test func `reading or writing a directory as a file is an error`() throws {
         let confined = try Confined()
         #expect(code { try confined.tester.readBytes("Library") } == .wrongType)
         #expect(code { try confined.tester.write(bytes: [1], to: "Library") } == .wrongType)
     }
 
-    @Test func `may not be a file where a directory should be`() throws {
+    @Test func `writing below a file is an error`() throws {
         let confined = try Confined()
         try confined.temporary.put("x", at: "c/file")
         #expect(code { try confined.tester.write(bytes: [1], to: "file/inner") } == .wrongType)
@@ -105,7 +107,7 @@ struct `What stands at a path` {
         #expect(try confined.temporary.content(of: "c/file") == "x")
     }
 
-    @Test func `may not be a FIFO, and nobody waits for its other end`() throws {
+    @Test func `reading or writing a FIFO is an error, without waiting for its other end`() throws {
         let confined = try Confined()
         try confined.temporary.run("mkfifo", "c/fifo")
         let tester = confined.tester

@@ -5,9 +5,9 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A coordinated copy` {
+struct `Coordinated copies` {
     @Test(arguments: [0, 1, 70_000, 3_000_000])
-    func `has the content and the mode of the original`(size: Int) throws {
+    func `a coordinated copy has the content and the mode of the original`(size: Int) throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
@@ -20,7 +20,7 @@ struct `A coordinated copy` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `replaces a file only where it is told to, and not by the same`() throws {
+    @Test func `a coordinated copy replaces a file only if it may, and not one with the same content`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1, 2], to: "a", mode: 0o600)
@@ -35,7 +35,7 @@ struct `A coordinated copy` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `of what is no file, or onto it, is refused`() throws {
+    @Test func `copying a directory or FIFO as a file, or onto one, is refused`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "directory/file")
@@ -53,7 +53,7 @@ struct `A coordinated copy` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `of a link has the content of what it leads to`() throws {
+    @Test func `a copy of a symbolic link has the content of the link's target`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [7], to: "file")
@@ -65,8 +65,8 @@ struct `A coordinated copy` {
 }
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A directory that is made` {
-    @Test func `has a record, and those on the way`() throws {
+struct `Creating directories` {
+    @Test func `a created directory has a record, and so have the directories around it`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.createDirectory("a/b") == .written(2))

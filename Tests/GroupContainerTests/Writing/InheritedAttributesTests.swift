@@ -4,9 +4,9 @@ import Testing
 
 @testable import GroupContainer
 
-/// What the kernel does for an item that is made in its directory is the measure.
+/// The measure is what the kernel gives an item that is made in its directory.
 @Suite(.timeLimit(.minutes(1)))
-struct `A new item in a directory` {
+struct `Attributes of new items` {
     struct Surroundings: Sendable, CustomTestStringConvertible {
         var place: String
         var mode = "750"
@@ -30,7 +30,7 @@ struct `A new item in a directory` {
         ["750", "2770"].flatMap { mode in lists.map { Surroundings(place: place, mode: mode, list: $0) } }
     }
 
-    /// A container with a directory `home`; nil where the file system has no lists.
+    /// Makes a container with a directory `home`; returns nil if the file system has no access control lists.
     private func sample(_ surroundings: Surroundings) throws -> SampleContainer? {
         let sample = try SampleContainer(in: surroundings.place)
         try sample.temporary.run("mkdir", "home")
@@ -43,7 +43,9 @@ struct `A new item in a directory` {
     }
 
     @Test(arguments: surroundings)
-    func `has the attributes that it would have if it had been made there`(surroundings: Surroundings) throws {
+    func `a new item has the attributes that it would have if it had been made in its directory`(
+        surroundings: Surroundings
+    ) throws {
         guard let sample = try sample(surroundings) else { return }
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "home/file")
@@ -68,14 +70,14 @@ struct `A new item in a directory` {
     }
 
     @Test(arguments: surroundings)
-    func `has the mode that is asked for`(surroundings: Surroundings) throws {
+    func `a new item that is written with a mode has that mode`(surroundings: Surroundings) throws {
         guard let sample = try sample(surroundings) else { return }
         _ = try sample.coordinator().blocking.write(bytes: [1], to: "home/file", mode: 0o604)
         #expect(try sample.temporary.status(of: "home/file").permissions == 0o604)
     }
 
     @Test(.enabled(if: effectiveUser() == 0), arguments: attributePlaces)
-    func `of a shared container is for the group of its setgid directory`(place: String) throws {
+    func `a new item of a shared container belongs to the group of its setgid directory`(place: String) throws {
         let temporary = try TemporaryDirectory(in: place)
         let container = try Container(path: temporary.path, creating: true, unixGroup: "games")
         try temporary.run("mkdir", "home")

@@ -4,23 +4,23 @@ import Testing
 @testable import GroupContainer
 
 @Suite
-struct `A repairer's note` {
-    private static let samples = `A record's bytes`.changes.map {
+struct `Intent records` {
+    private static let samples = `Change records`.changes.map {
         IntentRecord(way: .fromPlaceToPlace, inode: .max, journalFile: 3, journalOffset: 4_096, change: $0)
     }
 
     @Test(arguments: samples)
-    func `comes back as it was written`(note: IntentRecord) {
+    func `an intent record comes back from its bytes`(note: IntentRecord) {
         #expect(IntentRecord(decoding: note.encoded()) == note)
     }
 
     @Test(arguments: samples)
-    func `that was cut short is none`(note: IntentRecord) {
+    func `an intent record that is cut short is refused`(note: IntentRecord) {
         let bytes = note.encoded()
         for count in 0..<bytes.count { #expect(IntentRecord(decoding: Array(bytes[..<count])) == nil) }
     }
 
-    @Test func `with a bit flipped is none`() {
+    @Test func `an intent record with a bit flipped is refused`() {
         let bytes = Self.samples[0].encoded()
         for bit in 0..<(bytes.count * 8) {
             var flipped = bytes
@@ -29,7 +29,7 @@ struct `A repairer's note` {
         }
     }
 
-    @Test func `that is anything never does harm`() {
+    @Test func `an intent record of any bytes is refused or is the one that was written`() {
         var generator = SeededGenerator(seed: 4)
         for turn in 0..<10_000 {
             let note = Self.samples[turn % Self.samples.count]
@@ -39,19 +39,19 @@ struct `A repairer's note` {
     }
 
     private static func note(_ way: IntentRecord.Way) -> IntentRecord {
-        var change = `A record's bytes`.change(.touched)
+        var change = `Change records`.change(.touched)
         change.state?.mode = 0o640
         return IntentRecord(way: way, inode: 7, journalFile: 1, journalOffset: 4_096, change: change)
     }
 
     private static func state(_ inode: UInt64?, mode: UInt32 = 0o600) -> ItemState? {
         guard let inode else { return nil }
-        var state = `A record's bytes`.state
+        var state = `Change records`.state
         (state.inode, state.mode) = (inode, mode)
         return state
     }
 
-    /// What stands in staging, at the path, and where it came from; nil where nothing does.
+    /// The inodes in staging, at the path and at the old path; nil where there is no item.
     @Test(
         arguments: [
             (IntentRecord.Way.intoPlace, 7, nil, nil, false), (.intoPlace, nil, 7, nil, true),
@@ -62,14 +62,14 @@ struct `A repairer's note` {
             (.fromPlaceToPlace, nil, 7, nil, true), (.fromPlaceToPlace, nil, 7, 8, true),
             (.fromPlaceToPlace, nil, 7, 7, false), (.fromPlaceToPlace, nil, nil, nil, false),
         ] as [(IntentRecord.Way, UInt64?, UInt64?, UInt64?, Bool)])
-    func `says that it happened where the inode stands at the end of its way`(
+    func `an intent record counts as done if its inode is at the end of its way`(
         way: IntentRecord.Way, staged: UInt64?, place: UInt64?, origin: UInt64?, expected: Bool
     ) {
         let found = Self.note(way).hasHappened(staged: staged, place: Self.state(place), origin: origin)
         #expect(found == expected)
     }
 
-    @Test func `says that a mode was set where the item has it`() {
+    @Test func `an intent record of a mode counts as done if the item has the mode`() {
         let note = Self.note(.inPlace)
         #expect(note.hasHappened(staged: nil, place: Self.state(7, mode: 0o640), origin: nil))
         #expect(!note.hasHappened(staged: nil, place: Self.state(7, mode: 0o600), origin: nil))

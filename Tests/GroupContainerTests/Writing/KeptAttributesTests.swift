@@ -6,17 +6,17 @@ import Testing
 
 // case 26
 @Suite(.timeLimit(.minutes(1)))
-struct `A file that is replaced` {
+struct `Attributes of replaced files` {
     private let isRoot = effectiveUser() == 0
 
-    /// Replaces `file`, and returns what it had and what it has.
+    /// Replaces `file`, and returns its attributes before and after.
     private func replace(
         _ sample: SampleContainer, mode: UInt32? = nil, at path: ItemPath = "file"
     ) throws -> (old: Attributes, new: Attributes) {
         let old = try Attributes("file", in: sample.temporary)
         let inode = try sample.temporary.status(of: "file").inode
         let tester = sample.coordinator().blocking
-        try tester.coordinate([.writing(path)], operation: "write", .durable, patience) { access in
+        try tester.run(ItemCall(operation: "write", intents: [.writing(path)]), .durable, patience) { access in
             _ = try access.write(bytes: Array("new content".utf8), to: path, mode: mode)
         }
         #expect(try sample.temporary.status(of: "file").inode != inode)
@@ -26,10 +26,10 @@ struct `A file that is replaced` {
     }
 
     @Test(arguments: attributePlaces, [1, 100])
-    func `keeps its extended attributes`(place: String, count: Int) throws {
+    func `a replaced file keeps its extended attributes`(place: String, count: Int) throws {
         let sample = try SampleContainer(in: place)
         try sample.temporary.put("old", at: "file", mode: 0o440)
-        // All attributes of one file of ext4 have a block, 4 KiB, together.
+        // On ext4 all attributes of a file share one block of 4 KiB.
         let length = count == 1 ? (place == "/tmp" ? 3_500 : 4_096) : 10
         for number in 0..<count {
             let value = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }
@@ -41,7 +41,7 @@ struct `A file that is replaced` {
         #expect(new == old)
     }
 
-    @Test(arguments: attributePlaces) func `keeps its access control list`(place: String) throws {
+    @Test(arguments: attributePlaces) func `a replaced file keeps its access control list`(place: String) throws {
         let sample = try SampleContainer(in: place)
         try sample.temporary.put("old", at: "file")
         let list = sampleList.limited(to: 0o640)
@@ -51,7 +51,8 @@ struct `A file that is replaced` {
         #expect(new.mode & 0o7777 == 0o640 && new.extended[accessListName] == list.encoded())
     }
 
-    @Test(arguments: attributePlaces) func `keeps all of it at once, and setuid`(place: String) throws {
+    @Test(arguments: attributePlaces)
+    func `a replaced file keeps mode, owner, attributes and list together, and setuid`(place: String) throws {
         let sample = try SampleContainer(in: place)
         try sample.temporary.put("old", at: "file")
         if isRoot { try sample.temporary.run("chown", "65534:60", "file") }
@@ -68,7 +69,9 @@ struct `A file that is replaced` {
         #expect(new.mode & 0o7777 == 0o6750)
     }
 
-    @Test(arguments: attributePlaces) func `gets the mode that is asked for, through its list's mask`(place: String)
+    @Test(arguments: attributePlaces) func `a replaced file with a given mode gets it through its list's mask`(
+        place: String
+    )
         throws
     {
         let sample = try SampleContainer(in: place)
@@ -79,16 +82,18 @@ struct `A file that is replaced` {
         #expect(new.extended[accessListName] == sampleList.limited(to: 0o640).encoded())
     }
 
-    @Test func `does not keep a signature of its old content`() throws {
+    @Test func `a replaced file does not keep a signature of its old content`() throws {
         let sample = try SampleContainer()
         try sample.temporary.put("old", at: "file")
         let name = Array("security.ima".utf8)
-        // Only root may set one, and a kernel that checks it sets its own.
+        // Only root may set a signature, and a kernel that checks it sets its own.
         guard (try? sample.temporary.setAttribute(name, to: [4, 4], of: "file")) == true else { return }
         #expect(try replace(sample).new.extended[name] != [4, 4])
     }
 
-    @Test(arguments: attributePlaces) func `does not get the default list of staging`(place: String) throws {
+    @Test(arguments: attributePlaces) func `a replaced file does not get the default list of staging`(place: String)
+        throws
+    {
         let sample = try SampleContainer(in: place)
         try sample.temporary.put("old", at: "file", mode: 0o640)
         guard try sample.temporary.setAttribute(defaultListName, to: sampleList.encoded(), of: ".group/staging") else {
@@ -102,7 +107,7 @@ struct `A file that is replaced` {
         #expect(try sample.temporary.status(of: "directory").permissions == 0o700)
     }
 
-    @Test func `through a symbolic link is its target, and the link stays`() throws {
+    @Test func `replacing a file through a symbolic link replaces the target, and the link stays`() throws {
         let sample = try SampleContainer()
         try sample.temporary.put("old", at: "file", mode: 0o640)
         try sample.temporary.run("ln", "-s", "file", "link")
@@ -112,7 +117,7 @@ struct `A file that is replaced` {
     }
 
     // case 27
-    @Test func `leaves its other hard link as it was`() throws {
+    @Test func `replacing a file leaves its other hard link as it was`() throws {
         let sample = try SampleContainer()
         try sample.temporary.put("old", at: "file", mode: 0o640)
         guard try sample.temporary.setAttribute(Array("user.a".utf8), to: [1], of: "file") else { return }

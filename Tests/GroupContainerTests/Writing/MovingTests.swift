@@ -5,12 +5,12 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A coordinated move` {
-    @Test func `of a directory takes everything in it along, with one record that says from where`() throws {
+struct `Coordinated moves` {
+    @Test func `moving a directory moves its contents, with one record that has the old path`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a/b/file")
-        #expect(try tester.move("a", to: "new/place/c") == 6)
+        #expect(try tester.move("a", to: "new/place/c").generation == 6)
         #expect(try tester.readBytes("new/place/c/b/file") == [1])
         #expect(try sample.container.items().map(\.path) == ["new"])
         var follower = try sample.container.recordedChanges(since: .start)
@@ -20,7 +20,7 @@ struct `A coordinated move` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `replaces a file only where it is told to`() throws {
+    @Test func `a move replaces a file only if it may`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a")
@@ -28,13 +28,13 @@ struct `A coordinated move` {
         let error = #expect(throws: CoordinationError.self) { try tester.move("a", to: "b") }
         #expect(error?.code == .conflict && error?.item == "b" && error?.operation == "move")
         #expect(try tester.readBytes("a") == [1] && tester.readBytes("b") == [2])
-        #expect(try tester.move("a", to: "b", replacing: true) == 3)
+        #expect(try tester.move("a", to: "b", replacing: true).generation == 3)
         #expect(try tester.readBytes("b") == [1])
         #expect(try sample.history() == ["created a", "created b", "moved b"])
         try sample.expectNothingLeft()
     }
 
-    @Test func `needs the lock of its destination, too`() throws {
+    @Test func `a move needs the lock of its destination, too`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a")
@@ -46,7 +46,7 @@ struct `A coordinated move` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `replaces a directory that is empty, and no other`() throws {
+    @Test func `a move replaces an empty directory, and no other`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a/file")
@@ -62,7 +62,7 @@ struct `A coordinated move` {
     }
 
     @Test(arguments: ["a", "a/b", "a/b/c/d"] as [ItemPath])
-    func `into itself is refused`(destination: ItemPath) throws {
+    func `moving a directory into itself is refused`(destination: ItemPath) throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         try tester.createDirectory("a")
@@ -71,7 +71,7 @@ struct `A coordinated move` {
     }
 
     // case 24
-    @Test func `of a link moves the link, and replaces a link rather than follow it`() throws {
+    @Test func `moving a symbolic link moves the link itself, and a link at the destination is replaced`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "file")
@@ -85,7 +85,7 @@ struct `A coordinated move` {
         #expect(code { try tester.move("up/out", to: "in") } == .outsideContainer)
     }
 
-    @Test func `onto another name of the same file takes the one away`() throws {
+    @Test func `moving a file onto its other hard link removes the old name`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a")
@@ -93,11 +93,11 @@ struct `A coordinated move` {
         #expect(code { try tester.move("a", to: "b") } == .conflict)
         try tester.move("a", to: "b", replacing: true)
         #expect(try sample.container.items().map(\.path) == ["b"])
-        // Of the other name nobody had been told.
+        // The other name had not been reported before.
         #expect(try sample.history() == ["created a", "touched a", "created b", "removed a"])
     }
 
-    @Test func `concerns who follows something below either end`() throws {
+    @Test func `a move is reported to followers of items below either end`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a/todo.json")
@@ -111,7 +111,7 @@ struct `A coordinated move` {
         }
         try tester.move("a", to: "b")
         try tester.remove("b", recursively: true)
-        #expect(try seen("a/todo.json") == ["removed a"], "it went where nobody looks")
+        #expect(try seen("a/todo.json") == ["removed a"], "it went where no pattern matches")
         #expect(try seen("b/*.json") == ["created b/todo.json", "removed b"])
         #expect(try seen("**/x") == ["moved b", "removed b"])
         #expect(try seen("c/todo.json") == [])
@@ -122,8 +122,8 @@ struct `A coordinated move` {
 }
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A mode that is set` {
-    @Test func `is a touch of its own, also of a directory and of what is no file`() throws {
+struct `Setting modes` {
+    @Test func `setting a mode is recorded as a touch, also for directories and FIFOs`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "file")
@@ -134,7 +134,7 @@ struct `A mode that is set` {
             #expect(try tester.setMode(0o750, of: path) == .unchanged)
             #expect(try sample.temporary.status(of: path.description).permissions == 0o750)
         }
-        // Of this one nobody had been told.
+        // The FIFO had not been reported before.
         #expect(
             try sample.history().suffix(4) == ["touched file", "touched directory", "created fifo", "touched fifo"])
         #expect(try tester.setMode(0, of: "file") == .written(7))
@@ -143,7 +143,7 @@ struct `A mode that is set` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `is that of what a link leads to`() throws {
+    @Test func `setting the mode of a symbolic link sets that of its target`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "file", mode: 0o600)

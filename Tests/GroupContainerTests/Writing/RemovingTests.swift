@@ -5,19 +5,19 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A removal` {
-    @Test func `takes a file away, with one record, and leaves nothing in staging`() throws {
+struct `Removing items` {
+    @Test func `removing a file makes one record, and leaves nothing in staging`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a/file")
-        #expect(try tester.remove("a/file") == 3)
+        #expect(try tester.remove("a/file").generation == 3)
         #expect(code { try tester.readBytes("a/file") } == .notFound)
         #expect(code { try tester.remove("a/file") } == .notFound)
         #expect(try sample.history() == ["created a", "created a/file", "removed a/file"])
         try sample.expectNothingLeft()
     }
 
-    @Test func `of a directory with something in it is refused unless everything is meant to go`() throws {
+    @Test func `removing a directory with items in it is refused unless it is recursive`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a/b/file")
@@ -36,7 +36,7 @@ struct `A removal` {
     }
 
     // case 24
-    @Test func `of a link takes the link, never what it leads to`() throws {
+    @Test func `removing a symbolic link removes the link, and never its target`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "directory/file")
@@ -51,7 +51,7 @@ struct `A removal` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `takes what is neither file nor directory`() throws {
+    @Test func `a FIFO can be moved and removed`() throws {
         let sample = try SampleContainer()
         try sample.temporary.run("mkfifo", "fifo")
         try sample.coordinator().blocking.move("fifo", to: "moved")
@@ -62,7 +62,7 @@ struct `A removal` {
 
     // case 25
     @Test(arguments: ["", "a//b", "..", "/etc/passwd", ".group", ".group/format", "a\0", "a/../../b"])
-    func `and every other change of what is no item's name is refused`(name: String) throws {
+    func `removing or changing a path that names no item is refused`(name: String) throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "file")
@@ -79,7 +79,7 @@ struct `A removal` {
         #expect(try sample.history() == ["created file"])
     }
 
-    @Test func `needs a lock that says so`() throws {
+    @Test func `a removal needs an access that permits it`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "directory/file")
@@ -99,7 +99,7 @@ struct `A removal` {
         #expect(try sample.container.items().isEmpty)
     }
 
-    @Test func `waits for each process that holds something in the directory`() throws {
+    @Test func `removing a directory waits for holders of items in it`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "directory/inner/file")
@@ -109,25 +109,25 @@ struct `A removal` {
         try tester.remove("directory", recursively: true, timeout: .zero)
     }
 
-    @Test func `suspends as well as it blocks`() async throws {
+    @Test func `async changes of items work as blocking ones`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         #expect(try await tester.createDirectory("a/b") == .written(2))
         #expect(try await tester.createDirectory("a/b") == .unchanged)
         try await tester.write(bytes: [1], to: "a/b/file")
         #expect(try await tester.copy("a/b/file", to: "copy") == .written(4))
-        #expect(try await tester.move("a", to: "c") == 5)
-        #expect(try await tester.setMode(0o600, of: "copy", .relaxed) == .written(6))
-        #expect(try await tester.remove("c", recursively: true) == 7)
+        #expect(try await tester.move("a", to: "c").generation == 5)
+        #expect(try await tester.setMode(0o600, of: "copy", durability: .relaxed) == .written(6))
+        #expect(try await tester.remove("c", recursively: true).generation == 7)
         #expect(try sample.container.items().map(\.path) == ["copy"])
     }
 }
 
 extension SampleContainer {
-    /// Nothing on its way, nothing to be repaired.
+    /// Expects nothing in staging, and nothing to be repaired.
     func expectNothingLeft(_ location: SourceLocation = #_sourceLocation) throws {
         #expect(
             try temporary.staged().isEmpty, sourceLocation: location)
-        #expect(container.member.memberTable.slotsWithPending().isEmpty, sourceLocation: location)
+        #expect(container.opened.memberTable.slotsWithInFlight().isEmpty, sourceLocation: location)
     }
 }

@@ -5,14 +5,14 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A snapshot for uploading` {
-    @Test func `stays as it was while the item is written, because the lock was given back`() throws {
+struct `Snapshots for uploading` {
+    @Test func `a snapshot for uploading stays as it was while the item is written`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         let other = sample.coordinator("other")
         _ = try tester.write(bytes: [1], to: "file", mode: 0o640)
         let place = try tester.coordinate(.reading("file", .forUploading)) { access throws in
-            // On a thread of its own: nested in this one it would be the same request.
+            // On a thread of its own: nested in this access it would be the same request.
             #expect(
                 try Side { try other.blocking.write(bytes: [2, 3], to: "file", timeout: .zero) }.answer() == .written(2)
             )
@@ -29,7 +29,7 @@ struct `A snapshot for uploading` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `of a directory has everything in it`() throws {
+    @Test func `a snapshot of a directory has everything in it`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "directory/inner/file", mode: 0o604)
@@ -55,7 +55,7 @@ struct `A snapshot for uploading` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `of nothing has nothing, and of what is no file is refused`() throws {
+    @Test func `a snapshot of a missing item is empty, and a snapshot of a FIFO is refused`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         try tester.coordinate(.reading("missing", .forUploading)) { access throws in
@@ -67,7 +67,7 @@ struct `A snapshot for uploading` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `beside something that is written keeps the lock until the end`() throws {
+    @Test func `a snapshot beside a written item keeps the lock until the end`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a")
@@ -77,7 +77,7 @@ struct `A snapshot for uploading` {
         #expect(try tester.readBytes("b") == [1, 2])
     }
 
-    @Test func `of an item is not made for plain reading: its place is the item's own`() throws {
+    @Test func `the place of an item in a plain access is the item's own path`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "directory/a")
@@ -89,8 +89,8 @@ struct `A snapshot for uploading` {
 }
 
 @Suite(.timeLimit(.minutes(1)))
-struct `What the directory says of an item` {
-    @Test func `is told while somebody else holds it, but not its content`() throws {
+struct `Metadata accesses` {
+    @Test func `metadata of an item can be read while another access holds it, and its content cannot`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1, 2, 3], to: "file")
@@ -109,7 +109,7 @@ struct `What the directory says of an item` {
         try holder.end()
     }
 
-    @Test func `is not told once the closure has ended`() throws {
+    @Test func `an access to a snapshot is refused after its closure`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "file")

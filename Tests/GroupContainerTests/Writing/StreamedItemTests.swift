@@ -5,7 +5,7 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `An item that is written and read piece by piece` {
+struct `Streamed items` {
     private static func bytes(_ size: Int) -> [UInt8] { (0..<size).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) } }
 
     private static func pieces(_ content: [UInt8], of size: Int) -> [ArraySlice<UInt8>] {
@@ -22,7 +22,8 @@ struct `An item that is written and read piece by piece` {
     }
 
     @Test(arguments: [0, 1, 1 << 20, 1 << 20 + 1, 3_000_000], [1 << 16, 1 << 22])
-    func `has what was written, and is unchanged when it is written again`(size: Int, piece: Int) throws {
+    func `a streamed item has what was written, and is unchanged when it is written again`(size: Int, piece: Int) throws
+    {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         let content = Self.bytes(size)
@@ -46,7 +47,7 @@ struct `An item that is written and read piece by piece` {
     }
 
     @Test(arguments: [10, 3_000_000])
-    func `has the mode that a write of all at once gives`(size: Int) throws {
+    func `a streamed item has the mode that a write of all at once gives`(size: Int) throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         let content = Self.bytes(size)
@@ -65,7 +66,7 @@ struct `An item that is written and read piece by piece` {
     private struct Stopped: Error {}
 
     @Test(arguments: [10, 3_000_000])
-    func `stays as it was where the closure throws`(size: Int) throws {
+    func `a streamed item stays as it was if the closure throws`(size: Int) throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a")
@@ -88,12 +89,12 @@ struct `An item that is written and read piece by piece` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `is held by nobody while its new content comes`() throws {
+    @Test func `a streamed item is not locked while its new content comes`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         let before = try tester.write(bytes: [1], to: "a")
         #expect(before == .written(1))
-        var other: WriteOutcome?
+        var other: WriteResult?
         let ending = code {
             try tester.write(to: "a", if: .generation(1)) { writer in
                 try writer.write(contentsOf: Self.bytes(3_000_000))
@@ -106,7 +107,7 @@ struct `An item that is written and read piece by piece` {
     }
 
     @Test(arguments: [10, 3_000_000])
-    func `changes together with others in a transaction`(size: Int) throws {
+    func `a streamed item changes together with others in a transaction`(size: Int) throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         let content = Self.bytes(size)
@@ -125,7 +126,7 @@ struct `An item that is written and read piece by piece` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `is read and written in tasks, too`() async throws {
+    @Test func `a streamed item is read and written in tasks, too`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         let content = Self.bytes(3_000_000)
@@ -135,7 +136,7 @@ struct `An item that is written and read piece by piece` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `is refused where it is no file`() throws {
+    @Test func `streaming from a missing item, or from or to a directory, is refused`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         try tester.createDirectory("directory")

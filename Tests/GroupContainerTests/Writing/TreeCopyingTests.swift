@@ -5,30 +5,34 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A directory that is copied` {
+struct `Copies of directories` {
     private let isRoot = effectiveUser() == 0
 
     private func tree(_ sample: SampleContainer) throws -> BlockingCoordinator {
         let tester = sample.coordinator().blocking
-        _ = try tester.write(bytes: [1], to: "a/b/file", .relaxed, mode: 0o640)
-        _ = try tester.write(bytes: [2, 2], to: "a/other", .relaxed, mode: 0o444)
+        _ = try tester.write(bytes: [1], to: "a/b/file", durability: .relaxed, mode: 0o640)
+        _ = try tester.write(bytes: [2, 2], to: "a/other", durability: .relaxed, mode: 0o444)
         try sample.temporary.run("ln", "-s", "b/file", "a/link")
         try sample.temporary.run("mkdir", "-m", "2510", "a/closed", "a/empty")
         return tester
     }
 
     @Test(arguments: [Durability.durable, .relaxed])
-    func `appears with everything in it as one transaction, in which parents come first`(
+    func `a copied directory appears as one transaction, in which parents come first`(
         durability: Durability
     ) throws {
         let sample = try SampleContainer()
         let tester = try tree(sample)
         let start = try sample.container.changes().count
-        #expect(try tester.copy("a", to: "new/c", recursively: true, durability) == .written(UInt64(start) + 2))
+        #expect(
+            try tester.copy("a", to: "new/c", recursively: true, durability: durability)
+                == .written(Generation(rawValue: UInt64(start) + 2)))
         let changes = try sample.container.changes().dropFirst(start)
         #expect(changes.first?.path == "new" && changes.first?.transaction == nil)
         let told = changes.dropFirst()
-        #expect(told.first?.path == "new/c" && told.allSatisfy { $0.kind == .created && $0.sequence == start + 2 })
+        #expect(
+            told.first?.path == "new/c"
+                && told.allSatisfy { $0.kind == .created && $0.sequence.rawValue == UInt64(start) + 2 })
         #expect(Set(told.compactMap(\.transaction?.identifier)).count == 1)
         let names = ["new/c", "new/c/b", "new/c/b/file", "new/c/closed", "new/c/empty", "new/c/link", "new/c/other"]
         #expect(told.map(\.path.description).sorted() == names)
@@ -38,19 +42,20 @@ struct `A directory that is copied` {
         #expect(try tester.readBytes("new/c/b/file") == [1])
         #expect(try tester.readBytes("new/c/link") == [1])
         try sample.expectNothingLeft()
-        // What stands there is what the record says: nobody takes it for a change without coordination.
+        // The items are as the record describes them: they are not taken for external changes.
         let before = try sample.container.changes().count
         try sample.container.noteUncoordinatedChanges()
         let foreign = try sample.container.changes().dropFirst(before).map(\.path.description)
         #expect(foreign.sorted() == ["a/closed", "a/empty", "a/link"])
-        // Its content is known, too: the same bytes again are a touch.
+        // The content is known, too: the same bytes again are a touch.
         try sample.temporary.put("\u{1}", at: "new/c/b/file", mode: 0o640)
         try sample.container.noteUncoordinatedChanges()
         #expect(try sample.history().last == "touched new/c/b/file")
     }
 
     // case 26
-    @Test(arguments: attributePlaces) func `keeps mode, owner, attributes and lists of all that is in it`(
+    @Test(arguments: attributePlaces)
+    func `a copied directory keeps modes, owners, attributes and lists of everything in it`(
         place: String
     ) throws {
         let sample = try SampleContainer(in: place)
@@ -75,12 +80,12 @@ struct `A directory that is copied` {
         #expect(try sample.temporary.status(of: "c").mode == sample.temporary.status(of: "a").mode)
     }
 
-    @Test func `may take the place of an empty directory only`() throws {
+    @Test func `a copied directory may replace only an empty directory`() throws {
         let sample = try SampleContainer()
         let tester = try tree(sample)
-        _ = try tester.write(bytes: [9], to: "file", .relaxed)
-        _ = try tester.write(bytes: [9], to: "full/file", .relaxed)
-        _ = try tester.createDirectory("empty", .relaxed)
+        _ = try tester.write(bytes: [9], to: "file", durability: .relaxed)
+        _ = try tester.write(bytes: [9], to: "full/file", durability: .relaxed)
+        _ = try tester.createDirectory("empty", durability: .relaxed)
         let before = try sample.history()
         #expect(code { try tester.copy("a", to: "empty", recursively: true) } == .conflict)
         #expect(code { try tester.copy("a", to: "full", recursively: true, replacing: true) } == .notEmpty)
@@ -93,42 +98,46 @@ struct `A directory that is copied` {
         try tester.copy("a", to: "empty", recursively: true, replacing: true)
         #expect(try sample.history()[before.count] == "modified empty")
         #expect(try tester.readBytes("empty/b/file") == [1])
-        // An empty one is a change like any other.
-        #expect(try tester.copy("a/empty", to: "void", recursively: true) == .written(UInt64(before.count) + 2))
-        #expect(try tester.copy("a/other", to: "single", recursively: true) == .written(UInt64(before.count) + 3))
+        // Copying an empty directory is a change like any other.
+        #expect(
+            try tester.copy("a/empty", to: "void", recursively: true)
+                == .written(Generation(rawValue: UInt64(before.count) + 2)))
+        #expect(
+            try tester.copy("a/other", to: "single", recursively: true)
+                == .written(Generation(rawValue: UInt64(before.count) + 3)))
         #expect(try tester.copy("a/other", to: "single", recursively: true, replacing: true) == .unchanged)
         try sample.expectNothingLeft()
     }
 
-    @Test func `with FIFOs or sockets in it is refused by their names before anything happens`() throws {
+    @Test func `copying a directory with a FIFO in it is refused by its name before anything happens`() throws {
         let sample = try SampleContainer()
         let tester = try tree(sample)
         try sample.temporary.run("mkfifo", "a/b/fifo")
         let before = try sample.history()
         let error = #expect(throws: CoordinationError.self) { try tester.copy("a", to: "new/c", recursively: true) }
-        #expect(error?.code == .wrongType && error?.cause.contains("a/b/fifo") == true)
+        #expect(error?.code == .wrongType && error?.reason.contains("a/b/fifo") == true)
         #expect(try sample.history() == before)
         #expect(throws: Errno.noSuchEntry) { _ = try sample.temporary.status(of: "new") }
         try sample.expectNothingLeft()
     }
 
-    @Test func `with more in it than one record has room for is refused before anything happens`() throws {
+    @Test func `copying a directory with too many items for one record is refused before anything happens`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         let name = String(repeating: "n", count: 200)
         try sample.temporary.run("mkdir", "a")
-        // 4 MiB divided by what a part with such a path needs.
+        // 15,000 parts with such a path need more than the 4 MiB of a record.
         let script = "i=0; while [ $i -lt 15000 ]; do : > a/\(name)$i; i=$((i + 1)); done"
         try sample.temporary.run("sh", "-c", script)
         let error = #expect(throws: CoordinationError.self) {
             try tester.copy("a", to: "new/\(name)/c", recursively: true)
         }
-        #expect(error?.code == .limitReached && error?.cause.contains("15000 items") == true, "\(error as Any)")
+        #expect(error?.code == .limitReached && error?.reason.contains("15000 items") == true, "\(error as Any)")
         #expect(try sample.history().isEmpty)
         try sample.expectNothingLeft()
     }
 
-    @Test func `is waited for as a whole at both ends`() throws {
+    @Test func `copying a directory needs locks on the whole of both directories`() throws {
         let sample = try SampleContainer()
         let tester = try tree(sample)
         for item in ["a/b/file", "c/d/e"] as [ItemPath] {
@@ -148,7 +157,7 @@ struct `A directory that is copied` {
         #expect(try tester.readBytes("c/b/file") == [1])
     }
 
-    @Test func `is the one that a link leads to`() throws {
+    @Test func `copying a symbolic link to a directory copies the directory`() throws {
         let sample = try SampleContainer()
         let tester = try tree(sample)
         try sample.temporary.run("ln", "-s", "a", "way")
@@ -158,7 +167,7 @@ struct `A directory that is copied` {
 }
 
 extension Container {
-    /// All that are kept.
+    /// Returns all changes that are kept.
     fileprivate func changes() throws -> [Change] {
         var follower = try recordedChanges(since: .start)
         var found: [Change] = []

@@ -4,7 +4,7 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A condition of a change` {
+struct `Write conditions` {
     private func conflict<Answer>(
         _ location: SourceLocation = #_sourceLocation, of body: () throws -> Answer
     ) -> CoordinationError? {
@@ -18,35 +18,39 @@ struct `A condition of a change` {
             (WriteCondition.always, nil, true), (.always, 7, true), (.absent, nil, true), (.absent, 7, false),
             (.generation(7), nil, false), (.generation(7), 7, true), (.generation(7), 8, false),
             (.generation(7), 6, false),
-        ] as [(WriteCondition, UInt64?, Bool)])
-    func `holds or does not`(condition: WriteCondition, present: UInt64?, holds: Bool) {
+        ] as [(WriteCondition, Generation?, Bool)])
+    func `a write condition holds for the generations that it allows`(
+        condition: WriteCondition, present: Generation?, holds: Bool
+    ) {
         #expect(condition.holds(at: present) == holds)
     }
 
-    @Test func `lets through who has read the last generation, and tells others what it is`() throws {
+    @Test func `a conditional write needs the last generation, and its error contains it`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.write(bytes: [1], to: "a") == .written(1))
         #expect(try tester.write(bytes: [2], to: "a", if: .generation(1)) == .written(2))
         let error = conflict { try tester.write(bytes: [3], to: "a", if: .generation(1)) }
         #expect(error?.generation == 2)
-        #expect(error?.description == "cannot write 'a': it is at generation 2, not 1; read it again")
+        #expect(
+            error?.description
+                == "cannot write 'a' in '\(sample.container.path)': the item is at generation 2, not 1; read it again")
         #expect(try tester.readBytes("a") == [2])
         #expect(try sample.history() == ["created a", "modified a"])
         #expect(try sample.holding().isEmpty)
     }
 
-    @Test func `of absence is about what stands there now`() throws {
+    @Test func `a condition of absence or of a generation is about the item as it is now`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.write(bytes: [1], to: "d/a", if: .absent) == .written(2))
         let there = conflict { try tester.write(bytes: [2], to: "d/a", if: .absent) }
         #expect(there?.generation == 2)
-        #expect(there?.cause == "it is at generation 2, and nothing was to stand there")
+        #expect(there?.reason == "the item is at generation 2, and was to be absent")
         #expect(conflict { try tester.write(bytes: [2], to: "d", if: .absent) }?.generation == 1)
         let gone = conflict { try tester.write(bytes: [2], to: "e/b", if: .generation(2)) }
-        #expect(gone?.generation == nil && gone?.cause == "nothing stands there, rather than generation 2")
-        #expect(try tester.remove("d/a") == 3)
+        #expect(gone?.generation == nil && gone?.reason == "there is no item, rather than one at generation 2")
+        #expect(try tester.remove("d/a").generation == 3)
         #expect(conflict { try tester.write(bytes: [1], to: "d/a", if: .generation(2)) }?.generation == nil)
         #expect(try tester.write(bytes: [1], to: "d/a", if: .absent) == .written(4))
         #expect(conflict { try tester.write(bytes: [1], to: "d/a", if: .generation(2)) }?.generation == 4)
@@ -54,7 +58,7 @@ struct `A condition of a change` {
             !sample.temporary.path.isEmpty && (try? sample.temporary.status(of: "e")) == nil, "no directory on the way")
     }
 
-    @Test func `that fails is a conflict though the bytes are the same`() throws {
+    @Test func `a condition that fails is a conflict though the bytes are the same`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.write(bytes: [1], to: "a") == .written(1))
@@ -63,21 +67,21 @@ struct `A condition of a change` {
         #expect(conflict { try tester.write(bytes: [1], to: "a", if: .absent) }?.generation == 1)
     }
 
-    @Test func `of a removal or a move is about the item that goes`() throws {
+    @Test func `a condition of a removal or a move is about the item that goes`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.write(bytes: [1], to: "d/a") == .written(2))
         #expect(conflict { try tester.remove("d/a", if: .generation(1)) }?.generation == 2)
         #expect(conflict { try tester.move("d/a", to: "b", if: .generation(1)) }?.generation == 2)
         #expect(conflict { try tester.remove("d/a", if: .absent) }?.generation == 2)
-        #expect(try tester.move("d/a", to: "b", if: .generation(2)) == 3)
+        #expect(try tester.move("d/a", to: "b", if: .generation(2)).generation == 3)
         #expect(conflict { try tester.move("b", to: "c", if: .generation(2)) }?.generation == 3)
         #expect(code { try tester.remove("d/a", if: .generation(2)) } == .notFound)
-        #expect(try tester.remove("d", recursively: true, if: .generation(1)) == 4)
-        #expect(try tester.remove("b", if: .generation(3)) == 5)
+        #expect(try tester.remove("d", recursively: true, if: .generation(1)).generation == 4)
+        #expect(try tester.remove("b", if: .generation(3)).generation == 5)
     }
 
-    @Test func `may be met several times within one access`() throws {
+    @Test func `a condition may be met several times within one access`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         try tester.coordinate(.writing("a"), .writing("b")) { (access) throws in
@@ -89,7 +93,7 @@ struct `A condition of a change` {
         }
     }
 
-    @Test func `in a transaction is about what stands there without it`() throws {
+    @Test func `a condition in a transaction is about the items before the transaction`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.write(bytes: [1], to: "a") == .written(1))
@@ -114,7 +118,7 @@ struct `A condition of a change` {
         #expect(try tester.generation(of: "b") == nil)
     }
 
-    @Test func `in a transaction sees what was changed without coordination`() throws {
+    @Test func `a condition in a transaction takes account of external changes`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.write(bytes: [1], to: "a") == .written(1))
@@ -128,17 +132,18 @@ struct `A condition of a change` {
         #expect(try sample.history() == ["created a", "modified a", "modified a"])
     }
 
-    @Test func `keeps each of many threads' ones`() throws {
+    @Test func `conditional writes of many threads lose no update`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
-        try tester.write(0, to: "counter", .relaxed)
+        try tester.write(0, to: "counter", durability: .relaxed)
         let sides = (0..<4).map { _ in
             Side {
                 var count = 0
                 while count < 25 {
                     let read = try tester.readVersion("counter", as: Int.self)
                     do {
-                        try tester.write(read.content + 1, to: "counter", .relaxed, if: .generation(read.generation))
+                        try tester.write(
+                            read.content + 1, to: "counter", durability: .relaxed, if: .generation(read.generation))
                         count += 1
                     } catch let error as CoordinationError where error.code == .conflict {
                         #expect(error.generation ?? 0 > read.generation)

@@ -10,20 +10,20 @@ private struct Todo: Codable, Equatable, Sendable {
 }
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A coordinated write` {
-    @Test func `is read back, and unchanged when it is made again`() throws {
+struct `Coordinated writes` {
+    @Test func `a written file is read back, and unchanged when it is written again`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.write(bytes: [1, 2], to: "file") == .written(1))
         #expect(try tester.readBytes("file") == [1, 2])
         #expect(try tester.write(bytes: [1, 2], to: "file") == .unchanged)
         #expect(try tester.write(bytes: [1, 3], to: "file") == .written(2))
-        #expect(try tester.write(bytes: [], to: "file", .relaxed) == .written(3))
+        #expect(try tester.write(bytes: [], to: "file", durability: .relaxed) == .written(3))
         #expect(try tester.readBytes("file") == [])
         #expect(try sample.history() == ["created file", "modified file", "modified file"])
     }
 
-    @Test func `suspends as well as it blocks`() async throws {
+    @Test func `async writes, reads and updates work as blocking ones`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         #expect(try await tester.write(bytes: [1], to: "file") == .written(1))
@@ -35,7 +35,7 @@ struct `A coordinated write` {
         #expect(try await tester.update("todo", default: [Todo]()) { _ in } == .unchanged)
     }
 
-    @Test func `of a value starts from its default and stops at what does not decode`() throws {
+    @Test func `an update of a value starts from its default, and fails on what does not decode`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         try tester.update("new", default: 41) { $0 += 1 }
@@ -47,7 +47,7 @@ struct `A coordinated write` {
         #expect(try sample.temporary.content(of: "new") == "{broken")
     }
 
-    @Test func `of a value is read where it was written, with its generation`() async throws {
+    @Test func `a value that is written in an access is read there, with its generation`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         try await tester.coordinate([.writing("numbers"), .reading("other")]) { access in
@@ -61,7 +61,7 @@ struct `A coordinated write` {
         }
     }
 
-    @Test func `of a mode goes where a link leads, and finds nothing where it leads nowhere`() throws {
+    @Test func `setting a mode through a symbolic link needs an existing target`() throws {
         let sample = try SampleContainer()
         try sample.temporary.run("ln", "-s", "nowhere", "link")
         let tester = sample.coordinator().blocking
@@ -71,7 +71,7 @@ struct `A coordinated write` {
         #expect(try sample.temporary.status(of: "nowhere").permissions == 0o604)
     }
 
-    @Test func `of bytes gets what is there, or nil`() throws {
+    @Test func `an update of bytes gets the present content, or nil`() throws {
         let tester = try SampleContainer()
         let blocking = tester.coordinator().blocking
         #expect(try blocking.updateBytes("a") { ($0 ?? [7]) + [1] } == .written(1))
@@ -79,7 +79,7 @@ struct `A coordinated write` {
         #expect(try blocking.readBytes("a") == [7, 1, 2])
     }
 
-    @Test func `whose closure throws changes nothing and gives its lock back`() throws {
+    @Test func `an update whose closure throws changes nothing and gives its lock back`() throws {
         struct Mine: Error {}
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
@@ -91,7 +91,7 @@ struct `A coordinated write` {
 
     // case 26
     @Test(arguments: [0o640, 0o600, 0o755, 0o400, 0o2664] as [UInt32])
-    func `keeps the mode of what it replaces`(mode: UInt32) throws {
+    func `a write keeps the mode of the file it replaces`(mode: UInt32) throws {
         let sample = try SampleContainer()
         try sample.temporary.put("old", at: "file", mode: mode)
         let tester = sample.coordinator()
@@ -100,7 +100,7 @@ struct `A coordinated write` {
         #expect(try sample.temporary.content(of: "file") == "new")
     }
 
-    @Test func `with a mode of its own sets it, also where the bytes are the same`() throws {
+    @Test func `a write with a mode sets it, also where the bytes are the same`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "file", mode: 0o640)
@@ -110,24 +110,24 @@ struct `A coordinated write` {
         #expect(try tester.write(bytes: [1], to: "file", mode: 0o600) == .unchanged)
     }
 
-    @Test func `makes the directories on its way, each with its record`() throws {
+    @Test func `a write creates missing directories, each with its record`() throws {
         let sample = try SampleContainer()
         #expect(try sample.coordinator().blocking.write(bytes: [1], to: "a/b/c") == .written(3))
         #expect(try sample.history() == ["created a", "created a/b", "created a/b/c"])
         #expect(try sample.coordinator().blocking.readBytes("a/b/c") == [1])
     }
 
-    @Test func `leaves nothing in staging and nothing pending`() throws {
+    @Test func `a write leaves nothing in staging and no in-flight operation`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         for number in 0..<20 { _ = try tester.write(bytes: [UInt8(number)], to: "a/file-\(number % 3)") }
         #expect(code { try tester.write(bytes: [1], to: "a") } == .wrongType)
         #expect(try sample.temporary.staged().isEmpty)
-        #expect(sample.container.member.memberTable.slotsWithPending().isEmpty)
+        #expect(sample.container.opened.memberTable.slotsWithInFlight().isEmpty)
     }
 
     // case 27
-    @Test func `breaks a hard link: the other name keeps the old content`() throws {
+    @Test func `a write breaks a hard link: the other name keeps the old content`() throws {
         let sample = try SampleContainer()
         try sample.temporary.put("old", at: "file")
         try sample.temporary.run("ln", "file", "other")
@@ -135,7 +135,7 @@ struct `A coordinated write` {
         #expect(try sample.temporary.content(of: "other") == "old")
     }
 
-    @Test func `says who made it`() throws {
+    @Test func `a change contains the process and the purpose of its writer`() throws {
         let sample = try SampleContainer()
         _ = try sample.coordinator("the app").blocking.write(bytes: [1], to: "file")
         var follower = try sample.container.recordedChanges(since: .start)

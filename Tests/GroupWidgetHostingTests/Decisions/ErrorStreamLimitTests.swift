@@ -2,7 +2,7 @@ import Testing
 
 @testable import GroupWidgetHosting
 
-@Suite struct `A widget that says much on its standard error` {
+@Suite struct `A limit of a widget's standard error` {
     private static let second: Int64 = 1_000_000_000
 
     private func pausedUntil(_ errorLimit: inout ErrorStreamLimit, after count: Int, at now: Int64) -> Int64? {
@@ -10,14 +10,14 @@ import Testing
         return errorLimit.pausedUntil
     }
 
-    @Test func `is heard at once up to a mebibyte, and then waits as long as the rest takes`() {
+    @Test func `standard error is read at once up to a mebibyte, and then at its rate`() {
         var errorLimit = ErrorStreamLimit()
         for _ in 0..<16 { #expect(pausedUntil(&errorLimit, after: 65_536, at: 0) == nil) }
         #expect(pausedUntil(&errorLimit, after: 65_536, at: 0) == Self.second)
         #expect(pausedUntil(&errorLimit, after: 131_072, at: Self.second) == 3 * Self.second)
     }
 
-    @Test func `is listened to again once, and is not waited for any more then, even if it says nothing`() {
+    @Test func `a paused standard error is resumed once, also if nothing is written`() {
         var errorLimit = ErrorStreamLimit()
         errorLimit.note(1_048_576 + 65_536, at: 0)
         let begun = [Self.second - 1, Self.second, 2 * Self.second].map { errorLimit.endsPause(at: $0) }
@@ -25,14 +25,14 @@ import Testing
         #expect(errorLimit.pausedUntil == nil)
     }
 
-    @Test func `is heard as before once it has said little for a while`() {
+    @Test func `a quiet time gives a widget's standard error its whole limit back`() {
         var errorLimit = ErrorStreamLimit()
         errorLimit.note(2 << 20, at: 0)
         #expect(pausedUntil(&errorLimit, after: 1 << 20, at: 40 * Self.second) == nil)
         #expect(pausedUntil(&errorLimit, after: 1, at: 40 * Self.second) != nil)
     }
 
-    @Test func `is heard for ever at that rate, wherever the clock stands`() {
+    @Test func `the rate of standard error holds at any value of the clock`() {
         var (errorLimit, now) = (ErrorStreamLimit(), Int64.max / 2)
         for _ in 0..<10_000 {
             if let until = pausedUntil(&errorLimit, after: 65_536, at: now) { now = until }

@@ -4,7 +4,7 @@ import Widgets
 
 @testable import GroupWidgetHosting
 
-@Suite struct `A host, whatever happens` {
+@Suite struct `A widget host under random events` {
     private static let manifests = ["a", "b", "c"].map { kind in
         WidgetManifest(kind: kind, executable: kind, rooms: [.compact: .init(), .expanded: .init()])
     }
@@ -30,7 +30,7 @@ import Widgets
         }
     }
 
-    @Test(arguments: UInt64(0)..<60) func `never has two processes of a widget, nor talks to a stopped one`(
+    @Test(arguments: UInt64(0)..<60) func `a host never has two processes of a widget, nor sends to a stopped one`(
         seed: UInt64
     ) {
         var world = HostWorld(Self.manifests, seed: seed)
@@ -41,7 +41,8 @@ import Widgets
         #expect(world.violations == [])
     }
 
-    @Test(arguments: UInt64(100)..<140) func `shows the truth of each visible widget when it has become quiet`(
+    @Test(arguments: UInt64(100)..<140)
+    func `a host shows the current content of each visible widget once all is quiet`(
         seed: UInt64
     ) {
         var world = HostWorld(Self.manifests, seed: seed)
@@ -70,7 +71,7 @@ import Widgets
 }
 
 extension SeededGenerator {
-    /// For what need not come again in the same way.
+    /// A new generator with a fixed seed, for one use.
     fileprivate static var once: SeededGenerator {
         get { SeededGenerator(seed: 7) }
         set {}

@@ -4,7 +4,7 @@ import Widgets
 
 @testable import GroupWidgetHosting
 
-@Suite struct `A host decides` {
+@Suite struct `Decisions of a widget host` {
     private static func world(_ manifests: WidgetManifest...) -> HostWorld {
         var world = HostWorld(manifests, seed: 1)
         world.isWellBehaved = true
@@ -23,7 +23,7 @@ import Widgets
         }
     }
 
-    @Test func `that changes which come together, or during an update, cost one update`() {
+    @Test func `several changes at once or during an update cause one update`() {
         var world = Self.world(Self.plain)
         world.pass(Self.plain.refreshing.interval)
         let before = world.actions.count
@@ -39,7 +39,7 @@ import Widgets
         #expect(updates(world.actions[before...]).count == 2 && world.shown("a") == "10")
     }
 
-    @Test func `that nothing is drawn for what looks the same`() {
+    @Test func `an update with the same view draws nothing`() {
         var world = Self.world(Self.plain)
         let before = world.actions.count
         world.happen(.changed(["a"]))
@@ -48,7 +48,7 @@ import Widgets
         #expect(!world.actions[before...].contains { if case .redraw = $0 { true } else { false } })
     }
 
-    @Test func `that another size is rendered, whatever the container says, and clipped`() {
+    @Test func `a new size is rendered without a change, and its view is clipped`() {
         var world = Self.world(Self.plain)
         #expect(world.panel("a")?.size == WidgetSize(columns: 40, rows: 1))
         let before = world.actions.count
@@ -62,7 +62,7 @@ import Widgets
         #expect(world.panel("a")?.size == WidgetSize(columns: 20, rows: 1))
     }
 
-    @Test func `that an app's request is heeded once`() {
+    @Test func `a reload request of an app causes one update`() {
         var world = Self.world(Self.plain)
         for _ in 0..<2 {
             let before = world.actions.count
@@ -75,7 +75,7 @@ import Widgets
         #expect(world.actions.contains { if case .keep(let ledger, "a") = $0 { ledger.reloads == 7 } else { false } })
     }
 
-    @Test func `that a timeline's entries come when their moment has come, and its refresh once`() {
+    @Test func `a timeline's entries are shown at their moments, and its refresh comes once`() {
         var world = HostWorld([Self.plain], seed: 1)
         world.isWellBehaved = true
         _ = world.step()
@@ -97,10 +97,10 @@ import Widgets
         #expect(updates(world.actions).count == 2)
         world.happen(answer(2))
         for _ in 0..<10 { world.pass(60_000_000_000) }
-        #expect(updates(world.actions).count == 2, "what asked for a refresh has had it")
+        #expect(updates(world.actions).count == 2, "the requested refresh was made")
     }
 
-    @Test func `that one that ends at once, again and again, is started less and less often`() {
+    @Test func `a widget that ends again and again is started after longer and longer pauses`() {
         var world = HostWorld([Self.plain], seed: 1)
         var starts = 0
         for _ in 0..<3_600 {
@@ -114,7 +114,7 @@ import Widgets
         #expect(world.panel("a")?.note?.subject == .ended("ended with status 1"))
     }
 
-    @Test func `that a hidden one is refreshed within its budget`() {
+    @Test func `a hidden widget is refreshed within its budget`() {
         var manifest = Self.plain
         manifest.refreshing.limit = RefreshBudget.Limit(perDay: 24, atOnce: 2)
         var world = Self.world(manifest)
@@ -134,7 +134,7 @@ import Widgets
         #expect(world.shown("a") == "\(24 * 60)" && world.panel("a")?.state == .suspended)
     }
 
-    @Test func `that one that says too much that nobody asked for is ended`() {
+    @Test func `a widget that sends too many unrequested messages is ended`() {
         var world = Self.world(Self.plain)
         for _ in 0..<199 { world.happen(.process(WidgetRun("a", 1), .said(.log("and on")))) }
         world.pass(1)
@@ -143,7 +143,7 @@ import Widgets
         #expect(world.panel("a")?.state == .ending && world.actions.contains(.kill(WidgetRun("a", 1))))
     }
 
-    @Test func `that a link leads nowhere but to its app and the web`() {
+    @Test func `a widget may open only its app's addresses and web addresses`() {
         var manifest = Self.plain
         manifest.urlScheme = "todo"
         var world = Self.world(manifest)

@@ -3,25 +3,25 @@ import Widgets
 
 @testable import GroupWidgetHosting
 
-/// A host's surroundings, without processes: widgets that do what widgets do, good and bad, and a clock.
+/// A simulation of a host's surroundings without processes: widgets, good and bad ones, and a clock.
 struct HostWorld {
     struct SimulatedWidget {
         var inbox: [HostMessage] = []
         var isStopped = false
         var hasSpoken = false
         var holds: [String] = []
-        /// On files of its own.
+        /// The locks on files of its own.
         var locks: [String] = []
-        /// What it showed last.
+        /// The content that the widget showed last.
         var rendered: Int?
-        /// Nothing can be expected of it any more.
+        /// True if the widget does nothing any more.
         var isStuck = false
     }
 
     private(set) var state: HostState
     private(set) var now = Moment(monotonic: 1_000_000_000, wall: 1_700_000_000_000_000_000)
     private(set) var widgets: [WidgetRun: SimulatedWidget] = [:]
-    /// What the container says, a number for each kind.
+    /// The content of the container, a number for each kind.
     private(set) var truth: [String: Int] = [:]
     private(set) var violations: [String] = []
     private(set) var actions: [HostAction] = []
@@ -73,9 +73,9 @@ struct HostWorld {
             widgets[run] = SimulatedWidget()
         case .send(let run, let message):
             guard let widget = widgets[run] else {
-                return violations.append("\(run) is told something, and is not there")
+                return violations.append("\(run) gets a message, and does not exist")
             }
-            if widget.isStopped { violations.append("\(run) is told something, and is stopped") }
+            if widget.isStopped { violations.append("\(run) gets a message, and is stopped") }
             if case .update = message, widget.inbox.contains(where: { if case .update = $0 { true } else { false } }) {
                 violations.append("\(run) is to update twice at once")
             }
@@ -97,13 +97,13 @@ struct HostWorld {
     private mutating func holdings(of run: WidgetRun) -> Holdings {
         guard let widget = widgets[run] else { return Holdings() }
         let isStopping = widget.isStopped && !isWellBehaved
-        // It took one before it stood still.
+        // The widget took a lock before it was stopped.
         if isStopping, roll(8) == 0 { widgets[run]?.locks = ["process 1 holds a lock"] }
         return Holdings(
             items: widget.holds, locks: widgets[run]?.locks ?? [], isGoingOn: isStopping && roll(4) == 0)
     }
 
-    /// One thing happens; false: nothing is under way.
+    /// Makes one pending event happen; returns false if there is none.
     mutating func step() -> Bool {
         if let run = stopping.popLast() {
             happen(.process(run, .stopped))
@@ -128,7 +128,7 @@ struct HostWorld {
         let mishap = isWellBehaved ? 100 : Int.random(in: 0..<40, using: &random)
         switch mishap {
         case 0: return die(run, .signal(11))
-        case 1: return happen(.process(run, .spoilt("it is no JSON")))
+        case 1: return happen(.process(run, .spoilt("it is not JSON")))
         case 2:
             widgets[run]?.isStuck = true
             return
@@ -177,7 +177,7 @@ struct HostWorld {
         happen(.process(run, .exited(end)))
     }
 
-    /// Until nothing happens by itself for so long.
+    /// Runs until nothing happens by itself for that time.
     mutating func settle(atMost time: Int64 = 86_400_000_000_000) {
         let end = now.monotonic + time
         while now.monotonic < end {

@@ -7,7 +7,7 @@ final class HostRun {
     let container: TemporaryContainer
     private(set) var host: RunningProcess
 
-    /// A manifest for each kind: its other fields as JSON members.
+    /// Creates a manifest for each kind, with its other fields as JSON members, and starts the host.
     init(_ kinds: [String: String], options: [String] = ["--grace", "0.3"]) throws {
         container = try TemporaryContainer()
         try FileManager.default.createDirectory(
@@ -32,10 +32,10 @@ final class HostRun {
             environment: environment(container))
     }
 
-    /// Once more, after the one before has ended.
+    /// Starts the host again, after the last one has ended.
     func start(_ options: [String] = []) throws { host = try Self.started(options, container) }
 
-    /// Runs a widget-host of its own to its end.
+    /// Runs another widget-host to its end.
     func run(_ words: String..., options: [String] = []) throws -> (status: Int32, text: String) {
         try RunningProcess(
             ["widget-host"] + words.prefix(1) + ["--widgets", widgets] + options + [container.path]
@@ -59,21 +59,21 @@ final class HostRun {
         _ = try container.groupctl("write", "Library/\(kind)", input: text)
     }
 
-    /// Until the host has told that.
+    /// Waits until the host has printed that.
     func await(_ kind: String, _ state: String, _ text: String) throws {
         try host.waitForText("\t\(kind)\t\(state)\t\(text)")
     }
 
     func send(_ line: String) throws { try host.send(line) }
 
-    /// The process that the widget has now: the last that it has said.
+    /// The present process of the widget: the last that the widget has logged.
     func process(of kind: String) -> Int32 {
         let lines = host.text.split(separator: "\n").map(String.init)
         let said = "widget-host: \(kind): process "
         return lines.last { $0.hasPrefix(said) }.flatMap { Int32($0.dropFirst(said.count)) } ?? -1
     }
 
-    /// Ends it, and returns all that it has told.
+    /// Ends the host, and returns everything that it has printed.
     @discardableResult func quit() throws -> String {
         try host.send("quit")
         return try host.finish().text

@@ -1,6 +1,6 @@
 @testable import GroupContainer
 
 extension TreeIndex {
-    /// For tests that are not about generations.
+    /// Applies a record without a sequence number, for tests that are not about generations.
     mutating func apply(_ record: ChangeRecord) { apply(record, at: 0) }
 }

@@ -4,7 +4,7 @@ import ScenarioKit
 import TestSupport
 import Testing
 
-/// A scenario against the real thing: a container with a follower that is its leader.
+/// Plays a scenario on a real container with a follower that is its leader.
 struct LiveStage: ScenarioStage {
     private(set) var watched: WatchedContainer?
 
@@ -20,7 +20,7 @@ struct LiveStage: ScenarioStage {
         case .live: try await Self.perform(steps, in: watched.container)
         case .inOneRound:
             try #require(watched.watcher.stop())
-            // It goes on, whatever comes.
+            // The leader goes on, whatever comes.
             defer { watched.watcher.signal(SIGCONT) }
             try await Self.perform(steps, in: watched.container)
         case .unwatched: try await watched.unwatched { try await Self.perform(steps, in: watched.container) }

@@ -1,11 +1,12 @@
+import GroupBytes
 import ScenarioKit
 import GroupSystemCalls
 import TestSupport
 
 @testable import GroupContainer
 
-/// A simulated tree and a journal in memory, as a watcher meets them. What the lines of the journal make of a tree
-/// is looked after at each of them.
+/// A simulated tree and a journal in memory, as a watcher meets them. The tree that the journal's lines make is checked
+/// at each of them.
 final class SimulatedWorld {
     var tree = SimulatedTree()
     private(set) var treeIndex = TreeIndex()
@@ -18,19 +19,19 @@ final class SimulatedWorld {
         return told
     }
 
-    /// Gets a line for each event, look and record: for who wants to know how it came to a fault.
+    /// Gets a line for each event, look and record, to find out how a fault came about.
     var tracing: ((String) -> Void)?
 
-    /// What others do before each look.
+    /// What other processes do before each look.
     var whileLooking: ((inout SimulatedTree) -> Void)?
 
-    /// What others do before a content is read.
+    /// What other processes do before a content is read.
     var whileReading: ((SimulatedWorld) -> Void)?
 
     /// Items of changes under a lock that are visible, and have no record yet.
     var pending: Set<[UInt8]> = []
 
-    /// Like a file system of which two changes that follow each other soon get the same date.
+    /// Whether two changes that follow each other soon get the same date, as on some file systems.
     var hasCoarseDates = false
 
     private func state(_ inode: UInt64, _ node: SimulatedTree.Node) -> ItemState {
@@ -85,7 +86,7 @@ final class SimulatedWorld {
 extension SimulatedWorld: WatchedFileSystem {
     var isSuperseded: Bool { false }
 
-    /// Nobody else writes.
+    /// There is no other writer.
     func catchUp() -> Bool { false }
 
     func found(_ location: ItemLocation) -> ItemState? {
@@ -100,7 +101,7 @@ extension SimulatedWorld: WatchedFileSystem {
         guard let found = found(location), (found.type, found.inode) == (.file, inode),
             let content = try? tree.content(location.bytes)
         else {
-            throw CoordinationError(Errno.noSuchEntry, item: "\(location)", operation: "watch")
+            throw CoordinationError(Errno.noSuchEntry, operation: "watch", item: "\(location)")
         }
         return Self.hash(content)
     }
@@ -138,14 +139,14 @@ extension SimulatedWorld: WatchedFileSystem {
         for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             if path.isEmpty && name == Array(".group".utf8) { continue }
             whileLooking?(&tree)
-            // By the open directory, wherever that is by now.
+            // Through the open directory, wherever that is by now.
             let entry = tree.entry(name, ofDirectory: inode)
             listing.entries.append((name, entry.map { state($0.inode, $0.node) }))
         }
         return listing
     }
 
-    /// Of those whose content was not read.
+    /// Learns the hashes of items whose content was not read.
     func learnHashes() {
         for (location, item) in treeIndex.items where item.state.type == .file && item.state.contentHash == nil {
             guard let found = found(location), found.looksLike(item.state) else { continue }
@@ -167,11 +168,11 @@ extension SimulatedWorld: WatchedFileSystem {
     }
 }
 
-/// A scenario for what decides alone: no process, no disk, no clock.
+/// Plays a scenario to the deciding code alone: no process, no disk, no clock.
 struct SimulatedStage: ScenarioStage {
     let view = SimulatedWorld()
     private var treeWatcher: TreeWatcher<SimulatedWorld>
-    /// So many events are read, and looked at, before the rest; of those that are there at once.
+    /// How many events are read and handled before the rest, of those that are there at once.
     var firstReading = 0
 
     init() { treeWatcher = TreeWatcher(view) }
@@ -181,7 +182,7 @@ struct SimulatedStage: ScenarioStage {
         try begin()
     }
 
-    /// Somebody becomes leader.
+    /// Lets another member become leader.
     mutating func begin() throws {
         for watch in treeWatcher.watches.numbers { view.tree.unwatch(watch) }
         _ = view.tree.drain()
@@ -199,7 +200,7 @@ struct SimulatedStage: ScenarioStage {
         try view.tree.perform(step)
     }
 
-    /// Some of the events that are there are taken, and looked at.
+    /// Takes some of the events that are there, and handles them.
     mutating func serve(atMost limit: Int = .max) throws {
         let events = view.tree.drain(atMost: limit)
         for event in view.tracing == nil ? [] : events {
@@ -228,7 +229,7 @@ struct SimulatedStage: ScenarioStage {
             if firstReading > 0 { try serve(atMost: firstReading) }
         case .unwatched:
             for step in steps { try perform(step) }
-            // What the events told is lost with the old leader.
+            // The events that are not read are lost with the old leader.
             for watch in treeWatcher.watches.numbers { view.tree.unwatch(watch) }
             _ = view.tree.drain()
             treeWatcher = TreeWatcher(view)

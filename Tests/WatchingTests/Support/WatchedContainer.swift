@@ -8,27 +8,27 @@ final class WatchedContainer {
     private(set) var watcher: Command
     var tree = StreamedTree()
 
-    /// `preparation` is done before anybody watches. The follower is told from the start.
+    /// Runs `preparation` before the container is watched. The follower gets all changes from the start.
     convenience init(_ preparation: String = "") async throws {
         let container = try await TemporaryContainer()
         if !preparation.isEmpty { try await Self.run(preparation, in: container) }
         try await self.init(container)
     }
 
-    /// From now on it is watched.
+    /// Watches the container from now on.
     init(_ container: TemporaryContainer) async throws {
         self.container = container
         watcher = try await container.watching("--json", "--since", "start")
         try await settle()
     }
 
-    /// A shell script in the container, without any coordination.
+    /// Runs a shell script in the container, without any coordination.
     static func run(_ script: String, in container: TemporaryContainer) async throws {
         let outcome = try await container.shell("set -e; cd \"$1\"; " + script)
         if outcome.status != 0 { throw TemporaryContainer.Failed(description: "\(script): \(outcome)") }
     }
 
-    /// What the stream says of a shell script that changes the container without coordination.
+    /// Returns what the stream reports of a shell script that changes the container without coordination.
     @discardableResult
     func changes(by script: String, at location: SourceLocation = #_sourceLocation) async throws -> [JSONChange] {
         try await Self.run(script, in: container)
@@ -37,7 +37,8 @@ final class WatchedContainer {
         return changes
     }
 
-    /// The same, where the leader is stopped meanwhile: it gets all events at once, when everything has happened.
+    /// Returns what the stream reports of a shell script that runs while the leader is stopped: it gets all events at
+    /// once, when everything has happened.
     @discardableResult
     func changes(inOneRoundBy script: String, at location: SourceLocation = #_sourceLocation) async throws
         -> [JSONChange]
@@ -49,7 +50,7 @@ final class WatchedContainer {
         return try await settle(at: location)
     }
 
-    /// Nobody follows while `body` does something; then the follower goes on where it was.
+    /// Runs `body` while no process follows; then the follower goes on where it was.
     func unwatched(_ body: () async throws -> Void) async throws {
         watcher.signal(SIGTERM)
         _ = try await watcher.finish()
@@ -57,13 +58,13 @@ final class WatchedContainer {
         watcher = try await container.watching("--json", "--since", tree.cursor.isEmpty ? "start" : tree.cursor)
     }
 
-    /// The same, each as a person would say it.
+    /// Returns what the stream reports of a shell script, each change as a short text.
     func told(by script: String, at location: SourceLocation = #_sourceLocation) async throws -> [String] {
         try await changes(by: script, at: location).map(\.summary)
     }
 
-    /// Reads every line up to now, and compares the tree that they make with the disk. A command that waits until the
-    /// leader has recorded everything says how many they are.
+    /// Reads every line up to now, and compares the tree that they make with the disk. Their number comes from a
+    /// command that waits until the leader has recorded everything.
     @discardableResult
     func settle(at location: SourceLocation = #_sourceLocation) async throws -> [JSONChange] {
         let place = tree.cursor.isEmpty ? "start" : tree.cursor
@@ -76,7 +77,7 @@ final class WatchedContainer {
         return changes
     }
 
-    /// The next line, applied to the tree.
+    /// Reads the next line, and applies it to the tree.
     @discardableResult
     func next() async throws -> JSONChange {
         guard let line = try await watcher.readLine() else {
@@ -89,7 +90,7 @@ final class WatchedContainer {
 }
 
 extension Array where Element: Equatable {
-    /// Without those that repeat the one before them.
+    /// The elements without those that repeat the one before them.
     var withoutRepetitions: [Element] {
         reduce(into: []) { if $0.last != $1 { $0.append($1) } }
     }

@@ -1,1 +1,1 @@
-"""What tools/bench consists of: ours and theirs, alternately in one run. Rows are in rows/, each a module."""
+"""The modules of tools/bench, which measures our programs and others in turns, in one run. Each row is a module in rows/."""

@@ -1,4 +1,4 @@
-"""The reader of the pipes (arrivals.c): what has been told, and when."""
+"""The reader of the pipes (arrivals.c): the reported changes, with their times."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from .failures import Failed
 
 @dataclass
 class Report:
-    """The last answer of the reader, in the order in which it is printed."""
+    """The last output of the reader, in the order in which it is printed."""
 
     open: int
     ready: int
@@ -49,7 +49,7 @@ class Arrivals:
         return Report(*map(int, self.answer().split()))
 
     def dump(self) -> dict[int, Arrival]:
-        """By the number of the sample; without those that were never told."""
+        """The times by the number of the sample, without samples that were never reported."""
         self.command(f"dump {self.dump_file}")
         self.answer()
         arrivals = {}

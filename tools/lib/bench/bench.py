@@ -1,4 +1,4 @@
-"""One run: what is shared by all rows, and the order in which contenders take their turns."""
+"""One run: the parts that all rows share, and the order of the contenders' turns."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ from .watchers import Watcher
 
 
 class Bench:
-    """Used with `with`: makes its directories, and removes them."""
+    """A run, used with `with`: makes its directories, and removes them."""
 
     def __init__(self, directory: str | None, is_quick: bool = False) -> None:
         self.is_quick = is_quick
@@ -31,7 +31,7 @@ class Bench:
     def __enter__(self) -> "Bench":
         self.programs = programs.build(self.progress.show)
         self.changes = Changes(self.programs)
-        # In memory: what is noted meanwhile disturbs no disk. Short, since watchman's socket is in it.
+        # In memory, so that notes during the run disturb no disk. A short path, because watchman's socket is in it.
         memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else self.directory
         self.scratch = tempfile.mkdtemp(prefix="bench.", dir=memory)
         self.places = [Place.make("memory", memory), Place.make("disk", self.directory)]
@@ -46,7 +46,7 @@ class Bench:
         Place("scratch", self.scratch, "").close()
 
     def found(self, party: Watcher | Store) -> list[str]:
-        """What its commands begin with; installed at the first call. Raises Unavailable."""
+        """The first words of its commands. Installs the program at the first call. Raises Unavailable."""
         if party.name not in self.findings:
             self.progress.show(f"looking for {party.name}")
             try:
@@ -59,7 +59,7 @@ class Bench:
         return found
 
     def versions(self, rows: list[Row]) -> dict[str, str]:
-        """Of the peers that take part in some rows, as they say it themselves."""
+        """The versions of the peers in some rows, as the programs print them."""
         versions = {}
         for party in dict.fromkeys(contender.party for row in rows for contender in row.contenders()):
             if party.version is None:
@@ -72,21 +72,20 @@ class Bench:
         return versions
 
     def container(self, watcher: Watcher, directory: str) -> str:
-        """The directory, made a container where the watcher is ours."""
+        """The directory. For our watcher, makes it a container."""
         if watcher.is_ours:
             self.changes.make_container(directory)
         return directory
 
     def learn(self, watcher: Watcher, directory: str) -> None:
-        """Where the watcher is ours, it has seen the container as it is now, and has ended again: it will not tell of
-        what is there already."""
+        """Runs our watcher once on the present container, so that it will not report later what is there already."""
         if watcher.is_ours:
             with Session(self, watcher, directory) as session:
                 session.await_said()
                 session.await_idle()
 
     def run(self, row: Row, place: Place) -> Table:
-        """All rounds of a row on a place: each contender once, then each again, so that noise hits all alike."""
+        """Runs all rounds of a row on a place: each contender once, then each again, so that noise affects all alike."""
         contenders = row.contenders()
         columns = list(dict.fromkeys(contender.column for contender in contenders))
         table = Table(row.name, place.type, row.heading, columns)

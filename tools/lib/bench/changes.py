@@ -1,4 +1,4 @@
-"""The programs that change files, and when they began and ended each change."""
+"""The programs that change files, and the times at which each change began and ended."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .failures import Failed
 
-# How a contender's files are changed.
+# The ways to change a contender's files.
 COORDINATED, RENAME, WRITE, MOVE = "coordinated", "rename", "write", "move"
 
 
@@ -27,7 +27,7 @@ class Changing:
         try:
             out, _ = self.process.communicate()
         except BaseException:
-            # The run is being ended.
+            # The run is about to end.
             self.process.kill()
             raise
         if self.process.returncode != 0:
@@ -36,7 +36,7 @@ class Changing:
 
 
 class Changes:
-    """Starts them."""
+    """Starts the processes."""
 
     def __init__(self, programs: dict[str, str]) -> None:
         self.programs = programs
@@ -60,11 +60,11 @@ class Changes:
         self.plain("tree", directory, str(directories), str(files))
 
     def make_container(self, directory: str, keeping: int | None = None) -> None:
-        """Keeping so many bytes of the journal, if that is said."""
+        """Creates a container; with a limit of the journal in bytes, if one is given."""
         self.call(self.programs["bench-worker"], "create", directory, *([str(keeping)] if keeping else []))
 
     def replace(self, directory: str, count: int) -> None:
-        """One item, so many times: as many records in the journal."""
+        """Writes one item a number of times, which makes as many records in the journal."""
         self.call(self.programs["bench-worker"], "replace", directory, "8", str(count), "relaxed")
 
     def plain(self, *words: str) -> None:

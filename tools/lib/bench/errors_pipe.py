@@ -1,4 +1,4 @@
-"""Standard error of the watchers of a round, each line with the moment at which it came."""
+"""The lines of the watchers' standard error in a round, each with its time."""
 
 import os
 import threading
@@ -18,7 +18,7 @@ class ErrorsPipe:
                 self.lines.append((time.monotonic_ns(), line.rstrip("\n")))
 
     def moment(self, word: str, number: int = 1) -> int | None:
-        """When the line with a word came, or the second, or so."""
+        """The time of the first line with a word, or of the second, and so on."""
         moments = [moment for moment, line in self.lines if word in line]
         return moments[number - 1] if len(moments) >= number else None
 

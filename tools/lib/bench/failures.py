@@ -1,9 +1,9 @@
-"""What makes a cell say something else than a number, and lets the run go on."""
+"""The exceptions that put a text instead of a number into a cell; the run goes on."""
 
 
 class Unavailable(Exception):
-    """A contender cannot take part: not installed, or it does not do what the row is about."""
+    """A contender cannot take part: it is not installed, or does not do what the row measures."""
 
 
 class Failed(Exception):
-    """A contender took part and did not come through: it ended by itself, or was never ready."""
+    """A contender took part and failed: it ended by itself, or was never ready."""

@@ -1,10 +1,10 @@
-"""Numbers from samples, and how they are written."""
+"""Numbers from samples, and their texts."""
 
 Cell = float | int | str | None
 
 
 def percentile(samples: list[float], percent: float) -> float | None:
-    """The nearest rank; None of nothing."""
+    """A percentile, by the nearest rank; None without samples."""
     if not samples:
         return None
     ordered = sorted(samples)

@@ -1,4 +1,4 @@
-"""Those that replace files, and those that lock them: driven by the same words; see files.c."""
+"""The programs that replace files, and those that lock them. All have the same commands; see files.c."""
 
 import os
 
@@ -17,7 +17,7 @@ def filelock(_: dict[str, str]) -> list[str]:
     return [packages.python("filelock"), script("filelock_work.py")]
 
 
-# Two of ours: what an app does, and what is below it.
+# Two of ours: the calls of an app, and the layer below them.
 COORDINATOR = Store("coordinated write", lambda found: [found["bench-worker"]])
 LOCK = Store("lock", lambda found: [found["stress-worker"]])
 DATA = Store("Data.write(.atomic)", foundation)

@@ -1,4 +1,4 @@
-"""What a row is to reach, and whether it has: ✓, ✗, or – where it was not measured."""
+"""The goals of a row, and their results: ✓, ✗, or – where they were not measured."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ from .table import Table
 
 @dataclass(frozen=True)
 class Goal:
-    """The cells of a measure in some columns: each at most, or at least, so much; or so many times the best of other
-    columns, of the same measure if no other one is named."""
+    """A goal for the cells of a measure in some columns: at most, or at least, a number; or that number times the best
+    of other columns, of the same measure if no other one is named."""
 
     text: str
     measure: str

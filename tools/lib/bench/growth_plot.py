@@ -9,7 +9,7 @@ from .watchers import FLOOR, INOTIFYWAIT, OURS, WATCHDOG
 TITLE = "What growth costs"
 SUBTITLE = "medians; “start” is from the start of a program until it watches everything"
 DOTTED, DASHED = "1 5", "7 5"
-# What of whom, in which colour.
+# The measures and the programs, with their colors.
 TREE = {
     (OURS.name, "start"): ("blue", ""), (OURS.name, "a change until its line"): ("blue", DASHED),
     (OURS.name, "a write"): ("blue", DOTTED), (INOTIFYWAIT.name, "start"): ("orange", ""),

@@ -1,4 +1,4 @@
-"""Files that are changed one after the other, with pauses, and how long each change takes to be told."""
+"""Files that are changed one after the other, with pauses, and the time until each change is reported."""
 
 from .failures import Failed
 from .places import Place
@@ -7,7 +7,7 @@ from .session import Session
 
 
 def delays(bench, place: Place, contender: Contender, count: int, pace: str) -> Finding:
-    """One round: every file is there before, and is changed once. Microseconds from the start of a change."""
+    """One round: every file exists before, and is changed once. In microseconds from the start of a change."""
     directory = bench.container(contender.watcher, place.fresh())
     bench.changes.make_files(directory, "sample", 0, count)
     bench.learn(contender.watcher, directory)

@@ -1,4 +1,4 @@
-"""What stands above the tables: without it the numbers mean nothing."""
+"""The facts about the machine, above the tables: without them the numbers mean nothing."""
 
 import os
 import platform

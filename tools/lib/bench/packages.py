@@ -1,4 +1,4 @@
-"""The peers, installed where they are not: from Debian, and into a Python environment below .build."""
+"""Installs missing peers: from Debian, and into a Python environment below .build."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ PYTHON = os.path.join(ENVIRONMENT, "bin", "python")
 
 
 def debian(command: str, package: str) -> str:
-    """The path of a command, after installing its package if need be."""
+    """The path of a command. Installs its package if it is missing."""
     path = shutil.which(command)
     if path is None:
         install([package])
@@ -24,7 +24,7 @@ def debian(command: str, package: str) -> str:
 
 
 def files(paths: list[str], names: list[str]) -> None:
-    """Sees to it that headers and the like are there, after installing packages if need be."""
+    """Installs packages if headers or similar files are missing."""
     if not all(map(os.path.exists, paths)):
         install(names)
     if not all(map(os.path.exists, paths)):

@@ -1,4 +1,4 @@
-"""Where directories are made: in memory, and on a disk. Everything is removed at the end of the run."""
+"""The places for directories: in memory, and on a disk. Everything is removed at the end of the run."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 def file_system(path: str) -> str:
-    """The type of the file system that a path is on, as the kernel calls it."""
+    """The type of a path's file system, by the kernel's name."""
     device = os.stat(path).st_dev
     wanted = f"{os.major(device)}:{os.minor(device)}"
     found = "unknown"

@@ -18,7 +18,7 @@ class Series:
 
 @dataclass
 class Panel:
-    """`x` is where it begins in the picture, `width` is with the names at its right."""
+    """A panel. `x` is its left edge in the picture; `width` includes the names at its right."""
 
     x: float
     width: float
@@ -28,7 +28,7 @@ class Panel:
 
 
 def decades(values: list[float]) -> tuple[int, int]:
-    """The powers of ten around them; at least one decade apart."""
+    """The powers of ten around the values, at least one decade apart."""
     low, high = math.floor(math.log10(min(values)) + 1e-9), math.ceil(math.log10(max(values)) - 1e-9)
     return low, max(high, low + 1)
 
@@ -84,7 +84,7 @@ def draw(svg: Svg, panel: Panel, ys: tuple[int, int], unit: str) -> None:
     ends = [place(*series.points[-1]) for series in shown]
     heights = spread([y for _, y in ends], 16, top, bottom)
     for series, (x, y), height in zip(shown, ends, heights):
-        # From the line's end to its name, where they are not beside each other.
+        # A line from the curve's end to its name, where they are not beside each other.
         svg.line([(x + 6, y), (right + 10, height), (right + 14, height)], series.color, 0.75)
         svg.text(right + 18, height + 4, series.name, "ink")
 

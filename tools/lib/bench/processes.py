@@ -1,4 +1,4 @@
-"""Processes that this run started: what they use, how they end."""
+"""The processes that this run started: their resources, and their ends."""
 
 import os
 import subprocess
@@ -7,14 +7,14 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def processor_seconds(process: int) -> float:
-    """User and system time so far."""
+    """The user and system time so far."""
     with open(f"/proc/{process}/stat", encoding="utf-8") as file:
         fields = file.read().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def peak_mebibytes(process: int) -> float:
-    """The most memory that it had resident."""
+    """The largest resident memory."""
     with open(f"/proc/{process}/status", encoding="utf-8") as file:
         for line in file:
             if line.startswith("VmHWM:"):
@@ -23,7 +23,7 @@ def peak_mebibytes(process: int) -> float:
 
 
 def end(processes: list[subprocess.Popen]) -> None:
-    """Asks each to end, then makes it."""
+    """Ends each process with SIGTERM, or with SIGKILL after 5 s."""
     for process in processes:
         if process.poll() is None:
             process.terminate()

@@ -1,4 +1,4 @@
-"""Our programs, built for this run: in Swift with optimisation, and the small ones in C."""
+"""Our programs, built for this run: in Swift with optimization, and the small ones in C."""
 
 import os
 import shutil
@@ -7,14 +7,14 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
-# Ignored by git, as all of .build.
+# Ignored by git, like everything in .build.
 KEPT = os.path.join(ROOT, ".build", "bench")
 SWIFT = ("watch-group", "bench-worker", "stress-worker")
 C = ("arrivals", "bare-inotify", "files", "plain-changes")
 
 
 def build(show) -> dict[str, str]:
-    """Their paths by name. Ends the run where something does not compile: there is nothing to measure then."""
+    """The programs' paths by name. Ends the run if one does not compile."""
     paths = {}
     run([os.path.join(ROOT, "tools", "setup")])
     for name in SWIFT:
@@ -49,7 +49,7 @@ def compile_swift(path: str, source: str) -> None:
 
 
 def is_newer(path: str, sources: list[str]) -> bool:
-    """Whether a program is there and made after its sources."""
+    """Whether a program exists and is newer than its sources."""
     return os.path.exists(path) and os.path.getmtime(path) > max(map(os.path.getmtime, sources))
 
 

@@ -1,4 +1,4 @@
-"""What is being done, in one line of a terminal; nothing where standard error is none."""
+"""The present step, in one line on a terminal; nothing where standard error is not one."""
 
 import sys
 import time

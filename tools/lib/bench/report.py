@@ -1,4 +1,4 @@
-"""docs/benchmarks.md: the machine, the goals, every table, and what people have noted about them."""
+"""docs/benchmarks.md: the machine, the goals, every table, and the explanations of them."""
 
 import os
 import sys
@@ -15,18 +15,18 @@ PICTURE = os.path.join("images", "growth.svg")
 INTRODUCTION = """\
 # Benchmarks
 
-Written by `tools/bench --write`, all in one run: in each row ours and theirs take turns, in small rounds, so that what
-the machine does besides hits all alike. Compare numbers of one run only, and ratios rather than numbers. `÷` is a ratio,
-`–` what does not apply; *ours* are this package's.
+Written by `tools/bench --write`, all in one run. In each row, ours and theirs take turns, in small rounds, so that other
+work of the machine affects all alike. Compare numbers of one run only, and ratios rather than numbers. `÷` is a ratio;
+`–` means that a value does not apply; *ours* are this package's programs, *theirs* the others.
 """
 REPRODUCE = """\
 ## How to reproduce
 
 ```sh
-tools/bench --write              # all, on a machine that does nothing else: installs what it needs, writes this
-tools/bench --quick              # all rows, small, within a minute: whether they work
-tools/bench --row lock replace  # only some; --list names them
-tools/bench --json all.json      # the numbers, too; --write --from all.json writes the document again
+tools/bench --write              # all rows; installs what it needs; writes this page. On a machine that does nothing else
+tools/bench --quick              # all rows, small, within a minute: tests whether they work
+tools/bench --row lock replace   # some rows; --list prints their names
+tools/bench --json all.json      # writes the numbers, too; --write --from all.json writes the page again
 ```
 
 The rows are modules in `tools/lib/bench/rows/`, with their goals; the explanations are in `tools/lib/bench/notes/`.
@@ -34,7 +34,7 @@ The rows are modules in `tools/lib/bench/rows/`, with their goals; the explanati
 
 
 def write(path: str, values: dict) -> None:
-    """The document, and the picture beside it; what cannot be written ends the run."""
+    """Writes the document, and the picture beside it. A file that cannot be written ends the run."""
     tables = [Table.of(table) for table in values["tables"]]
     picture = growth(tables)
     directory = os.path.dirname(os.path.abspath(path))
@@ -45,7 +45,7 @@ def write(path: str, values: dict) -> None:
 
 
 def save(path: str, text: str) -> None:
-    """Whole or not at all."""
+    """Writes the file whole or not at all."""
     try:
         with open(f"{path}.new", "w", encoding="utf-8") as file:
             file.write(text)
@@ -57,9 +57,9 @@ def save(path: str, text: str) -> None:
 def document(machine: dict[str, str], tables: list[Table], is_quick: bool, has_picture: bool) -> str:
     parts = [INTRODUCTION]
     if float(machine["load before"].split()[0]) > (os.cpu_count() or 1):
-        parts.append("**The machine had other things to do: measure again.**\n")
+        parts.append("**The machine was busy: measure again.**\n")
     if is_quick:
-        parts.append("**With `--quick`: this says that the rows work, and nothing else.**\n")
+        parts.append("**With `--quick`: shows that the rows work, and nothing else.**\n")
     parts.append("\n".join(["## Machine", "", *(f"- {name}: {fact}" for name, fact in machine.items()), ""]))
     parts.append(goals(tables))
     for heading, kinds in SECTIONS.items():
@@ -73,7 +73,7 @@ def document(machine: dict[str, str], tables: list[Table], is_quick: bool, has_p
 
 
 def goals(tables: list[Table]) -> str:
-    """How many are reached, and those that are not."""
+    """The number of goals that are reached, and those that are not."""
     said = [(table, goal) for table in tables for goal in table.goals]
     reached = sum(goal.startswith("✓") for _, goal in said)
     missed = [f"- {goal} ([{t.row}](#{t.row}), {t.file_system})" for t, goal in said if not goal.startswith("✓")]
@@ -91,13 +91,13 @@ def section(name: str, tables: list[Table]) -> str:
     if note:
         parts += [note, ""]
     elif any(goal.startswith("✗") for table in tables for goal in table.goals):
-        print(f"tools/bench: {name} misses a goal, and {NOTES}/{name}.md does not say why", file=sys.stderr)
-        parts += ["Why a goal is missed here is not known yet.", ""]
+        print(f"tools/bench: {name} misses a goal, and {NOTES}/{name}.md has no explanation", file=sys.stderr)
+        parts += ["The reason for a missed goal here is not known yet.", ""]
     return "\n".join(parts)
 
 
 def noted(name: str) -> str:
-    """What somebody has written about a row."""
+    """The explanation of a row."""
     try:
         with open(os.path.join(NOTES, f"{name}.md"), encoding="utf-8") as file:
             return file.read().strip()

@@ -1,4 +1,4 @@
-"""What every row is: contenders that take turns on a place, and what their rounds amount to."""
+"""The base of all rows: contenders that take turns on a place, and the results of their rounds."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from .places import Place
 from .table import Measure, Table
 from .watchers import FLOOR, OURS, Watcher
 
-# What one round found, by whatever name the row gives it.
+# The results of one round, by names that the row gives them.
 Finding = dict[str, Any]
 
 
@@ -37,15 +37,15 @@ def one_each(watchers: list[Watcher], way: str = changes.RENAME, variant: str = 
 
 
 class Row:
-    """A row implements `contenders`, `round` and `summarise`, and `prepare` where something is made once a place.
-    Its subclass says the rest in these:"""
+    """A row implements `contenders`, `round` and `summarise`, and `prepare` if it makes something once a place. Its
+    subclass sets these, too:"""
 
     name = ""
     title = ""
-    # Of the places: where the file system matters, both.
+    # The places: both, if the file system matters.
     places: tuple[str, ...] = ("memory",)
     rounds = 1
-    # How many of what, and with --quick; the title may name them in braces.
+    # The numbers, and those with --quick; the title may have their names in braces.
     sizes: dict[str, tuple[int, int]] = {}
 
     def __init__(self, is_quick: bool) -> None:
@@ -61,26 +61,26 @@ class Row:
         return self.title.format(**{name: self.size(name) for name in self.sizes})
 
     def goals(self) -> list[Goal]:
-        """What is to be reached, by the names of the measures."""
+        """The goals, by the names of the measures."""
         return []
 
     def contenders(self) -> list[Contender]:
         raise NotImplementedError
 
     def prepare(self, bench, place: Place) -> None:
-        """Once a place, before the rounds."""
+        """Runs once a place, before the rounds."""
 
     def round(self, bench, place: Place, contender: Contender) -> Finding:
-        """One round of a contender. Raises Unavailable or Failed, and its cell says so."""
+        """Runs one round of a contender. Raises Unavailable or Failed, whose text is put into the cell."""
         raise NotImplementedError
 
     def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
-        """Adds the measures. Contenders without a finding are not in it."""
+        """Adds the measures. `findings` has no contenders without results."""
         raise NotImplementedError
 
 
 def gathered(findings: dict[Contender, list[Finding]], name: str, variant: str = "") -> dict[str, list]:
-    """By column: what all rounds have under a name, lists put together."""
+    """The values of all rounds under a name, by column; lists are joined."""
     columns: dict[str, list] = {}
     for contender, rounds in findings.items():
         if contender.variant == variant:
@@ -93,7 +93,7 @@ def gathered(findings: dict[Contender, list[Finding]], name: str, variant: str =
 
 
 def add_delays(table: Table, delays: dict[str, list], prefix: str = "") -> Measure:
-    """Median and 99th percentile, and how both compare with the floor and with ours."""
+    """Adds median and 99th percentile, and the ratios of both to the floor and to ours."""
     middle = table.add(f"{prefix}median, µs", cells(delays, median))
     late = table.add(f"{prefix}p99, µs", cells(delays, lambda samples: percentile(samples, 99)))
     for measure in (middle, late):

@@ -21,20 +21,20 @@ def main() -> int:
     if choices.source:
         report.write(choices.write, kept(choices.source))
         return 0
-    # A user who ends it wants what it started and made to go, too.
+    # When a user ends the run, its processes and files are removed, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         return measure(choices)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except BrokenPipeError:
-        # The reader has seen enough. Nothing is left to be written at the end.
+        # The reader of the output has closed it. Nothing more is written.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 
 def kept(path: str) -> dict:
-    """What --json has written."""
+    """Reads what --json has written."""
     try:
         with open(path, encoding="utf-8") as file:
             return json.load(file)
@@ -63,7 +63,7 @@ def measure(choices) -> int:
                 tables.append(table)
                 print(table.markdown(), flush=True)
         print(f"Measured in {time.monotonic() - began:.0f} s.", flush=True)
-        # Before all that was made is removed, which takes its time.
+        # Before the run's files are removed, which takes some time.
         values = {"machine": facts, "is quick": choices.quick, "tables": [table.values() for table in tables]}
         if choices.json:
             with open(choices.json, "w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""One or more copies of a watcher on a directory, and the reader of their pipes: what every round begins with."""
+"""One or more copies of a watcher on a directory, and the reader of their pipes: the beginning of every round."""
 
 import os
 import subprocess
@@ -11,12 +11,12 @@ from .errors_pipe import ErrorsPipe
 from .failures import Failed
 from .watchers import Watcher
 
-# What watch-group says with --verbose once every change will be seen, also an uncoordinated one.
+# The line of watch-group --verbose after which it reports every change, also an uncoordinated one.
 WATCHING = "watching"
 
 
 class Session:
-    """Used with `with`. Where the directory is ours to watch, it is a container already."""
+    """Used with `with`. For our watcher, the directory is a container already."""
 
     def __init__(self, bench, watcher: Watcher, directory: str, copies: int = 1, keeps_text: bool = False) -> None:
         self.directory, self.watcher, self.copies, self.program = directory, watcher, copies, bench.programs["arrivals"]
@@ -25,7 +25,7 @@ class Session:
         self.raw = os.path.join(self.scratch, "raw") if keeps_text else None
         self.probe_directory = directory
         self.probes = 0
-        # For which nobody may have worked before it counts as idle.
+        # The time without work after which a watcher counts as idle.
         self.idle_seconds = 0.1 if bench.is_quick else 0.3
         self.watchers: list[subprocess.Popen] = []
         self.began = 0
@@ -54,7 +54,7 @@ class Session:
         self.errors.close()
 
     def add_copy(self) -> subprocess.Popen:
-        """One more, whose lines nobody reads."""
+        """Starts one more copy, whose lines are not read."""
         with open(os.devnull, "wb") as nowhere:
             started = self.watcher.start(self.found, self.directory, self.scratch, nowhere.fileno(), self.errors.writing)
         self.watchers += started
@@ -86,12 +86,12 @@ class Session:
                 return report
             self.probe()
             time.sleep(pause)
-            # Some want a quiet moment before they tell.
+            # Some programs wait for a quiet moment before they report.
             pause = min(pause * (1.05 if last is None else 2), 0.5)
         raise Failed(f"was not watching within {limit:.0f} s ({self.errors.last()})")
 
     def await_idle(self, limit: float = 20) -> None:
-        """Until the watchers use a tenth of a processor at most: who watches already may still be comparing."""
+        """Waits until the watchers use at most a tenth of a processor: a program that watches may still be comparing."""
         deadline = time.monotonic() + limit
         before, used = -1.0, self.processor_seconds()
         while time.monotonic() < deadline and used - before > self.idle_seconds / 10:
@@ -99,7 +99,7 @@ class Session:
             before, used = used, self.processor_seconds()
 
     def await_said(self, number: int = 1, limit: float = 120) -> int:
-        """When that many of our copies have said that they watch."""
+        """The time at which a number of our copies have reported that they watch."""
         deadline = time.monotonic() + limit
         while time.monotonic() < deadline:
             moment = self.errors.moment(WATCHING, number)
@@ -116,7 +116,7 @@ class Session:
         return report
 
     def await_told(self, samples: int, befores: int = 0, quiet: float = 2, limit: float = 60) -> Report:
-        """Until so many have been told, or nothing was for some seconds."""
+        """Waits until a number of changes were reported, or none for some seconds."""
         deadline = time.monotonic() + limit
         report = self.checked_report(tolerant=True)
         changed = time.monotonic()
@@ -130,7 +130,7 @@ class Session:
         return report
 
     def processor_seconds(self) -> float:
-        """Of those that have not ended."""
+        """The processes that have not ended."""
         return sum(processes.processor_seconds(process.pid) for process in self.watchers if process.poll() is None)
 
     def peak_mebibytes(self) -> float:

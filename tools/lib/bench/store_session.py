@@ -1,4 +1,4 @@
-"""A new store in a directory, and the processes that use it: what every round of a store begins with."""
+"""A new store in a directory, and the processes that use it: the beginning of every round of a store."""
 
 import os
 import subprocess
@@ -10,8 +10,8 @@ from .stores import StoreContender
 
 
 class StoreSession:
-    """Used with `with`. Makes the store, unless it is made already. Nothing of the user's is touched:
-    what stores keep at home, they keep in the directory."""
+    """Used with `with`. Makes the store, unless it exists. Touches no file of the user: the directory is the stores'
+    home directory."""
 
     def __init__(
         self, bench, contender: StoreContender, directory: str, limit: float = 300, is_made: bool = False
@@ -36,7 +36,7 @@ class StoreSession:
         return self
 
     def __exit__(self, *_) -> None:
-        # The bus last: it takes its services with it.
+        # The bus last, because its services end with it.
         for process in reversed(self.started):
             processes.end([process])
             if process.stdout is not None:
@@ -58,7 +58,7 @@ class StoreSession:
         return self.popen([*self.found, word, self.directory, *map(str, more)])
 
     def finish(self, process: subprocess.Popen, word: str) -> list[list[float]]:
-        """The lines that it has printed, as numbers."""
+        """The lines of its output, as numbers."""
         try:
             out, _ = process.communicate(timeout=self.limit)
         except subprocess.TimeoutExpired:
@@ -71,7 +71,7 @@ class StoreSession:
         return self.finish(self.start(word, *more), word)
 
     def increments(self, count: int, seconds: float) -> list[tuple[int, float]]:
-        """As many processes, all at once; of each: how many it has made, and its longest in nanoseconds."""
+        """Runs a number of processes at once. Returns for each the number of its operations, and the longest in nanoseconds."""
         begin = time.monotonic_ns() + (300_000_000 if self.is_quick else 1_000_000_000)
         words = (begin, int(seconds * 1e9), self.contender.durability)
         workers = [self.start("increment", *words) for _ in range(count)]

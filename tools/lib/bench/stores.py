@@ -1,4 +1,4 @@
-"""The stores of keys and values: how each is built or found. All are driven by the same words; see stores/store.c."""
+"""The stores of keys and values: how each is built or found. All have the same commands; see stores/store.c."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ HERE = os.path.join(programs.HERE, "stores")
 
 @dataclass(frozen=True)
 class Store:
-    """`find` installs what it needs, builds it and returns what its commands begin with; it raises Unavailable."""
+    """A store. `find` installs what it needs, builds it and returns the first words of its commands; raises Unavailable."""
 
     name: str
     find: Callable[[dict[str, str]], list[str]]

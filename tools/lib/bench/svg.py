@@ -1,8 +1,8 @@
-"""A small writer of SVG: what a plot needs, in colours for light and for dark screens."""
+"""A small writer of SVG, as far as plots need it, in colors for light and for dark screens."""
 
 from xml.sax.saxutils import escape
 
-# By the name of a colour: on light, and on dark.
+# The colors by name: on light, and on dark.
 COLORS = {
     "surface": ("#fcfcfb", "#1a1a19"),
     "ink": ("#0b0b0b", "#ffffff"),
@@ -16,7 +16,7 @@ COLORS = {
 
 
 class Svg:
-    """Coordinates from the upper left. Everything is drawn by the name of a colour."""
+    """Coordinates are from the upper left. Colors are given by name."""
 
     def __init__(self, width: int, height: int, title: str, description: str) -> None:
         self.width, self.height, self.title, self.description = width, height, title, description
@@ -54,7 +54,7 @@ class Svg:
             *rules(1),
             "}",
             "</style>",
-            # Its own ground: what is around it may be of the other kind.
+            # A background of its own, because the page may have the other kind.
             f'<rect class="surface" width="{self.width}" height="{self.height}"/>',
             *self.parts,
             "</svg>",

@@ -1,4 +1,4 @@
-"""What a row has found: measures by contender, as Markdown and as values for JSON."""
+"""The results of a row: measures by contender, as Markdown and as values for JSON."""
 
 from dataclasses import dataclass, field
 
@@ -23,9 +23,9 @@ class Table:
     columns: list[str]
     measures: list[Measure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    # A line a goal, whether it is reached first.
+    # One line for each goal, with its result first.
     goals: list[str] = field(default_factory=list)
-    # Of a column: what stands where it has no number.
+    # The texts for the cells of a column without numbers.
     excuses: dict[str, str] = field(default_factory=dict)
 
     def add(self, label: str, cells: dict[str, Cell]) -> Measure:
@@ -34,7 +34,7 @@ class Table:
         return measure
 
     def add_ratio(self, measure: Measure, base: str) -> None:
-        """The measure of each contender divided by that of one of them."""
+        """Adds the measure of each contender, divided by that of one of them."""
         cells: dict[str, Cell] = {
             column: ratio(cell, measure.cells.get(base)) for column, cell in measure.cells.items() if column != base
         }
@@ -47,7 +47,7 @@ class Table:
         return f"### {self.row}: {self.title} ({self.file_system})\n\n{self.body()}"
 
     def body(self) -> str:
-        """Without its heading."""
+        """The table without its heading, as Markdown."""
         lines = ["| | " + " | ".join(self.columns) + " |"]
         lines.append("|---" * (len(self.columns) + 1) + "|")
         for measure in self.measures:
@@ -73,7 +73,7 @@ class Table:
 
     @staticmethod
     def of(values: dict) -> "Table":
-        """What `values` has made."""
+        """Makes a table from what `values` has returned."""
         table = Table(values["row"], values["file system"], values["title"], values["columns"])
         table.measures = [Measure(label, cells) for label, cells in values["measures"].items()]
         table.goals, table.notes, table.excuses = values["goals"], values["notes"], values["excuses"]

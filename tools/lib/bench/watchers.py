@@ -1,4 +1,4 @@
-"""The programs that watch: how each is made ready and started. Options are those that make it as quick as it can be."""
+"""The programs that watch: how each is prepared and started. The options are those with which it is quickest."""
 
 import os
 import subprocess
@@ -16,8 +16,9 @@ EVENTS = "create,delete,modify,close_write,moved_from,moved_to,attrib"
 
 @dataclass(frozen=True)
 class Watcher:
-    """`find` installs it and returns what its commands begin with; it raises Unavailable. `command` is called with that
-    and the directory. `version` is the command that prints it. `begin` is for those that are more than one process."""
+    """A watcher. `find` installs it and returns the first words of its commands; raises Unavailable. `command` is called
+    with these and the directory. `version` is the command that prints the version. `begin` is for watchers that are
+    more than one process."""
 
     name: str
     find: Callable[[dict[str, str]], list[str]]
@@ -27,7 +28,7 @@ class Watcher:
     is_ours: bool = False
 
     def start(self, found: list[str], directory: str, scratch: str, output: int, errors: int) -> Started:
-        """Its processes; the first is the one whose end is the watcher's end."""
+        """Starts it. Returns its processes; the watcher has ended when the first one has."""
         if self.begin is not None:
             return self.begin(found, directory, scratch, output, errors)
         command = self.command(found, directory)

@@ -1,4 +1,4 @@
-"""watchman is a server and a client: a server of this run's own, away from the user's."""
+"""watchman is a server and a client. This run has a server of its own, apart from the user's."""
 
 import json
 import os
@@ -15,7 +15,7 @@ class Watchman:
         self.socket = os.path.join(scratch, "sock")
 
     def start(self, output: int, errors: int) -> list[subprocess.Popen]:
-        # The shortest time for which it wants the tree to be quiet before it tells.
+        # The shortest quiet time after which it reports.
         with open(os.path.join(self.directory, ".watchmanconfig"), "w", encoding="utf-8") as file:
             file.write('{"settle": 1}\n')
         files = [f"--{name}={os.path.join(self.scratch, name)}" for name in ("statefile", "logfile", "pidfile")]
@@ -27,7 +27,7 @@ class Watchman:
             self.await_socket(server)
             self.ask("watch", self.directory)
             clock = self.ask("clock", self.directory)["clock"]
-            # Since the clock: else it tells first of all that there is.
+            # Since the clock; otherwise it reports all existing files first.
             words = ["subscribe", self.directory, "bench", {"fields": ["name", "exists"], "since": clock}]
             client = subprocess.Popen(
                 [*self.client, "--persistent"], stdin=subprocess.PIPE, stdout=output, stderr=errors, text=True

@@ -1,4 +1,4 @@
-"""What programs take for the start of the machine."""
+"""The files in which programs read the start of the machine."""
 
 import ctypes
 import os
@@ -11,7 +11,7 @@ IDENTIFIER = "/proc/sys/kernel/random/boot_id"
 
 
 class Boot:
-    """This process goes into a mount namespace of its own, where the machine is started as often as it says."""
+    """Gives this process a mount namespace of its own, in which it decides when the machine seems to start."""
 
     def __init__(self, path):
         self.path, self.first = path, str(uuid.uuid4())
@@ -22,7 +22,7 @@ class Boot:
         run("mount", "--bind", path, IDENTIFIER)
 
     def begin(self, name=None):
-        """Another one; or the first again."""
-        # In place: it is mounted.
+        """Shows another boot, or the first one again."""
+        # Written in place, because the file is mounted.
         with open(self.path, "r+" if os.path.exists(self.path) else "w", encoding="ascii") as file:
             file.write((self.first if name == "first" else str(uuid.uuid4())) + "\n")

@@ -5,41 +5,42 @@ import os
 import shutil
 import subprocess
 
-# _IOR('X', 125, __u32), and what is in the log's memory is lost.
+# _IOR('X', 125, __u32), and the flag with which the log's memory is lost.
 SHUT_DOWN, LOSE_LOG = 0x8004587D, 2
 
-# How each is made; how it is mounted: nothing reaches the disk because time passes; and what it is installed with.
+# For each kind: the command that makes it, the mount options with which nothing reaches the disk by time alone, and its
+# package.
 KINDS = {
     "ext4": (["mkfs.ext4", "-q", "-F"], 64, "commit=300", "e2fsprogs"),
     "xfs": (["mkfs.xfs", "-q", "-f"], 320, "nouuid", "xfsprogs"),
     "btrfs": (["mkfs.btrfs", "-q", "-f"], 256, "commit=300", "btrfs-progs"),
 }
 
-# What a power cut can be: the log of the file system's own changes is lost or flushed, or what is on the live image.
+# The ways of a power cut: the file system's own log is lost or flushed, or a copy of the live image is taken.
 CUTS = {"ext4": ["lose", "flush", "copy"], "xfs": ["lose", "flush", "copy"], "btrfs": ["copy"]}
 
 
 def run(*words):
-    """Runs a command; its output is only of interest where it fails."""
+    """Runs a command; prints its output only if it fails."""
     done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(words)}: {done.stdout.strip() or done.returncode}")
 
 
 def missing(kind):
-    """The package that has the command which makes one, if it is not there."""
+    """The package of the command that makes such a file system, if that command is missing."""
     command, _, _, package = KINDS[kind]
     return None if shutil.which(command[0]) else package
 
 
 def is_known(kind):
-    """Whether the kernel has it."""
+    """Whether the kernel has that file system."""
     with open("/proc/filesystems", encoding="ascii") as lines:
         return any(line.split()[-1] == kind for line in lines)
 
 
 class Image:
-    """A file with a file system in it, and the directory where it is mounted."""
+    """A file with a file system in it, and the directory where that is mounted."""
 
     def __init__(self, kind, path, directory):
         self.kind, self.path, self.directory = kind, path, directory
@@ -53,23 +54,23 @@ class Image:
         run(*command, self.path)
 
     def become(self, other):
-        """What another one is."""
+        """Takes the content of another image."""
         run("cp", other, self.path)
 
     def keep(self, path):
-        """Keeps what it is by now, with holes where there is nothing."""
+        """Copies the present content to a file, with holes where there are zeros."""
         run("cp", "--sparse=always", self.path, path)
 
     def mount(self):
-        """Mounts it, which recovers it after a power cut."""
+        """Mounts the file system, which recovers it after a power cut."""
         run("mount", "-t", self.kind, "-o", "loop," + KINDS[self.kind][2], self.path, self.directory)
 
     def unmount(self):
-        """Unmounts it."""
+        """Unmounts the file system."""
         run("umount", self.directory)
 
     def cut(self):
-        """Cuts the power, now; false where only a copy of the image would be one."""
+        """Cuts the power now; returns false where only a copy of the image can stand for a cut."""
         if "lose" not in CUTS[self.kind]:
             return False
         root = os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY)

@@ -1,4 +1,4 @@
-"""One of several processes that try what there is to be tried."""
+"""One of several processes that run the trials."""
 
 import ctypes
 import os
@@ -13,20 +13,20 @@ PR_SET_PDEATHSIG = 1
 
 
 def phases(options, kinds, steps):
-    """What is tried, one after the other: a name, how many there are of it, and the units."""
+    """The phases, one after the other: a name, the number of units, and the units."""
     for length in range(1, options.length + 1):
         name = "single steps" if length == 1 else f"sequences of {length}"
         every = units.systematic(kinds, steps, length, options.seed)
-        # Where not everything can be tried, there is some of everything.
+        # Where there is no time for all trials, each phase gets some.
         yield name, len(every), every if options.all or length == 1 else every[: 15 * len(kinds)]
     if not options.all:
         yield "sequences of two to eight, by lot", None, units.drawn(kinds, steps, options.seed)
 
 
 def work(number, options, kinds, steps, directory, programs, results):
-    """Tries every so-manieth of them, and says what came of it."""
+    """Runs this job's share of the units, and reports the results."""
     try:
-        # It ends with who started it.
+        # The job ends with its parent process.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         directory = os.path.join(directory, str(number))
@@ -58,7 +58,7 @@ def work(number, options, kinds, steps, directory, programs, results):
 
 
 def go_through(unit, phase, bench, template, results, is_over):
-    """All cuts of one unit."""
+    """Makes all cuts of one unit."""
     for step, faults in units.trial(bench, template, unit):
         results.put(("cut", unit, step, faults))
         if is_over():
@@ -67,7 +67,7 @@ def go_through(unit, phase, bench, template, results, is_over):
 
 
 def once(name, benches, templates, results):
-    """The trial that a fault has named."""
+    """Runs the trial whose name a fault has printed."""
     kind, how, seed, step, plan = name.split(":")
     unit = units.Unit(kind, how, tuple(plan.split(",")), "all", int(seed))
     for number, faults in units.trial(benches[kind], templates[kind], unit, int(step)):

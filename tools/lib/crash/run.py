@@ -16,52 +16,52 @@ from .tally import Tally
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
 
 HELP = """\
-Cuts the power of file systems in the middle of everything that writes to a container, and looks at what is left.
+Cuts the power of file systems during every operation that writes to a container, and checks what is left.
 
 A power cut is the kernel's own shutdown of the file system (ext4, xfs), which loses what has not reached the disk, with
 the file system's log flushed or lost, often after some pages of the files were written back in any order; or a copy of
-the live image (all three). It is made at every step: before each system call that may change a file, and at the end.
-Afterwards, in another boot, the container is opened as the first one would, and must hold what was acknowledged as
-durable, and of everything else the whole or nothing; its journal, its widget and a doctor agree. Then the power is cut
-again, now and then in the middle of that, and it must say the same.
+the live image (all three). There is one at every step: before each system call that may change a file, and at the end.
+Afterwards a first member opens the container in another boot. The container must have everything that was acknowledged
+as durable, and everything else wholly or not at all; its journal, its widget and a doctor must agree. Then the power is
+cut again, sometimes during that recovery, and the result must be the same.
 
-First every single operation is cut at each of its steps, then the last one of sequences of two and of three behind each
-call that waited for the disk, then sequences drawn by lot."""
+First every single operation is cut at each of its steps, then the last one of sequences of two and of three after each
+call that waited for the disk, then random sequences."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Wrong usage is one line and status 64, as with all our commands."""
+    """Wrong usage prints one line and exits with status 64, as in all our commands."""
 
     def error(self, message):
         self.exit(64, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
 def arguments():
-    """What was asked for."""
+    """The options of the command line."""
     parser = Parser(
         prog="tools/crash-test", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=int, default=60, help="how long to draw from all there is to try (60)")
+    parser.add_argument("--seconds", type=int, default=60, help="the time for random samples of all plans (default: 60)")
     parser.add_argument("--all", action="store_true", help="try every sequence of up to --length; takes hours from 2 on")
-    parser.add_argument("--length", type=int, default=3, choices=[1, 2, 3], help="the longest systematic sequence (3)")
-    parser.add_argument("--steps", metavar="NAME,…", help="only with these operations")
-    parser.add_argument("--seed", type=int, help="draws the lots; said at the beginning (by the clock)")
-    parser.add_argument("--file-system", action="append", choices=list(images.KINDS), help="only this one")
-    parser.add_argument("--directory", default="/dev/shm", help="where the images are, some 100 MB (/dev/shm)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many trials at once (a processor)")
-    parser.add_argument("--debug", action="store_true", help="with the debug build, which is slower")
-    parser.add_argument("--again", metavar="TRIAL", help="only the trial of that name, as a fault gave it")
+    parser.add_argument("--length", type=int, default=3, choices=[1, 2, 3], help="the longest systematic sequence (default: 3)")
+    parser.add_argument("--steps", metavar="NAME,…", help="only these operations")
+    parser.add_argument("--seed", type=int, help="the random seed, printed at the beginning (default: from the clock)")
+    parser.add_argument("--file-system", action="append", choices=list(images.KINDS), help="only this file system")
+    parser.add_argument("--directory", default="/dev/shm", help="the directory of the images, some 100 MB (default: /dev/shm)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="the number of trials at once (default: one for each processor)")
+    parser.add_argument("--debug", action="store_true", help="use the debug build, which is slower")
+    parser.add_argument("--again", metavar="TRIAL", help="only the trial of that name, which a fault has printed")
     options = parser.parse_args()
     if options.jobs < 1 or options.seconds < 1:
         parser.error("--jobs and --seconds are at least 1")
     if not os.path.isdir(options.directory):
         parser.error(f"--directory: there is no directory '{options.directory}'")
     if options.again and len(options.again.split(":")) != 5:
-        parser.error("--again is what stands behind FAULT: FILE-SYSTEM:HOW:SEED:STEP:PLAN")
+        parser.error("--again is the name that is printed after FAULT: FILE-SYSTEM:HOW:SEED:STEP:PLAN")
     return options
 
 
 def why_not(kinds):
-    """Why nothing can be tried here; None if it can."""
+    """The reason why no trial is possible here; None if trials are possible."""
     if os.geteuid() != 0:
         return "only root may mount file systems"
     if not kinds:
@@ -72,7 +72,7 @@ def why_not(kinds):
 
 
 def build(configuration, work):
-    """The worker and the cutter."""
+    """Builds the worker and the cutter."""
     words = ["--configuration", configuration, "--package-path", ROOT, "--product", "crash-worker"]
     subprocess.run([os.path.join(ROOT, "tools", "setup")], check=True, stdout=sys.stderr)
     subprocess.run(["swift", "build", *words], check=True, stdout=sys.stderr)
@@ -84,7 +84,7 @@ def build(configuration, work):
 
 
 def try_all(kinds, options, work):
-    """Tries everything that is to be tried: the tally, and how much there is."""
+    """Runs all trials. Returns the tally, and the number of plans."""
     try:
         programs = build("debug" if options.debug else "release", work)
     except (OSError, subprocess.CalledProcessError) as fault:
@@ -126,7 +126,7 @@ def try_all(kinds, options, work):
 
 
 def main():
-    """0: no fault; 1: there was one; 64: wrong usage."""
+    """Returns 0: no fault; 1: a fault; 64: wrong usage."""
     options = arguments()
     wanted = options.file_system or list(images.KINDS)
     kinds = [kind for kind in wanted if images.is_known(kind)]
@@ -142,7 +142,7 @@ def main():
     for kind in set(wanted) - set(kinds):
         print(f"- {kind} is left out: the kernel does not know it")
     print(f"- file systems: {', '.join(kinds)}; seed {options.seed}", flush=True)
-    # So that nothing is left behind.
+    # So that no mount and no file is left behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     work = tempfile.mkdtemp(prefix="crash-test.", dir=options.directory)
     try:

@@ -1,4 +1,4 @@
-"""What was done, by file system and kind of cut."""
+"""The numbers of power cuts, by file system and kind of cut."""
 
 import sys
 import time
@@ -12,14 +12,14 @@ WORDS = {
 
 
 class Tally:
-    """Counts, and says what is wrong as soon as it is known."""
+    """Counts the cuts, and prints each fault at once."""
 
     def __init__(self):
         self.cuts, self.plans, self.phases, self.faults = Counter(), Counter(), Counter(), []
         self.start = self.shown = time.monotonic()
 
     def cut(self, unit, step, faults):
-        """One more."""
+        """Counts one more cut."""
         self.cuts[unit.kind, unit.how] += 1
         if faults:
             name = f"{unit.kind}:{unit.how}:{unit.seed}:{step}:{','.join(unit.plan)}"
@@ -34,17 +34,17 @@ class Tally:
                   file=sys.stderr, flush=True)
 
     def end(self, unit, phase):
-        """A plan was gone through."""
+        """Counts a plan that is done."""
         self.plans[unit.kind, unit.how] += 1
         self.phases[phase] += 1
 
     @staticmethod
     def clear():
-        """What makes a line of a terminal empty."""
+        """The characters that clear a line of a terminal."""
         return "\r\033[K" if sys.stderr.isatty() else ""
 
     def table(self, sizes):
-        """For people, as Markdown. `sizes` are how many plans there are in each phase."""
+        """The result as Markdown. `sizes` are the numbers of plans in each phase."""
         print(f"{self.clear()}\n| file system | what the cut takes | plans | power cuts |\n|---|---|---|---|")
         for kind, how in sorted(self.cuts):
             print(f"| {kind} | {WORDS[how]} | {self.plans[kind, how]} | {self.cuts[kind, how]} |")

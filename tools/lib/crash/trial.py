@@ -1,4 +1,4 @@
-"""One plan on one file system: its power cuts, and what they left."""
+"""One plan on one file system: its power cuts, and the state after each."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from .images import Image
 
 
 class Bench:
-    """The place where one trial at a time is made: an image, a directory, and the programs."""
+    """The place for one trial at a time: an image, a directory, and the programs."""
 
     def __init__(self, kind, work, boot, worker, cutter):
         self.kind, self.boot, self.worker, self.cutter = kind, boot, worker, cutter
@@ -17,11 +17,11 @@ class Bench:
         self.container = self.path("disk", "container")
 
     def path(self, *names):
-        """Of a file of its own."""
+        """The path of a file in this place's directory."""
         return os.path.join(self.work, *names)
 
     def prepare(self, path):
-        """Makes the image that each trial begins with."""
+        """Makes the image with which each trial begins."""
         self.boot.begin("first")
         self.image.make()
         self.image.mount()
@@ -32,18 +32,18 @@ class Bench:
         self.image.keep(path)
 
     def steps(self, template, plan):
-        """Runs a plan to its end: each step where the power can be cut, whether a call that waits for the disk returned
-        right before it, and how many of the plan's were acknowledged by then."""
+        """Runs a plan to its end. Returns each step where the power can be cut, whether a call that waits for the disk
+        returned right before it, and the number of the plan's operations that were acknowledged by then."""
         return self.traced(template, ["list"], plan)
 
     def traced(self, template, mode, plan):
-        """Runs a plan under the cutter: the steps of its report, and how many of the plan's were acknowledged."""
+        """Runs a plan under the cutter. Returns the steps of its report, and the number of acknowledged operations."""
         self.boot.begin("first")
         self.image.become(template)
         self.image.mount()
         try:
             with open(self.path("printed"), "w+", encoding="utf-8") as printed:
-                # Each line is added at the end.
+                # Each process appends its lines.
                 subprocess.run(
                     [self.cutter, mode[0], self.path("report"), *mode[1:], "--", self.worker, "run", self.container]
                     + list(plan),
@@ -59,7 +59,7 @@ class Bench:
         return [(int(step), synced == "synced", said[: int(size)].count("\n")) for step, _, synced, size in lines]
 
     def inspect(self, plan, acknowledged, wrapper=()):
-        """What the worker says of the container in a boot of its own: what it found, and its faults."""
+        """Runs the worker on the container in another boot. Returns its findings and faults."""
         self.boot.begin()
         done = subprocess.run(
             [*wrapper, self.worker, "inspect", self.container, str(acknowledged), *plan], stdin=subprocess.DEVNULL,
@@ -72,8 +72,8 @@ class Bench:
         return found, faults
 
     def verdict(self, plan, acknowledged, recut=None):
-        """Of the image as it is: it is opened; the power is cut again, and it is opened once more. `recut` is a step
-        of the first opening at which that is cut, too."""
+        """Checks the present image: opens it, cuts the power again, and opens it once more. `recut` is a step of the
+        first opening at which the power is cut, too."""
         faults = []
         if recut and self.kind != "btrfs":
             self.image.mount()

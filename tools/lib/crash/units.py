@@ -1,4 +1,4 @@
-"""What there is to be tried, in the order in which it is tried."""
+"""The units of the trials, in their order."""
 
 import itertools
 import os
@@ -16,13 +16,13 @@ class Unit:
     kind: str
     how: str
     plan: tuple
-    # Which of its steps: all; those behind a call that waited for the disk, of its last operation (the others are cut
-    # at the end of a shorter plan); or so many by lot.
+    # The steps to cut: all; of the last operation those after a call that waited for the disk (the other operations are
+    # cut at the end of a shorter plan); or a number of random ones.
     cuts: object
     seed: int
 
     def chosen(self, steps):
-        """The steps at which the power is cut."""
+        """Chooses the steps at which the power is cut."""
         if self.cuts == "all":
             return [step for step, *_ in steps]
         if self.cuts == "synced":
@@ -32,15 +32,15 @@ class Unit:
         return sorted(lots.sample(numbers, min(self.cuts, len(numbers))))
 
     def lots(self, step):
-        """What of the files is written back before the cut: a seed; 0 for nothing. And the step at which the recovery is
-        cut; None for not at all."""
+        """The seed for the pages of files that are written back before the cut, 0 for none; and the step at which the
+        recovery is cut, None for no cut."""
         lots = random.Random(self.seed * 1_000_003 + step)
         written_back = 0 if lots.randrange(3) == 0 else lots.randrange(1, 1 << 32)
         return written_back, lots.randint(1, 40) if lots.randrange(4) == 0 else None
 
 
 def systematic(kinds, steps, length, seed):
-    """Every sequence of so many steps on every file system, shuffled, so that a part of them is a fair one."""
+    """All sequences of a number of steps on every file system, shuffled, so that each part is a random sample."""
     units = [
         Unit(kind, how, plan, "all" if length == 1 else "synced", seed)
         for kind in kinds
@@ -52,7 +52,7 @@ def systematic(kinds, steps, length, seed):
 
 
 def drawn(kinds, steps, seed):
-    """Plans by lot, without end, cut at three steps each."""
+    """Random plans, without end, each cut at three steps."""
     lots = random.Random(seed)
     for number, plan in zip(itertools.count(1), plans.drawn(steps, seed)):
         kind = kinds[number % len(kinds)]
@@ -68,13 +68,13 @@ def trial(bench, template, unit, only=None):
         written_back, recut = unit.lots(step)
         mode = ["cut", str(step), unit.how, bench.image.directory, str(written_back)]
         report = bench.traced(template, mode, unit.plan)
-        # Now and then there is a step less.
+        # Some runs have a step less.
         if report:
             yield step, bench.verdict(unit.plan, report[0][2], recut)
 
 
 def copied(bench, template, unit, only):
-    """The same from copies of the live image, made in one run."""
+    """Makes the cuts from copies of the live image, all in one run."""
     prefix = bench.path("copy-")
     report = bench.traced(template, ["copy", bench.image.path, prefix], unit.plan)
     chosen = {only} if only else set(unit.chosen(report))

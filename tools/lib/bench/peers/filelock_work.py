@@ -1,4 +1,4 @@
-"""What files.c does, with py-filelock: see there.
+"""Does the same as files.c, with py-filelock: see there.
 
 usage: filelock_work.py create DIRECTORY
        filelock_work.py lock DIRECTORY BATCH BATCHES

@@ -1,4 +1,4 @@
-"""Prints a line an event that watchdog sees below a directory, its recursion and pairing of moves included."""
+"""Prints a line for each event of watchdog below a directory, with its recursion and pairing of moves."""
 
 import sys
 
@@ -7,7 +7,7 @@ from watchdog.observers import Observer
 
 
 class Lines(FileSystemEventHandler):
-    """Reading is no change: what watchdog tells of opened and closed files beyond that is left out."""
+    """Prints changes. Leaves out watchdog's other events, of opened and closed files, because reading is no change."""
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         if event.event_type in ("opened", "closed_no_write"):

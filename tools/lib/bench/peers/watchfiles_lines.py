@@ -1,4 +1,4 @@
-"""Prints a line a change that watchfiles sees below a directory, set for the shortest delay that it can do."""
+"""Prints a line for each change that watchfiles reports below a directory, with its shortest delay."""
 
 import sys
 

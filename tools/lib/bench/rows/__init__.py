@@ -1,4 +1,4 @@
-"""The rows, in the order in which they are run and told."""
+"""The rows, in the order in which they are run and printed."""
 
 from ..row import Row
 from .burst import Burst

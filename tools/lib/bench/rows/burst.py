@@ -1,4 +1,4 @@
-"""Directories that come with everything in them, and then live: copied, moved in, renamed."""
+"""Directories that arrive with contents, and are changed then: copied, moved in, renamed."""
 
 import os
 import re
@@ -99,7 +99,7 @@ def touch(directory: str, number: int) -> None:
 
 
 def wrong_paths(raw: str | None) -> int:
-    """How many files that were written after the renaming were told, and never by the path that they have."""
+    """The number of files, written after the renaming, that were reported only by a wrong path."""
     if raw is None or not os.path.exists(raw):
         return 0
     with open(raw, encoding="utf-8", errors="replace") as file:

@@ -1,4 +1,4 @@
-"""Many followers of one container: when the last one knows, and what the writer pays for them."""
+"""Many followers of one container: when the last one has a change, and what they cost the writer."""
 
 from ..changes import COORDINATED, RENAME
 from ..figures import median, percentile, ratio
@@ -12,7 +12,7 @@ from ..watchers import FLOOR, INOTIFYWAIT, OURS, WATCHDOG
 
 class Followers(Row):
     name = "followers"
-    title = "many followers of one container; theirs: as many copies"
+    title = "many followers of one container; of theirs, as many copies"
     sizes = {"samples": (200, 5)}
 
     def goals(self) -> list[Goal]:
@@ -21,15 +21,15 @@ class Followers(Row):
         alone = "1: a write takes, median, µs"
         return [
             Goal(f"all {many} of ours start", f"{many}: started", OURS.name, least=many),
-            Goal(f"the last of {few} knows before inotifywait's", late, OURS.name, most=1, of=(INOTIFYWAIT.name,)),
-            Goal("the writer does not pay for them", write, OURS.name, most=1.5, of=(OURS.name,), of_measure=alone),
+            Goal(f"the last of {few} has the change before inotifywait's", late, OURS.name, most=1, of=(INOTIFYWAIT.name,)),
+            Goal("writes within 1.5 of those with one follower", write, OURS.name, most=1.5, of=(OURS.name,), of_measure=alone),
         ]
 
     def counts(self) -> list[int]:
         return [1, 10, 50] if self.is_quick else [1, 10, 50, 64, 150]
 
     def shared(self) -> list[int]:
-        """More than 128 instances of inotify are not given to a user."""
+        """A user gets at most 128 instances of inotify."""
         return [count for count in self.counts() if count <= 64]
 
     def contenders(self) -> list[Contender]:

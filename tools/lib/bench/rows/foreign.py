@@ -1,4 +1,4 @@
-"""From the start of a change that knows nothing of the container to its line."""
+"""From the start of an external change to its line."""
 
 from .. import latency
 from ..changes import RENAME, WRITE

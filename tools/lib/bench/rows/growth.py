@@ -1,4 +1,4 @@
-"""What a start, a change and a write cost, as the tree grows and as the journal does."""
+"""The cost of a start, a change and a write, as the tree and the journal grow."""
 
 import os
 import re
@@ -18,7 +18,7 @@ START, LINE, LATE, WRITE = "start, ms", "a change until its line, µs", "of that
 
 
 class Growth(Row):
-    """Implement `steps` and `directory`."""
+    """The base of both rows, which implement `steps` and `directory`."""
 
     rounds = 3
     unit = ""
@@ -31,7 +31,7 @@ class Growth(Row):
         raise NotImplementedError
 
     def directory(self, bench, place: Place, contender: Contender) -> str:
-        """Where it is measured; known to ours already."""
+        """The directory to measure, which our watcher knows already."""
         raise NotImplementedError
 
     def label(self, count: int, what: str) -> str:
@@ -131,7 +131,7 @@ class GrowthOfJournal(Growth):
 
     def contenders(self) -> list[Contender]:
         ours = [Contender(OURS.name, OURS, COORDINATED, str(count)) for count in self.steps()]
-        # It has no journal: how much the machine changed meanwhile.
+        # It has no journal, so its differences are the machine's.
         return ours + [Contender(FLOOR.name, FLOOR, RENAME, str(count)) for count in self.steps()]
 
     def prepare(self, bench, place: Place) -> None:
@@ -156,7 +156,7 @@ def steady_goals(row: Growth, few: int, many: int) -> list[Goal]:
 
 
 def last_directory(top: str) -> str:
-    """The one that was made last, if any."""
+    """The directory that was made last, if any."""
     directories = [entry for entry in os.listdir(top) if re.fullmatch(r"directory-\d{6}", entry)]
     return os.path.join(top, max(directories)) if directories else top
 

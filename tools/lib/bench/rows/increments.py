@@ -1,4 +1,4 @@
-"""Many processes add to one number: how many a second, how they share it, and whether any is lost."""
+"""Many processes add to one number: additions a second, fairness, and losses."""
 
 from ..failures import Unavailable
 from ..goals import Goal
@@ -22,7 +22,7 @@ class Increments(Row):
         return [
             Goal("10 × SQLite NORMAL", rate, OURS.name, least=10, of=("SQLite NORMAL",)),
             Goal("2 × LMDB NOSYNC", rate, OURS.name, least=2, of=("LMDB NOSYNC",)),
-            Goal("they share it: the least ≥ 0.5 × the most", least, OURS.name, least=0.5),
+            Goal("fair: the least ≥ 0.5 × the most", least, OURS.name, least=0.5),
             Goal("no wait above 150 ms", wait, OURS.name, most=150),
             Goal("none is lost", "lost, %", OURS.name, most=0),
         ]
@@ -42,7 +42,7 @@ class Increments(Row):
             "rate": sum(counts) / self.size("seconds"),
             "least": min(counts) / max(counts) if max(counts) else None,
             "longest": max(longest for _, longest in made) / 1e6,
-            # Also where more is there than was added, which nobody must see.
+            # Also if the number is larger than the additions, which is a fault, too.
             "lost": 100 * abs(sum(counts) - total) / sum(counts) if sum(counts) else None,
         }
 
@@ -60,7 +60,7 @@ class Increments(Row):
 
 class DurableIncrements(Increments):
     name = "durable-increments"
-    title = "the same, each on the disk before the next: {processes} processes, {seconds} s"
+    title = "the same, each addition on the disk before the next: {processes} processes, {seconds} s"
     bases = ("SQLite FULL", "LMDB")
 
     def goals(self) -> list[Goal]:

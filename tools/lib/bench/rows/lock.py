@@ -1,4 +1,4 @@
-"""What a lock costs that nobody else wants, and what one costs that many want."""
+"""The cost of an uncontended lock, and of a contended one."""
 
 import os
 import time
@@ -24,7 +24,7 @@ def column(mode: str, depth: int) -> str:
 
 class Lock(Row):
     name = "lock"
-    title = "a lock that nobody else wants, and its end; {batches} batches a round"
+    title = "an uncontended lock, and its end; {batches} batches a round"
     places = ("disk",)
     rounds = 10
     sizes = {"batches": (50, 20)}
@@ -70,7 +70,7 @@ class Contended(Row):
     places = ("disk",)
     rounds = 3
     sizes = {"processes": (8, 8), "seconds": (5, 0.4)}
-    # As it comes, and as quick as it can be.
+    # With its default delay, and with the shortest one.
     polls = {FILELOCK.name: "0.05", f"{FILELOCK.name}, asking each ms": "0.001"}
 
     def goals(self) -> list[Goal]:
@@ -78,10 +78,10 @@ class Contended(Row):
         wait = "the longest wait, ms"
         return [
             Goal("none is lost", "lost", LOCK.name, most=0),
-            Goal("they share it: the least ≥ 0.5 × the most", least, LOCK.name, least=0.5),
+            Goal("fair: the least ≥ 0.5 × the most", least, LOCK.name, least=0.5),
             Goal("no wait above 150 ms", wait, LOCK.name, most=150),
             Goal("no wait longer than py-filelock's", wait, LOCK.name, most=1, of=tuple(self.polls)),
-            Goal("half of py-filelock's, though recorded", rate, LOCK.name, least=0.5, of=tuple(self.polls)),
+            Goal("half of py-filelock's rate, with each write recorded", rate, LOCK.name, least=0.5, of=tuple(self.polls)),
         ]
 
     def contenders(self) -> list[StoreContender]:
@@ -97,7 +97,7 @@ class Contended(Row):
         if is_ours:
             bench.changes.make_container(directory)
         with StoreSession(bench, contender, directory, is_made=is_ours) as session:
-            # Python takes its time to start so often.
+            # Python starts slowly.
             seconds_before = (1 if contender.party is FILELOCK else 0.3) if self.is_quick else 2
             begin = time.monotonic_ns() + int(seconds_before * 1e9)
             words = ("work", directory, 0, begin, begin + int(seconds * 1e9))

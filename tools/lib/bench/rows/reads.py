@@ -1,4 +1,4 @@
-"""What it costs to read a key that nobody changes, and to ask whether anybody has changed anything."""
+"""The cost of reading an unchanged key, and of a check for changes."""
 
 from ..figures import median, percentile
 from ..goals import Goal
@@ -18,7 +18,7 @@ LABELS = {
 
 class Reads(Row):
     name = "reads"
-    title = "an unchanged key is read, and asked whether anything has changed; {batches} times 1,000 of each"
+    title = "a read of an unchanged key, and a check for changes; {batches} times 1,000 of each"
     places = ("disk",)
     rounds = 5
     sizes = {"batches": (200, 50)}
@@ -27,7 +27,7 @@ class Reads(Row):
         read, asked = (f"{LABELS[name]}, median" for name in ("read", "asked"))
         return [
             Goal("a read within 100 ns", read, OURS.name, most=100),
-            Goal("the question within 5 ns", asked, OURS.name, most=5),
+            Goal("a check within 5 ns", asked, OURS.name, most=5),
         ]
 
     def contenders(self) -> list[StoreContender]:
@@ -36,7 +36,7 @@ class Reads(Row):
     def round(self, bench, place: Place, contender: StoreContender) -> Finding:
         with StoreSession(bench, contender, place.fresh()) as session:
             lines = session.numbers("read", self.size("batches"))
-        # The third is of ours only.
+        # Only ours has the third.
         names = ("read", "asked", "named")
         return {name: [line[index] for line in lines] for index, name in enumerate(names) if len(lines[0]) > index}
 

@@ -1,4 +1,4 @@
-"""Very many renames as fast as two processes can: what is lost, what is stale, what it costs."""
+"""Many renames as fast as two processes can make them: losses, stale names, and the cost."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Somebody stops reading the lines for a while, and changes are made meanwhile."""
+"""Changes while the reader of the lines does not read for a while."""
 
 import time
 
@@ -14,7 +14,7 @@ from ..watchers import FLOOR, OURS, PEERS
 class Stall(Row):
     name = "stall"
     title = "{changes:,} files made while the reader of the lines does not read for {seconds} s"
-    # Fewer would fit into the kernel's queue and lose nothing with anyone.
+    # Fewer would fit into the kernel's queue, and no program would lose any.
     sizes = {"changes": (30_000, 2_000), "seconds": (5, 0.4)}
 
     def goals(self) -> list[Goal]:

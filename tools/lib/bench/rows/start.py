@@ -1,4 +1,4 @@
-"""How long it takes from the start of a program until it tells of changes in a large tree, and what memory it takes."""
+"""The time from the start of a program until it reports changes in a large tree, and the memory that it takes."""
 
 import glob
 import os
@@ -31,7 +31,7 @@ class Start(Row):
         first = "first coordinated change told, ms"
         return [
             Goal("we watch everything before the quickest peer", watching, ours, most=1, of=peers),
-            Goal("a coordinated change is told before that", first, ours, most=1, of=peers, of_measure=watching),
+            Goal("a coordinated change is reported before that", first, ours, most=1, of=peers, of_measure=watching),
         ]
 
     def contenders(self) -> list[Contender]:
@@ -49,7 +49,7 @@ class Start(Row):
         if not contender.watcher.is_ours:
             return self.start_of_theirs(bench, contender)
         shutil.rmtree(os.path.join(self.ours, ".group"), ignore_errors=True)
-        # Of the round before: who has never seen the tree would tell of them.
+        # Left by the round before; a program that has never seen the tree would report them.
         for path in glob.glob(os.path.join(self.ours, "sample-*")):
             os.unlink(path)
         bench.changes.make_container(self.ours)
@@ -58,7 +58,7 @@ class Start(Row):
         return self.start_of_ours(bench)
 
     def start_of_ours(self, bench) -> Finding:
-        """Somebody writes all the time, and is no follower: there is no leader before."""
+        """A process that is no follower writes all the time, so there is no leader before."""
         first = os.path.join(self.ours, "sample-000010")
         writer = bench.changes.start(COORDINATED, self.ours, 0, 900_000, "steady:2000000")
         try:
@@ -71,7 +71,7 @@ class Start(Row):
                 session.await_told(1)
                 arrivals = session.arrivals.dump()
                 processes.end([writer.process])
-                # It watches; now it compares what is there with what it knew.
+                # It watches, and now compares the tree with what it knew.
                 session.await_idle(60)
                 leader = session.peak_mebibytes()
                 follower = session.add_copy()
@@ -89,7 +89,7 @@ class Start(Row):
 
     def start_of_theirs(self, bench, contender: Contender) -> Finding:
         with Session(bench, contender.watcher, self.theirs) as session:
-            # In the directory that was made last.
+            # In the directory that was made last of all.
             session.probe_directory = os.path.join(self.theirs, f"directory-{self.directories - 1:06}")
             report = session.await_watching(limit=3 if self.is_quick else 120)
             peak = session.peak_mebibytes()

@@ -1,4 +1,4 @@
-"""200 changes a second without a pause: nobody may wait for silence."""
+"""200 changes a second without a pause: no program may wait for silence."""
 
 from .. import latency
 from ..changes import COORDINATED, RENAME

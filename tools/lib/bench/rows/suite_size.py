@@ -1,4 +1,4 @@
-"""What one set costs in a small and in a large suite."""
+"""The cost of one set in a small and in a large suite."""
 
 from ..figures import median, percentile, ratio
 from ..goals import Goal

@@ -1,0 +1,124 @@
+import Dispatch
+import GroupBytes
+import GroupLog
+import GroupSystemCalls
+
+/// An open container: its directories, the lock manager, the journal. The mechanisms (writing, transactions, watching,
+/// suites, channels) take this object; `Membership` makes it. A process has one for each container, however many
+/// `Container` objects refer to it, and one slot in the member table, which it leaves when the last reference is gone.
+final class OpenContainer: Sendable {
+    let directory: ContainerDirectories
+    let format: ContainerFormat
+    let lockManager: LockManager
+    let journal: Journal
+    let diagnostics: DiagnosticFeed
+    /// Why the container can only be read; nil if this process may write.
+    let readOnly: ReadOnlyReason?
+    let sleeper: WakeWaiter
+    /// The journal view as far as the journal was read, or nil before its first use. Kept so that the journal is read
+    /// once.
+    let recorded = Guarded<JournalView?>(nil)
+    /// The number of items that were looked up in the journal without a journal view.
+    let traced = Guarded(0)
+    let notes = IntentFiles()
+    /// The suites and channels that were opened, by their directories.
+    private let logs = Guarded([String: any AnyObject & Sendable]())
+    /// Counts free entries: a slot has eight entries in `inFlight`, and a ninth operation waits here.
+    let changeRoom = DispatchSemaphore(value: MemberTableLayout.inFlightCount)
+    /// The locks of changes that could not be completed, by their operations: no process may see a part of one. Each
+    /// entry refers to this object, so that the container stays open, and its items locked, until the change is
+    /// completed.
+    private let unfinishedLocks = Guarded([[UInt8]: (lock: HeldLock, container: OpenContainer)]())
+
+    init(
+        directory: ContainerDirectories, format: ContainerFormat, hashKey: SipHash, lockFile: LockFile,
+        memberTable: MemberTable,
+        journal: Journal, diagnostics: DiagnosticFeed, readOnly: ReadOnlyReason? = nil
+    ) {
+        (self.directory, self.format, self.journal, self.readOnly) = (directory, format, journal, readOnly)
+        self.diagnostics = diagnostics
+        lockManager = LockManager(lockFile, memberTable, hashKey: hashKey)
+        sleeper = WakeWaiter(memberTable, word: MemberTable.journalWord)
+    }
+
+    deinit {
+        // A child that only forked must not touch its parent's slot.
+        guard lockManager.forkGeneration == GroupSystemCalls.forkGeneration else { return }
+        if let slot = memberTable.slot, memberTable.inFlight(of: slot).isEmpty {
+            notes.remove(nonce: memberTable.nonce, in: directory.staging)
+        }
+        memberTable.leave()
+    }
+
+    /// Keeps the lock of a change that could not be completed, until `endLock`.
+    func keepLock(_ lock: HeldLock?, of operation: [UInt8]) {
+        if let lock { unfinishedLocks.withLock { $0[operation] = (lock, self) } }
+    }
+
+    /// Ends the lock of a change that is completed now.
+    func endLock(of operation: [UInt8]) { _ = unfinishedLocks.withLock { $0.removeValue(forKey: operation) } }
+
+    var hashKey: SipHash { lockManager.hashKey }
+    var lockFile: LockFile { lockManager.lockFile }
+    var memberTable: MemberTable { lockManager.memberTable }
+
+    /// Returns the log at a directory, which stays open as long as the container; nil if `open` returns nil.
+    func keep<Log: AnyObject & Sendable>(
+        _ label: String, _ open: () throws(CoordinationError) -> Log?
+    ) throws(CoordinationError) -> Log? {
+        try logs.withLock { (logs) throws(CoordinationError) in
+            if let log = logs[label] as? Log { return log }
+            let log = try open()
+            logs[label] = log
+            return log
+        }
+    }
+
+    /// Whether the container was removed, or its member table.
+    var isGone: Bool {
+        directory.isGone || (try? memberTable.file.status().links) == 0
+    }
+
+    /// Checks that the container was neither removed nor moved: a member would otherwise go on silently in a container
+    /// that no other process uses or finds. Error: `notFound`
+    func checkIsThere(_ operation: String) throws(CoordinationError) {
+        if isGone { throw removed(operation) }
+        try translating(journal.log.checkLastExists(operation))
+        guard let place = directory.movedTo else { return }
+        // The container was moved with a directory around it, by a member of a container around that: it is being
+        // deleted there.
+        if ContainerDirectories.isStaging(place) { throw removed(operation) }
+        throw CoordinationError(
+            .notFound, operation: operation, item: printable(directory.path),
+            reason: "the container was moved to '\(printable(place))'",
+            remedy: .init(.openElsewhere, "open the container there"))
+    }
+
+    func removed(_ operation: String) -> CoordinationError {
+        CoordinationError(
+            .notFound, operation: operation, item: printable(directory.path), reason: "the container was removed")
+    }
+
+    func checkNotForked(_ operation: String) throws(CoordinationError) {
+        if lockManager.forkGeneration == GroupSystemCalls.forkGeneration { return }
+        throw CoordinationError(
+            .forked, operation: operation, item: printable(directory.path),
+            reason: "this process is a forked child of the one that opened the container", remedy: .openInChild)
+    }
+}
+
+/// Checks whether the container is still there, for a reader that waits for changes. The check is made at most every
+/// 100 ms: it takes six system calls, and a reader that has just received a change wants the next one soon.
+struct RemovalCheck: Sendable {
+    private static let interval: Int64 = 100_000_000
+    private var last: Int64?
+
+    /// Checks, unless the last check was less than 100 ms ago. Error: `notFound`, once the container was removed or
+    /// moved, at the latest 100 ms after that.
+    mutating func check(_ member: OpenContainer, _ operation: String) throws(CoordinationError) {
+        let now = monotonicNanoseconds()
+        if let last, now - last < Self.interval { return }
+        last = now
+        try member.checkIsThere(operation)
+    }
+}

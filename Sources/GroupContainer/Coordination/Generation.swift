@@ -1,0 +1,41 @@
+// Imports nothing: no file, clock or process.
+
+/// The version of an item's content: a number that each change of the item increases. Two generations of one item can
+/// be compared; those of different items say in which order the items were changed.
+public struct Generation: RawRepresentable, Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
+    /// The number, as it stands in the journal: the sequence number of the change's record.
+    public let rawValue: UInt64
+
+    /// Creates a generation from its number, which another process or an earlier run has read.
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// The number in digits.
+    public var description: String { "\(rawValue)" }
+
+    /// Returns whether the left change was made before the right one.
+    public static func < (left: Generation, right: Generation) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// What a change of an item came to.
+public struct WriteResult: Hashable, Sendable {
+    /// Whether the item was changed. False where it was already as it was to be: nothing was written or recorded.
+    public var isChanged: Bool
+    /// The item's new generation; for a removal, that of the removal. Nil where nothing was changed, and in a
+    /// transaction, whose changes get their generation together when it is committed.
+    public var generation: Generation?
+
+    /// Creates a result.
+    public init(isChanged: Bool, generation: Generation?) {
+        (self.isChanged, self.generation) = (isChanged, generation)
+    }
+
+    /// The item was already as it was to be.
+    public static let unchanged = WriteResult(isChanged: false, generation: nil)
+    /// The change becomes visible with its transaction.
+    public static let staged = WriteResult(isChanged: true, generation: nil)
+
+    /// Returns the result of a change that has this generation.
+    public static func written(_ generation: Generation) -> WriteResult {
+        WriteResult(isChanged: true, generation: generation)
+    }
+}

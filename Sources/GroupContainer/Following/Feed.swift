@@ -1,0 +1,99 @@
+/// The next elements of a stream, for one reader. A feed never waits: it returns what is there, and its reader waits,
+/// on the feed's waiter, in a thread (`Follower`) or in a task (`FollowerSequence`).
+protocol Feed<Element>: Sendable {
+    associatedtype Element: StreamElement
+
+    /// Returns the next element; nil if there is none now.
+    mutating func next() throws(Element.Failure) -> Element?
+
+    /// Returns the next element; waits for it, on the calling thread, at most `timeout` (nil: forever) and then returns
+    /// nil.
+    mutating func next(timeout: Duration?) throws(Element.Failure) -> Element?
+
+    /// Whether `next` may return an element.
+    var hasMore: Bool { get }
+
+    /// Returns a check of `hasMore` that a waiter may keep for longer than the reader lives.
+    var look: @Sendable () -> Bool { get }
+
+    /// The moment of the monotonic clock, in nanoseconds, from which on `next` may return an element although nothing
+    /// has happened; nil if there is no such moment.
+    var due: Int64? { get }
+
+    /// The place behind what was returned.
+    var cursor: Element.Place { get }
+
+    /// The place from which the feed reads on, whatever was read and is still to be returned.
+    var place: Element.Place { get }
+
+    /// Whether the last element that was returned has more behind it that belong to it and are ready.
+    var isAmongOthers: Bool { get }
+
+    /// Whether nothing that was read is held back.
+    var isSettled: Bool { get }
+
+    /// What wakes the reader.
+    var waiter: any FeedWaiter { get }
+
+    /// Begins to follow, before the first `next` of a task.
+    mutating func begin()
+
+    /// Whether `next` would block for long, so that `prepare` has to be called before it in a task.
+    var isUnprepared: Bool { get }
+
+    /// Does what `next` would block for, on a thread of its own. After an error, the feed is as before.
+    mutating func prepare() async throws(Element.Failure)
+
+    /// Checks, before each wait, that there is something to wait for.
+    mutating func check() throws(Element.Failure)
+
+    /// Whether a task that is cancelled takes nothing more. Necessary where other readers share the feed: what a
+    /// cancelled task took would be lost to them.
+    var isShared: Bool { get }
+}
+
+extension Feed {
+    var look: @Sendable () -> Bool { { hasMore } }
+    var due: Int64? { nil }
+    var place: Element.Place { cursor }
+    var isAmongOthers: Bool { false }
+    var isSettled: Bool { !isAmongOthers }
+    mutating func begin() {}
+    var isUnprepared: Bool { false }
+    mutating func prepare() async throws(Element.Failure) {}
+    var isShared: Bool { false }
+}
+
+extension Feed where Element.Place == Void {
+    var cursor: Void { () }
+}
+
+/// What wakes a feed's reader: a wake word of the member table, or an event of this process.
+protocol FeedWaiter: Sendable {
+    /// Blocks for at most some nanoseconds (nil: no limit), unless there is more. May return early.
+    func wait(atMost limit: Int64?, unless hasMore: () -> Bool)
+
+    /// Suspends until a moment of the monotonic clock (nil: no limit), unless there is more. May return early, and
+    /// returns when the task is cancelled.
+    func wait(until moment: Int64?, unless hasMore: @escaping @Sendable () -> Bool) async
+}
+
+/// The wake word of a log, which a writer in any process wakes.
+struct LogWaiter: FeedWaiter {
+    let memberTable: MemberTable
+    let word: Int
+    /// The thread that sleeps for all tasks.
+    let sleeper: WakeWaiter
+
+    func wait(atMost limit: Int64?, unless hasMore: () -> Bool) {
+        memberTable.awaitWake(on: word, atMost: limit, unless: hasMore)
+    }
+
+    func wait(until moment: Int64?, unless hasMore: @escaping @Sendable () -> Bool) async {
+        await sleeper.wait(until: moment, unless: hasMore)
+    }
+}
+
+extension CompactedLog {
+    var waiter: LogWaiter { LogWaiter(memberTable: memberTable, word: wakeWord, sleeper: sleeper) }
+}

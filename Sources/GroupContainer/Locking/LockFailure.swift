@@ -1,0 +1,46 @@
+import GroupSystemCalls
+
+/// The reason why a lock was not granted.
+enum LockFailure: Error {
+    /// The deadline passed; the holders are those that were in the way then.
+    case timedOut([LockHolder])
+    /// The task was cancelled.
+    case cancelled
+    /// The calling code holds a lock on the item already, so the request would wait for itself.
+    case heldByCaller(path: [UInt8]?)
+    /// A holder waits, directly or through others, for what the calling code holds.
+    case deadlock([LockHolder])
+    /// The kernel refused to lock, or no thread could be started for the wait.
+    case system(Errno)
+    /// The lock file is not the one that the other members use, or cannot be opened.
+    case lockFile(LockFileFailure)
+}
+
+/// The reason why the lock file cannot be used.
+enum LockFileFailure: Error, Equatable {
+    case missing
+    /// The lock file was removed while members are alive.
+    case removed
+    /// Another file has the lock file's name while members are alive: locks on it would exclude no member.
+    case replaced
+    case notRegular
+    /// Byte locks of two open file descriptions do not exclude each other on this file system.
+    case doesNotExclude
+    case system(Errno)
+}
+
+/// A member that holds a lock.
+struct LockHolder: Sendable {
+    var process: MemberProcess
+    var purpose: String
+    /// Nanoseconds since 1970.
+    var since: Int64
+    /// The item's path, cut after 87 bytes.
+    var path: String
+    var mode: LockMode
+
+    init(_ lock: MemberTable.PublishedLock, in table: inout ProcessTable) {
+        (process, purpose) = (table.process(of: lock.member), lock.purpose)
+        (since, path, mode) = (lock.since, lock.path, lock.claim.part.mode)
+    }
+}

@@ -1,0 +1,29 @@
+// Imports nothing: no file, clock or process.
+
+/// A place between two records of a log.
+package struct LogPosition: Hashable, Sendable {
+    package var file: UInt64
+    /// The offset of the next record in that segment.
+    package var offset: Int
+    /// The number of counted records before it, in all segments.
+    package var sequence: UInt64
+    /// The checksum of the last committed record before it in its segment; 0 if there is none.
+    package var checksum: UInt64
+
+    package init(file: UInt64, offset: Int, sequence: UInt64, checksum: UInt64) {
+        (self.file, self.offset, self.sequence, self.checksum) = (file, offset, sequence, checksum)
+    }
+
+    /// Returns the position before a segment's first record.
+    package static func start(of file: SegmentHeader) -> LogPosition {
+        LogPosition(file: file.number, offset: SegmentHeader.size, sequence: file.base, checksum: 0)
+    }
+}
+
+/// A committed record.
+package struct LogEntry: Sendable {
+    package var body: [UInt8]
+    package var isControl: Bool
+    /// The position right after the record; `position.sequence` is the record's own number, if it is counted.
+    package var position: LogPosition
+}

@@ -1,0 +1,171 @@
+import GroupSystemCalls
+
+extension SegmentedLog {
+    package typealias Place = (place: LogPosition, file: Segment, reading: RecordHeader.Reading)
+
+    /// Finds the position of the record that follows a position, or where it will stand: skips aborted records
+    /// and the ends of segments. A seal is returned if the next segment is not created yet. Returns nil if the position
+    /// is lost.
+    package func advance(_ position: LogPosition) throws(LogFailure) -> Place? {
+        var place = position
+        while true {
+            guard let file = try file(place.file) else {
+                if try isDropped(place.file) { return nil }
+                throw .damaged("\(name)/\(place.file).log", operation: "read", .missing)
+            }
+            // Records after the end of a segment that was recovered or cut never happened.
+            if let end = file.end, place.offset >= end {
+                if place.offset > end { return nil }
+                guard let next = try self.file(place.file &+ 1) else {
+                    return try isDropped(place.file &+ 1) ? nil : (place, file, .record(.seal(by: 0)))
+                }
+                place = .start(of: next.header)
+                continue
+            }
+            let reading = try reading(of: file, at: place.offset)
+            guard case .record(let record) = reading else { return (place, file, reading) }
+            switch record.state {
+            case .aborted: place.offset += record.byteCount
+            case .seal:
+                // Only a writer creates the next segment: reading must go on while the disk refuses that.
+                guard let next = try self.file(place.file &+ 1) else {
+                    return try isDropped(place.file &+ 1) ? nil : (place, file, reading)
+                }
+                place = .start(of: next.header)
+            case .reserved, .committed: return (place, file, reading)
+            }
+        }
+    }
+
+    /// Returns whether a segment was dropped: a later one exists, and this one does not.
+    private func isDropped(_ number: UInt64) throws(LogFailure) -> Bool {
+        try fileNumbers().last.map { $0 > number } ?? false
+    }
+
+    private func reading(of file: Segment, at offset: Int) throws(LogFailure) -> RecordHeader.Reading {
+        do {
+            return try file.reading(at: offset)
+        } catch {
+            if isTorn(file, at: offset) { return .empty }
+            throw error
+        }
+    }
+
+    /// The result of reading at a position.
+    package enum Step: Sendable {
+        case entry(LogEntry)
+        /// No record yet.
+        case end
+        /// Counted records are missing here: the segment was cut because of damage. The log goes on at this position.
+        case gap(LogPosition)
+        /// The position is not in the log any more: its segment was dropped, or cut before it.
+        case lost
+    }
+
+    /// Returns the next step. Waits at most the patience of a reservation that its writer left behind. At the end of
+    /// the log, a reader that may not write opens the segments again and looks once more.
+    package func step(behind position: LogPosition) throws(LogFailure) -> Step {
+        let step = try knownStep(behind: position)
+        guard case .end = step, isOnlyForReading else { return step }
+        try lookAnew()
+        return try knownStep(behind: position)
+    }
+
+    /// The form of `step(behind:)` that uses the segments that are open. If `waits` is false, a reservation counts as
+    /// the end.
+    package func knownStep(behind position: LogPosition, waits: Bool = true) throws(LogFailure) -> Step {
+        while true {
+            guard let next = try advance(position) else { return .lost }
+            let file = next.file
+            var place = next.place
+            if place.sequence != position.sequence { return .gap(place) }
+            guard case .record(let record) = next.reading else { return .end }
+            switch record.state {
+            case .seal, .aborted: return .end
+            case .reserved: if !waits || !file.awaitOrAbort(record, at: place.offset) { return .end }
+            case .committed:
+                guard let (body, checksum) = file.body(at: place.offset, record) else {
+                    if isTorn(file, at: place.offset) { return .end }
+                    throw .damaged(file.name, operation: "read", .brokenChecksum(offset: place.offset))
+                }
+                place.offset += record.byteCount
+                if !record.isControl { place.sequence += 1 }
+                place.checksum = checksum
+                return .entry(LogEntry(body: body, isControl: record.isControl, position: place))
+            }
+        }
+    }
+
+    /// Returns the position after a record that does not fit its checksum; nil if no such record stands there.
+    package func placeBehindBroken(_ position: LogPosition) throws(LogFailure) -> LogPosition? {
+        guard let next = try advance(position), case .record(let record) = next.reading, record.state == .committed
+        else { return nil }
+        var place = next.place
+        place.offset += record.byteCount
+        if !record.isControl { place.sequence += 1 }
+        place.checksum = next.file.map.load64(place.offset - 8)
+        return place
+    }
+
+    /// Returns whether `step(behind:)` would have a record to return or a reservation to wait for. Cost: one load,
+    /// except for aborted records and the ends of segments. A reader that may not write always gets false, and has to
+    /// look again after a while.
+    package func hasMore(behind position: LogPosition) -> Bool {
+        if isOnlyForReading { return false }
+        // The reader that reads on finds and reports an error or a lost position.
+        guard let next = try? advance(position) else { return true }
+        if next.place.sequence != position.sequence { return true }
+        guard case .record(let record) = next.reading else { return false }
+        return record.state != .seal
+    }
+
+    /// Returns whether a kept position belongs to this log: a record ends there, with the sequence number and the
+    /// checksum of the position. Linear in the records before it in its segment.
+    package func contains(_ position: LogPosition) throws(LogFailure) -> Bool {
+        if isOnlyForReading { try lookAnew() }
+        guard let file = try file(position.file), position.offset <= file.end ?? file.capacity else { return false }
+        if file.header.number == unrecovered, file.end == nil {
+            if try endOfUnrecovered(file).offset < position.offset { return false }
+        }
+        return try file.resolve(upTo: position.offset) == position
+    }
+
+    /// Returns the position after everything that is written, once all records before it are committed or aborted.
+    package func end() throws(LogFailure) -> LogPosition {
+        if isOnlyForReading { try lookAnew() }
+        while true {
+            let file = try last()
+            if file.header.number == unrecovered { return try endOfUnrecovered(file) }
+            let position = try settle(file, upTo: .max)
+            if file.cut != nil {
+                if try self.file(file.header.number &+ 1) == nil { return position }
+                continue
+            }
+            switch try file.reading(at: position.offset) {
+            case .empty: return position
+            // Another writer began a record meanwhile: settle that record, too.
+            case .record(let record) where record.state != .seal:
+                if isOnlyForReading { return position }
+                continue
+            default: break
+            }
+            if try self.file(file.header.number &+ 1) == nil { return position }
+        }
+    }
+
+    /// Returns the oldest position that is kept.
+    package func start() throws(LogFailure) -> LogPosition {
+        // The oldest segment may be dropped in between.
+        for number in try fileNumbers() {
+            if let file = try file(number) { return .start(of: file.header) }
+        }
+        return .start(of: try last().header)
+    }
+
+    /// Returns a place at or before the end, without waiting for a reservation: every later record is appended after
+    /// it.
+    package func tail() -> (file: UInt64, offset: Int) {
+        guard let file = try? last(), let end = try? findEnd(of: file) else { return (1, SegmentHeader.size) }
+        return (file.header.number, end.offset)
+    }
+}

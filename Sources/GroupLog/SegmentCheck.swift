@@ -1,0 +1,106 @@
+import GroupSystemCalls
+
+/// A damaged place of a log.
+package struct SegmentDamage: Hashable, Sendable {
+    package var file: String
+    /// The byte of the broken record; nil if the segment as a whole cannot be read.
+    package var offset: Int?
+    package var kind: LogDamage
+
+    init(file: String, offset: Int?, _ kind: LogDamage) {
+        (self.file, self.offset, self.kind) = (file, offset, kind)
+    }
+}
+
+extension SegmentedLog {
+    /// Checks every byte of every record that is kept. Linear in the log.
+    package func findDamage() throws(LogFailure) -> [SegmentDamage] {
+        var found: [SegmentDamage] = []
+        for number in try fileNumbers() {
+            do {
+                if let file = try file(number), let damage = file.firstDamage() { found.append(damage) }
+            } catch {
+                guard let damage = error.damage else { throw error }
+                found.append(SegmentDamage(file: "\(name)/\(number).log", offset: nil, damage))
+            }
+        }
+        return found
+    }
+
+    /// Returns whether damage is only the end of a log that no process has recovered since a boot, and needs no repair.
+    package func isTorn(_ damage: SegmentDamage) -> Bool {
+        guard let unrecovered, damage.file == "\(name)/\(unrecovered).log", let offset = damage.offset,
+            let file = try? file(unrecovered)
+        else { return false }
+        return isTorn(file, at: offset)
+    }
+
+    /// Cuts each segment before its first broken record, sets aside the segments that cannot be read at all, and
+    /// creates a new last segment if that is needed. A follower before a cut gets the records up to it, then a
+    /// `rescan`.
+    package func repair(isAlone: Bool, atLeast sequence: UInt64 = 0) throws(LogFailure) -> [SegmentDamage] {
+        let found = try findDamage()
+        var reached = sequence
+        for number in try fileNumbers() {
+            let label = "\(name)/\(number).log"
+            if found.contains(where: { $0.file == label && $0.offset == nil }) {
+                if !isAlone {
+                    throw .damaged(label, operation: "repair", .unreadableInUse)
+                }
+                try setAside(number, reached)
+            } else if let file = try file(number) {
+                if let offset = found.first(where: { $0.file == label })?.offset {
+                    file.cut(at: offset)
+                    try translating("repair", file: label) { () throws(Errno) in try file.descriptor.synchronizeData() }
+                }
+                reached = max(reached, try file.resolve(upTo: file.end ?? .max).sequence &+ file.leap)
+            }
+        }
+        let file = try last()
+        if let cut = file.cut { _ = try successor(of: file, sealedAt: cut) }
+        return found
+    }
+
+    /// Ends the log where it ends now, and leaves out a sequence number: every follower gets a `rescan`.
+    package func interrupt() throws(LogFailure) {
+        let end = try end()
+        guard let file = try file(end.file) else { return }
+        file.cut(at: end.offset)
+        _ = try successor(of: file, sealedAt: end.offset)
+    }
+
+    /// Renames an unreadable segment, so that a user can still try to read something out of it.
+    private func setAside(_ number: UInt64, _ sequence: UInt64) throws(LogFailure) {
+        let isLast = try fileNumbers().last == number
+        try translating("repair", file: "\(name)/\(number).log") { () throws(Errno) in
+            try directory.rename(
+                Array("\(number).log".utf8), to: Array("damaged-\(number)".utf8), in: directory, replacing: true)
+            try directory.synchronize()
+        }
+        forget(number)
+        if !isLast { return }
+        let end = LogPosition(file: number, offset: SegmentHeader.size, sequence: sequence, checksum: 0)
+        let file = try makeSegment(after: end, leap: UInt64((4 << 20) / Segment.byteCount(bodyCount: 0)))
+        forgetAll(last: file.header.number)
+    }
+}
+
+extension Segment {
+    /// Returns the first broken record. Linear in the segment.
+    fileprivate func firstDamage() -> SegmentDamage? {
+        var offset = SegmentHeader.size
+        while offset < end ?? capacity {
+            do throws(LogFailure) {
+                guard case .record(let record) = try reading(at: offset), record.state != .seal else { return nil }
+                if record.state == .committed, body(at: offset, record) == nil {
+                    return SegmentDamage(file: name, offset: offset, .brokenChecksum(offset: offset))
+                }
+                offset += record.byteCount
+            } catch {
+                guard let damage = error.damage else { return nil }
+                return SegmentDamage(file: name, offset: map.isDamaged ? nil : offset, damage)
+            }
+        }
+        return nil
+    }
+}

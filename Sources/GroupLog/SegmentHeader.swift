@@ -1,0 +1,108 @@
+// Imports GroupBytes only: no file, clock or process.
+
+import GroupBytes
+
+/// The first page of a segment: written once, before the file gets its name.
+package struct SegmentHeader: Equatable, Sendable {
+    /// Random for each segment, so that checksums of another segment's records do not fit.
+    package var salt: UInt64
+    /// 1 for the first segment of a log, then ascending.
+    package var number: UInt64
+    /// The sequence number before its first record: the counted records of all earlier segments, plus the numbers that
+    /// cuts left out.
+    package var base: UInt64
+    /// The end of the segment before this one. Records after that offset there never happened.
+    package var previousEnd: UInt64
+    package var capacity: UInt64
+    /// The sixteen bytes of the log's owner: a segment of another owner does not belong to this log.
+    package var identity: [UInt8]
+    package var incarnation: [UInt8]
+    /// Nanoseconds since 1970.
+    package var created: Int64
+
+    package static let size = 4_096
+    /// The offsets of mutable words, after the checksummed part.
+    static let durableMark = 128
+    static let poisoned = 136
+    /// The end of the segment if it was cut, because the records from there on were damaged: see
+    /// `RecordHeader.checked`.
+    static let cut = 144
+    /// The end of the preamble of a compacted log's segment; 0 if it has none.
+    static let preambleEnd = 152
+    /// The request of the writer that has the priority: see `AppendPriority`.
+    static let priority = 160
+    /// The process that syncs for all, and since when: see `SegmentedLog.synchronizeTogether(through:)`.
+    static let syncer = 168
+    /// The decision of a later incarnation than the segment's own: see `RecoveryDecision`.
+    static let recoveryDecision = 176
+
+    private static let magic = Array("GROUPLOG".utf8)
+    private static let format: UInt32 = 1
+    private static let baseLimit: UInt64 = 1 << 62
+
+    package enum Fault: Error, Equatable { case damaged, newer(UInt32) }
+
+    func encoded() -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(raw: Self.magic)
+        writer.write(Self.format)
+        writer.write(UInt32(Self.size))
+        for number in [salt, number, base, previousEnd, capacity] { writer.write(number) }
+        writer.write(raw: identity)
+        writer.write(raw: incarnation)
+        writer.write(created)
+        writer.write(SipHash(key: (salt, 0)).hash(writer.bytes))
+        return writer.bytes
+    }
+
+    init(
+        salt: UInt64, number: UInt64, base: UInt64, previousEnd: UInt64, capacity: UInt64, identity: [UInt8],
+        incarnation: [UInt8], created: Int64
+    ) {
+        (self.salt, self.number, self.base, self.previousEnd) = (salt, number, base, previousEnd)
+        (self.capacity, self.identity, self.incarnation, self.created) = (capacity, identity, incarnation, created)
+    }
+
+    package init(decoding bytes: [UInt8]) throws(Fault) {
+        do {
+            var reader = ByteReader(bytes)
+            guard try reader.raw(8) == Self.magic else { throw Fault.damaged }
+            let format: UInt32 = try reader.number()
+            if format > Self.format { throw Fault.newer(format) }
+            guard try reader.number(UInt32.self) == UInt32(Self.size) else { throw Fault.damaged }
+            salt = try reader.number()
+            number = try reader.number()
+            base = try reader.number()
+            // A log never counts that far; from such a start a sequence number would overflow.
+            guard base < Self.baseLimit else { throw Fault.damaged }
+            previousEnd = try reader.number()
+            capacity = try reader.number()
+            identity = try reader.raw(16)
+            incarnation = try reader.raw(16)
+            created = try reader.number()
+            let checksum: UInt64 = try reader.number()
+            guard checksum == SipHash(key: (salt, 0)).hash(bytes[..<96]) else { throw Fault.damaged }
+        } catch let fault as Fault {
+            throw fault
+        } catch {
+            throw .damaged
+        }
+    }
+
+    /// Decodes a page that is damaged somewhere; nil if it is too short. Only records can show whether the salt is
+    /// right.
+    init?(guessedFrom bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        guard (try? reader.raw(16)) != nil, let salt = try? reader.number(UInt64.self),
+            let number = try? reader.number(UInt64.self), let base = try? reader.number(UInt64.self),
+            let previousEnd = try? reader.number(UInt64.self), let capacity = try? reader.number(UInt64.self),
+            let identity = try? reader.raw(16), let incarnation = try? reader.raw(16),
+            let created = try? reader.number(Int64.self)
+        else { return nil }
+        self.init(
+            // A larger number was never reached.
+            salt: salt, number: number, base: base < Self.baseLimit ? base : 0, previousEnd: previousEnd,
+            capacity: capacity,
+            identity: identity, incarnation: incarnation, created: created)
+    }
+}

@@ -1,0 +1,40 @@
+import GroupBytes
+import GroupContainer
+
+extension CoordinationError {
+    /// Returns the error for a widget's kind that is not a plain name.
+    static func malformedWidgetKind(_ kind: String) -> CoordinationError {
+        CoordinationError(
+            .invalidArgument, operation: "refresh", item: printable(Array(kind.utf8)),
+            reason: "a widget's kind has letters, digits, '.', '-' and '_', and does not begin with '.'")
+    }
+
+    /// Returns the error for a widget's interest that can match nothing.
+    static func malformedInterest(_ interest: String, _ reason: String) -> CoordinationError {
+        CoordinationError(
+            .invalidArgument, operation: "use the interest", item: printable(Array(interest.utf8)), reason: reason)
+    }
+
+    /// Returns the error for a widget's record in the container that does not decode.
+    static func damagedWidgetRecord(_ file: PrivateFile, putAsideAs other: String) -> CoordinationError {
+        CoordinationError(
+            .damaged, operation: "refresh", item: file.label, container: file.container,
+            reason: "the file is not what a refresh writes; it was put aside as '\(other)'",
+            remedy: Remedy(.tryAgain, "refresh again, which creates a new file"))
+    }
+
+    /// Returns the error for a widget's record that a newer version wrote.
+    static func newerWidgetRecord(_ file: PrivateFile, _ version: Int) -> CoordinationError {
+        CoordinationError(
+            .newerFormat, operation: "refresh", item: file.label, container: file.container,
+            reason: "the file has version \(version)",
+            remedy: Remedy(.update, "refresh with a newer version of this package"))
+    }
+
+    /// Returns the error for a widget's record that cannot be encoded.
+    static func unencodableWidgetRecord(_ file: PrivateFile) -> CoordinationError {
+        CoordinationError(
+            .invalidContent, operation: "refresh", item: file.label, container: file.container,
+            reason: "the record does not encode")
+    }
+}

@@ -1,0 +1,86 @@
+import GroupCommandLine
+import GroupCommands
+import GroupContainer
+
+/// The items of the container: each change or, with `--settle` or COMMAND, settled changes.
+struct ItemSource: WatchSource {
+    struct Options: WatchSourceOptions {
+        let common: WatchOptions
+        let filter: ChangeFilter
+        let text: ChangeText
+        /// The time for which a path is quiet; nil where each change counts.
+        let quiet: Duration?
+        let saysBookmarks: Bool
+
+        init(_ run: borrowing CommandRun) throws {
+            let arguments = run.arguments
+            common = try WatchOptions(run)
+            filter = try FilterOptions.filter(arguments)
+            text = try ChangeText(run)
+            saysBookmarks = arguments.flag("bookmarks")
+            quiet = common.quiet ?? (common.command == nil ? nil : WatchOptions.settlingOfCommand)
+            if common.atMost != nil && quiet == nil { throw arguments.usageError("--settle-max needs --settle") }
+            if common.command == nil && common.separatesByNUL {
+                throw arguments.usageError("-0 needs COMMAND; for lines, use --format '%w%f%0'")
+            }
+            let areForLines = ["format", "cursor", "sequence", "bookmarks"]
+            if common.command != nil, let name = areForLines.first(where: { arguments.flag($0) }) {
+                throw arguments.usageError("COMMAND reads paths: --\(name) is for lines")
+            }
+        }
+    }
+
+    private let options: Options
+    private var follower: Follower<Change>
+    private var bookmarks = Bookmarks()
+    private var changes = ChangeSummary()
+
+    init(_ options: Options, in container: Container, since origin: ChangeOrigin, purpose: String) throws {
+        self.options = options
+        // What follows a `rescan`: with `--since snapshot`, a new snapshot.
+        follower = try container.follow(
+            since: origin, matching: options.filter,
+            afterRescan: options.common.origin == .snapshot ? .snapshot : .marker)
+        if let quiet = options.quiet { follower = follower.settled(for: quiet, atMost: options.common.atMost) }
+    }
+
+    static var isCompleteAtOnce: Bool { false }
+    var cursor: Cursor { follower.cursor }
+    var place: Cursor { follower.place }
+
+    mutating func next(timeout: Duration) throws(CoordinationError) -> Change? { try follower.next(timeout: timeout) }
+
+    mutating func nextBatch(timeout: Duration) throws(CoordinationError) -> [Change] {
+        try follower.nextBatch(timeout: timeout)
+    }
+
+    mutating func text(of change: Change) -> [UInt8] {
+        changes.note(change)
+        switch change.kind {
+        case .rescan: bookmarks.noteRescan()
+        case .bookmark: bookmarks.noteBookmark(at: change.sequence.rawValue)
+        default: break
+        }
+        return options.text.line(change, place: cursor)
+    }
+
+    mutating func dueBookmark(idle: Int64) -> Change? {
+        guard options.saysBookmarks, !follower.cursor.isNowhere else { return nil }
+        let bookmark = follower.bookmark
+        return bookmarks.isDue(at: bookmark.sequence.rawValue, idle: idle) ? bookmark : nil
+    }
+
+    func summary(after time: Int64) -> String? {
+        if case .terminal = options.text.form { return changes.line(after: time) }
+        return nil
+    }
+
+    var emptyBatch: ItemBatch { ItemBatch() }
+
+    func complaint(about change: Change) -> String? {
+        guard case .degraded(let reason) = change.kind else { return nil }
+        return "watching is incomplete: '\(change.path)': \(reason)"
+    }
+
+    func variables(of batch: ItemBatch) -> [(name: String, value: String)] { [("GROUP_PATHS", "\(batch.count)")] }
+}

@@ -1,0 +1,66 @@
+import GroupCommandLine
+import GroupCommands
+import GroupContainer
+
+/// The source of a watch: items or keys.
+protocol WatchSource {
+    /// What is printed as a line.
+    associatedtype Line
+    /// What COMMAND reads.
+    associatedtype Batch: WatchBatch<Line>
+    /// The options, checked before anything is opened.
+    associatedtype Options: WatchSourceOptions
+
+    init(_ options: Options, in container: Container, since origin: ChangeOrigin, purpose: String) throws
+
+    /// The place from which a restart misses nothing that was not returned.
+    var cursor: Cursor { get }
+    /// The place in the log from which the source reads on.
+    var place: Cursor { get }
+    /// Whether the watch is complete from the beginning, rather than once a leader watches.
+    static var isCompleteAtOnce: Bool { get }
+
+    /// Returns the next line; nil if none came in time, or if other work is due.
+    mutating func next(timeout: Duration) throws(CoordinationError) -> Line?
+    /// Returns the lines that come next together; none if none came in time, or if other work is due.
+    mutating func nextBatch(timeout: Duration) throws(CoordinationError) -> [Line]
+    /// Returns the bytes of a line that is printed now.
+    mutating func text(of line: Line) -> [UInt8]
+    /// Returns the bookmark if it is due now that no line is ready; `idle` is the time since the last line.
+    mutating func dueBookmark(idle: Int64) -> Line?
+    /// Returns the last line of the output after a time.
+    func summary(after time: Int64) -> String?
+
+    /// The first batch of COMMAND, empty.
+    var emptyBatch: Batch { get }
+    /// Returns what a user of COMMAND has to know about a line.
+    func complaint(about line: Line) -> String?
+    /// Returns the variables of COMMAND that are the source's own.
+    func variables(of batch: Batch) -> [(name: String, value: String)]
+}
+
+extension WatchSource {
+    mutating func dueBookmark(idle: Int64) -> Line? { nil }
+    func summary(after time: Int64) -> String? { nil }
+}
+
+/// The options of a source.
+protocol WatchSourceOptions {
+    var common: WatchOptions { get }
+}
+
+/// The input of a COMMAND. Times are in nanoseconds.
+protocol WatchBatch<Line> {
+    associatedtype Line
+
+    var isEmpty: Bool { get }
+    var isRescan: Bool { get }
+    mutating func add(_ line: Line, at now: Int64)
+    /// Returns how long until the batch has settled: 0 if it has, `.max` if it is empty.
+    func wait(from now: Int64) -> Int64
+    /// Returns a line for each path or key, escaped as in the lines of watch-group; or each unescaped, with a NUL after
+    /// it.
+    func input(separatedByNUL: Bool) -> [UInt8]
+    /// An empty batch, as this one was.
+    var successor: Self { get }
+}
