@@ -47,8 +47,10 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "GroupBytes", swiftSettings: strict),
         .target(name: "GroupLog", dependencies: ["GroupBytes", "GroupSystemCalls"], swiftSettings: strict),
+        .target(name: "GroupLocking", dependencies: ["GroupBytes", "GroupSystemCalls"], swiftSettings: strict),
         .target(
-            name: "GroupContainer", dependencies: ["GroupBytes", "GroupLog", "GroupSystemCalls"], swiftSettings: strict),
+            name: "GroupContainer", dependencies: ["GroupBytes", "GroupLocking", "GroupLog", "GroupSystemCalls"],
+            swiftSettings: strict),
         .target(name: "Widgets", dependencies: ["GroupContainer", "GroupSystemCalls"], swiftSettings: strict),
         .target(name: "WidgetAppIsForAppsNotForWidgets"),
         .target(
@@ -90,7 +92,7 @@ let package = Package(
             name: "ScenarioKit", dependencies: ["GroupSystemCalls"], path: "Tests/ScenarioKit", swiftSettings: strict),
         .executableTarget(
             name: "test-member",
-            dependencies: ["GroupContainer", "GroupSystemCalls", "GroupCommandLine", "ScenarioKit"],
+            dependencies: ["TestSupport", "GroupContainer", "GroupSystemCalls", "GroupCommandLine", "ScenarioKit"],
             path: "Tests/TestMember", swiftSettings: strict),
         .executableTarget(
             name: "test-widget", dependencies: ["GroupContainer", "GroupSystemCalls", "Widgets"],
@@ -100,8 +102,8 @@ let package = Package(
             name: "test-today", dependencies: ["GroupTodayView", "GroupSystemCalls"], path: "Tests/TodayProgram",
             swiftSettings: strict),
         .executableTarget(
-            name: "stress-worker", dependencies: ["GroupContainer", "GroupSystemCalls"], path: "Tests/StressWorker",
-            swiftSettings: strict),
+            name: "stress-worker", dependencies: ["GroupContainer", "GroupLocking", "GroupSystemCalls"],
+            path: "Tests/StressWorker", swiftSettings: strict),
         .executableTarget(
             name: "storm-member", dependencies: ["TestSupport", "Widgets", "GroupContainer", "GroupSystemCalls"],
             path: "Tests/StormMember", swiftSettings: strict),
@@ -113,6 +115,9 @@ let package = Package(
         .testTarget(name: "GroupBytesTests", dependencies: ["GroupBytes"], swiftSettings: strict),
         .testTarget(
             name: "GroupLogTests", dependencies: ["TestSupport", "GroupLog", "GroupBytes", "GroupSystemCalls"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "GroupLockingTests", dependencies: ["TestSupport", "GroupLocking", "GroupBytes", "GroupSystemCalls"],
             swiftSettings: strict),
         .testTarget(name: "GroupCommandLineTests", dependencies: ["GroupCommandLine"], swiftSettings: strict),
         .testTarget(
@@ -128,8 +133,8 @@ let package = Package(
         .testTarget(
             name: "WatchingTests",
             dependencies: [
-                "TestSupport", "ScenarioKit", "GroupContainer", "GroupBytes", "GroupLog", "GroupSystemCalls",
-                "groupctl",
+                "TestSupport", "ScenarioKit", "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog",
+                "GroupSystemCalls", "groupctl",
                 "watch-group", "test-member",
             ],
             swiftSettings: strict),
@@ -167,8 +172,8 @@ let package = Package(
         .testTarget(
             name: "FaultTests",
             dependencies: [
-                "TestSupport", "ScenarioKit", "GroupContainer", "GroupSystemCalls", "groupctl", "watch-group",
-                "test-member",
+                "TestSupport", "ScenarioKit", "GroupContainer", "GroupLocking", "GroupSystemCalls", "groupctl",
+                "watch-group", "test-member",
                 "storm-member",
             ],
             swiftSettings: strict),
@@ -177,7 +182,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "GroupContainerTests",
-            dependencies: ["TestSupport", "GroupContainer", "GroupBytes", "GroupLog", "Widgets", "GroupSystemCalls"],
+            dependencies: [
+                "TestSupport", "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog", "Widgets",
+                "GroupSystemCalls",
+            ],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
@@ -186,7 +194,7 @@ let package = Package(
 /// An app and its widget, as separate programs, and what they share: a library, which may use what a widget may use.
 func example(_ name: String, _ shared: String) -> [Target] {
     let app: [Target.Dependency] = ["Widgets", "WidgetApp", .byName(name: shared)]
-    let widget: [Target.Dependency] = ["Widgets", "WidgetCommands", "GroupBytes", .byName(name: shared)]
+    let widget: [Target.Dependency] = ["Widgets", "WidgetCommands", .byName(name: shared)]
     return [
         .target(
             name: shared, dependencies: ["GroupContainer", "Widgets"], path: "Sources/Examples/\(shared)",
@@ -206,8 +214,8 @@ package.targets += example("quick-actions", "QuickActionsShared")
 
 // The decoders, as a test of their corpora; or, for `tools/fuzz`, as the one program that libFuzzer drives.
 let decoders: [Target.Dependency] = [
-    "GroupContainer", "GroupBytes", "GroupLog", "GroupSystemCalls", "Widgets", "GroupWidgetHosting", "GroupTodayView",
-    "GroupCommandLine", "GroupCommands",
+    "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog", "GroupSystemCalls", "Widgets", "GroupWidgetHosting",
+    "GroupTodayView", "GroupCommandLine", "GroupCommands",
 ]
 package.targets += [
     Context.environment["GROUP_CONTAINER_FUZZING"] == nil

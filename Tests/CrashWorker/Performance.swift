@@ -1,4 +1,5 @@
 import GroupContainer
+import TestSupport
 import Widgets
 
 /// Carries out the steps of a plan in a container, as an app or a widget would.

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+@testable import GroupLocking
 
 /// The corpora of `tools/fuzz`: samples that the real encoders make, and inputs that once found a fault.
 @Suite struct `A decoder` {

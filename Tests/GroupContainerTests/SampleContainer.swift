@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLocking
 
 /// A container in a temporary directory.
 struct SampleContainer {

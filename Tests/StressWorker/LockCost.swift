@@ -1,13 +1,19 @@
 import GroupContainer
+import GroupLocking
 import GroupSystemCalls
 
-/// Prints nanoseconds of one uncontended lock and its end, as the mean of a batch: a line a batch.
-func printLockCost(of directory: String, _ path: ItemPath, isWriting: Bool, batch: Int, batches: Int) throws {
-    let lock = try BareLock(path, isWriting: isWriting, in: Container(path: directory))
-    try lock.cycle(batch)
+/// Prints nanoseconds of one uncontended lock and its end, without the layers above locks, as the mean of a batch: a
+/// line a batch.
+func printLockCost(of directory: String, _ path: ItemPath, mode: LockMode, batch: Int, batches: Int) throws {
+    let container = try Container(path: directory).opened
+    let request = LockRequest([(path.bytes, mode)], by: container.lockManager, for: [])
+    func lockAndUnlock() throws(LockFailure) {
+        for _ in 0..<batch { try request.acquireBlocking(until: .never).end() }
+    }
+    try lockAndUnlock()
     for _ in 0..<batches {
         let start = monotonicNanoseconds()
-        try lock.cycle(batch)
+        try lockAndUnlock()
         print((monotonicNanoseconds() - start) / Int64(batch))
     }
 }

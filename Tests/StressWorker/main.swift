@@ -1,5 +1,6 @@
 // tools/stress-writers starts this.
 import GroupContainer
+import GroupLocking
 import GroupSystemCalls
 
 let usage = """
@@ -16,7 +17,8 @@ do {
     switch (words.dropFirst().first, words.count) {
     case ("lock", 7):
         try printLockCost(
-            of: words[2], ItemPath(words[3]), isWriting: words[4] == "write", batch: Int(words[5]) ?? 1,
+            of: words[2], ItemPath(words[3]), mode: words[4] == "write" ? .exclusive : .shared,
+            batch: Int(words[5]) ?? 1,
             batches: Int(words[6]) ?? 1)
     case ("now", 2): print(monotonicNanoseconds())
     case ("work", 7), ("work", 8):

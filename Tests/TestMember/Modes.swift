@@ -1,5 +1,6 @@
 import Glibc
 import GroupContainer
+import TestSupport
 import GroupSystemCalls
 
 /// Prints a line with one write(2), unless the system takes less: what was printed stays, whenever this process is

@@ -1,3 +1,5 @@
+import GroupLocking
+
 public import FoundationEssentials
 import GroupBytes
 import GroupLog
@@ -276,7 +278,7 @@ extension GroupChannel {
             let opened = container.opened
             return try locking("ask who listens") { () throws(LockFileFailure) in
                 try HeldByte.isHeld(
-                    LockRange.listening(to: name, as: listener, key: opened.hashKey), opened.lockManager)
+                    ContainerLock.listening(to: name, as: listener, key: opened.hashKey), opened.lockManager)
             }
         }
     }

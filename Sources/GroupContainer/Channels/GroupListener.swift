@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupLog
 import GroupSystemCalls
 
@@ -116,7 +117,7 @@ final class ListenerLock: Sendable {
 
     /// Takes the right. Error: `conflict` where another object has it.
     init(to channel: String, as name: String, _ opened: OpenContainer) throws(CoordinationError) {
-        let offset = LockRange.listening(to: channel, as: name, key: opened.hashKey)
+        let offset = ContainerLock.listening(to: channel, as: name, key: opened.hashKey)
         let byte = try locking("listen") { () throws(LockFileFailure) in
             try HeldByte(offset, .exclusive, opened.lockManager)
         }

@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupLog
 import GroupSystemCalls
 
@@ -103,7 +104,7 @@ struct CheckedContainer {
 
     private mutating func lookForOpener(_ lock: LockFile) {
         let began = monotonicNanoseconds()
-        while isHeld(LockRange.opening) {
+        while isHeld(ContainerLock.opening) {
             let time = monotonicNanoseconds() - began
             if time < Self.openingTime {
                 pause(nanoseconds: 5_000_000)

@@ -1,10 +1,11 @@
+import GroupLocking
 import GroupBytes
 import GroupLog
 import GroupSystemCalls
 
 /// The facts about the log of a suite or of a channel.
 struct LogFacts: Equatable, Sendable {
-    enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Sendable, CaseIterable {
         case suite, channel
 
         /// The directory below `.group` in which the log is kept.

@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupLog
 import GroupSystemCalls
 
@@ -10,7 +11,7 @@ extension OpenContainer {
     func repairStores() throws(CoordinationError) {
         let opening = try locking("open") { () throws(LockFileFailure) in try lockFile.borrow() }
         defer { lockFile.giveBack(opening) }
-        let byte = ByteRange(start: LockRange.opening, length: 1)
+        let byte = ByteRange(start: ContainerLock.opening, length: 1)
         let deadline = Deadline(after: .seconds(10))
         guard case .granted = KernelWait.block([LockWaiter.Step(.exclusive, byte)], on: opening, until: deadline),
             memberTable.liveMembers().count <= 1

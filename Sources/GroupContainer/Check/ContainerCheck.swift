@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupSystemCalls
 
 /// Checks a container from outside, in whatever state it is, reports what is wrong with it, and repairs what can be

@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupBytes
 import GroupLog
 import GroupSystemCalls
@@ -164,7 +165,7 @@ extension WatchingFacts {
 extension CheckedContainer {
     fileprivate func leader(_ memberTable: MemberTable) -> WatchingFacts.Leader? {
         let term = memberTable.map.load64(MemberTableLayout.term)
-        guard term > 0, isHeld(LockRange.leadership(term: term)),
+        guard term > 0, isHeld(ContainerLock.leadership(term: term)),
             let slot = Int(exactly: memberTable.map.load64(MemberTableLayout.leader)),
             (1...MemberTableLayout.slotCount).contains(slot),
             let member = memberTable.member(at: slot - 1)
@@ -186,7 +187,7 @@ extension CheckedContainer {
         let deadline = Deadline(after: .milliseconds(1_500))
         while Int32(bitPattern: map.load32(MemberTableLayout.replied) &- question) < 0 {
             // The leader has given up its term meanwhile, or died.
-            if !isHeld(LockRange.leadership(term: term)) { return nil }
+            if !isHeld(ContainerLock.leadership(term: term)) { return nil }
             if deadline.isOver { return false }
             pause(nanoseconds: 2_000_000)
         }

@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupBytes
 package import GroupSystemCalls
 
@@ -13,7 +14,7 @@ package import GroupSystemCalls
 /// `invalidArgument` (a malformed identifier), `notPermitted`, `damaged`, `newerFormat`, `olderFormat`,
 /// `unsupportedFileSystem`, `noSpace`.
 public final class Container: Sendable {
-    let opened: OpenContainer
+    package let opened: OpenContainer
 
     /// The default time that opening waits: 30 s.
     public static let openingTimeout = Duration.seconds(30)

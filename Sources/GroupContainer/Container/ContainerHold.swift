@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupSystemCalls
 
 /// A lock that keeps every process out of a container as long as the object lives. It covers every byte of the

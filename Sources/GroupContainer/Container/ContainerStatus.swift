@@ -1,3 +1,5 @@
+import GroupLocking
+
 public import FoundationEssentials
 import GroupLog
 import GroupSystemCalls

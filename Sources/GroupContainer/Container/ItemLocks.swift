@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupBytes
 import GroupSystemCalls
 
@@ -93,25 +94,4 @@ extension LockRange {
 
 extension HeldLock {
     func covers(_ location: ItemLocation, for mode: LockMode) -> Bool { covers(path: location.bytes, for: mode) }
-}
-
-/// A lock without file access, to measure the cost of the lock alone.
-package struct BareLock {
-    private let container: OpenContainer
-    private let location: ItemLocation
-    private let mode: LockMode
-
-    package init(_ path: ItemPath, isWriting: Bool, in container: Container) throws(CoordinationError) {
-        self.container = container.opened
-        location = try path.location(for: "lock")
-        mode = isWriting ? .exclusive : .shared
-    }
-
-    /// Acquires the lock and gives it back, `count` times.
-    package func cycle(_ count: Int) throws(CoordinationError) {
-        for _ in 0..<count {
-            let locks = ItemLocks([(location, mode)], of: container, for: [], operation: "lock")
-            try locks.acquireBlocking(until: .never).end()
-        }
-    }
 }

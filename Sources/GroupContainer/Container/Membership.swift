@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupBytes
 import GroupLog
 import GroupSystemCalls
@@ -72,7 +73,7 @@ enum Membership {
         let lockFile = try directory.lockFile(creating: creation != nil, isOnlyForReading: readOnly != nil)
         let opening = try locking("open") { () throws(LockFileFailure) in try lockFile.borrow() }
         defer { lockFile.giveBack(opening) }
-        let byte = ByteRange(start: LockRange.opening, length: 1)
+        let byte = ByteRange(start: ContainerLock.opening, length: 1)
         // Readers open the container side by side; while a member opens it, they wait.
         let lock: ByteLock = readOnly == nil ? .exclusive : .shared
         switch KernelWait.block([LockWaiter.Step(lock, byte)], on: opening, until: deadline) {

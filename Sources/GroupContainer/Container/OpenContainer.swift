@@ -1,3 +1,4 @@
+package import GroupLocking
 import Dispatch
 import GroupBytes
 import GroupLog
@@ -6,11 +7,11 @@ import GroupSystemCalls
 /// An open container: its directories, the lock manager, the journal. The mechanisms (writing, transactions, watching,
 /// suites, channels) take this object; `Membership` makes it. A process has one for each container, however many
 /// `Container` objects refer to it, and one slot in the member table, which it leaves when the last reference is gone.
-final class OpenContainer: Sendable {
+package final class OpenContainer: Sendable {
     let directory: ContainerDirectories
     let format: ContainerFormat
-    let lockManager: LockManager
-    let journal: Journal
+    package let lockManager: LockManager
+    package let journal: Journal
     let diagnostics: DiagnosticFeed
     /// Why the container can only be read; nil if this process may write.
     let readOnly: ReadOnlyReason?

@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupSystemCalls
 
 /// A sign that a process is present under a name, as long as the object and the process live. It is a shared lock on a
@@ -14,7 +15,7 @@ package final class Presence: Sendable {
     package init(_ name: String, in container: Container) throws(CoordinationError) {
         let opened = container.opened
         let byte = try locking("be present") { () throws(LockFileFailure) in
-            try HeldByte(LockRange.presence(of: name, key: opened.hashKey), .shared, opened.lockManager)
+            try HeldByte(ContainerLock.presence(of: name, key: opened.hashKey), .shared, opened.lockManager)
         }
         guard let byte else {
             throw CoordinationError(
@@ -28,7 +29,7 @@ package final class Presence: Sendable {
     package static func isThere(_ name: String, in container: Container) throws(CoordinationError) -> Bool {
         let opened = container.opened
         return try locking("ask who is present") { () throws(LockFileFailure) in
-            try HeldByte.isHeld(LockRange.presence(of: name, key: opened.hashKey), opened.lockManager)
+            try HeldByte.isHeld(ContainerLock.presence(of: name, key: opened.hashKey), opened.lockManager)
         }
     }
 }

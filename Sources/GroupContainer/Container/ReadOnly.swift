@@ -1,9 +1,10 @@
+import GroupLocking
 import GroupSystemCalls
 
 /// The reason why a container can only be read: its lock file or its member table cannot be opened for writing, or all
 /// slots are taken. This process is a reader then: it has no slot in the member table, takes locks for reading only,
 /// and writes nothing at all.
-struct ReadOnlyReason: Equatable, Sendable {
+package struct ReadOnlyReason: Equatable, Sendable {
     let reason: String
     /// The error code with which a change is refused.
     var code = CoordinationError.Code.notPermitted

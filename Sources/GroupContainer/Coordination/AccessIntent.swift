@@ -1,3 +1,5 @@
+import GroupLocking
+
 /// An item, and the access to it that a request needs.
 public struct AccessIntent: Hashable, Sendable {
     /// The item.

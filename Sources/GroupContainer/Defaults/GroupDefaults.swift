@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupLog
 import GroupSystemCalls
 

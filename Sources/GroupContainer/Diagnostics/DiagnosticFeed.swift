@@ -43,7 +43,7 @@ struct BoundedEvents<Event: Sendable>: Sendable {
 }
 
 /// The feed of a member's events. Without listeners, which is the usual case, an event costs one load.
-final class DiagnosticFeed: Sendable {
+package final class DiagnosticFeed: Sendable {
     private struct State: Sendable {
         var listeners: [ObjectIdentifier: DiagnosticQueue] = [:]
         /// Events from while the container was opened, when there could be no listener yet: for the first listener.

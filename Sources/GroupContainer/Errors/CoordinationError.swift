@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupSystemCalls
 
 /// An error of a call: which operation failed, on which item of which container, why, which processes are in the way,

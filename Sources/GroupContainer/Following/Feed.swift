@@ -1,3 +1,5 @@
+import GroupLocking
+
 /// The next elements of a stream, for one reader. A feed never waits: it returns what is there, and its reader waits,
 /// on the feed's waiter, in a thread (`Follower`) or in a task (`FollowerSequence`).
 protocol Feed<Element>: Sendable {

@@ -3,8 +3,8 @@
 import GroupBytes
 
 /// The journal's record of one change.
-struct ChangeRecord: Equatable, Sendable {
-    enum Kind: UInt8, Sendable {
+package struct ChangeRecord: Equatable, Sendable {
+    package enum Kind: UInt8, Sendable {
         case created = 1
         case modified = 2
         case removed = 3
@@ -46,7 +46,7 @@ struct ChangeRecord: Equatable, Sendable {
     /// The parts of a transaction, in the order in which they were made; empty for other kinds.
     var parts: [ChangePart] = []
 
-    static let noOperation = [UInt8](repeating: 0, count: 16)
+    package static let noOperation = [UInt8](repeating: 0, count: 16)
 
     enum Fault: Error, Equatable {
         /// The bytes do not make a record though their checksum is right: a newer version wrote it.
@@ -146,7 +146,7 @@ struct ChangeRecord: Equatable, Sendable {
         self.parts = parts
     }
 
-    init(
+    package init(
         _ kind: Kind, path: [UInt8], from: [UInt8]? = nil, state: ItemState?, isCoordinated: Bool,
         operation: [UInt8] = ChangeRecord.noOperation, processIdentifier: Int32, purpose: [UInt8], time: Int64,
         term: UInt64 = 0

@@ -1,9 +1,9 @@
 import GroupBytes
-import GroupLog
+package import GroupLog
 import GroupSystemCalls
 
 /// The container's log of changes: a mapped log whose records are `ChangeRecord`s.
-final class Journal: Sendable {
+package final class Journal: Sendable {
     let log: SegmentedLog
     let checkpoint: CheckpointFile
     /// The position of the checkpoint, as far as this member has read it.
@@ -20,7 +20,7 @@ final class Journal: Sendable {
         self.container = (try? reader.number()) ?? 0
     }
 
-    func append(_ record: ChangeRecord) throws(CoordinationError) -> LogPosition {
+    package func append(_ record: ChangeRecord) throws(CoordinationError) -> LogPosition {
         try translating(log.append(record.encoded(), isControl: record.kind.isControl))
     }
 
@@ -95,16 +95,5 @@ final class Journal: Sendable {
             return isFound
         }
         return isFound
-    }
-}
-
-extension Container {
-    /// Appends a record without a change, and returns its sequence number. For the fault tests: they kill and stop
-    /// members in the middle of appends, which complete writes would reach a thousand times less often.
-    package func appendRawRecord(naming path: ItemPath) throws(CoordinationError) -> UInt64 {
-        let record = ChangeRecord(
-            .touched, path: path.bytes, state: nil, isCoordinated: true, operation: ChangeRecord.noOperation,
-            processIdentifier: processIdentifier(), purpose: [], time: 0)
-        return try opened.journal.append(record).sequence
     }
 }

@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupLog
 import GroupSystemCalls
 
@@ -57,7 +58,7 @@ extension OpenContainer {
     /// back.
     private func beginKeeping() throws(CoordinationError) -> LockFile.Handle {
         let handle = try locking("open") { () throws(LockFileFailure) in try lockFile.borrow() }
-        let byte = ByteRange(start: LockRange.keeping, length: 1)
+        let byte = ByteRange(start: ContainerLock.keeping, length: 1)
         let deadline = Deadline(after: .seconds(30))
         while true {
             let isMine = try translating("lock", item: ".group/lock") { () throws(Errno) in

@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupLog
 import GroupSystemCalls
 
@@ -102,7 +103,7 @@ extension OpenContainer {
     ) throws(CoordinationError) -> Bool {
         let handle = try locking("open") { () throws(LockFileFailure) in try lockFile.borrow() }
         defer { lockFile.giveBack(handle) }
-        let byte = ByteRange(start: LockRange.keeping, length: 1)
+        let byte = ByteRange(start: ContainerLock.keeping, length: 1)
         let isFree = try translating("lock", item: ".group/lock") { () throws(Errno) in
             try handle.descriptor.tryLock(.exclusive, byte)
         }

@@ -81,7 +81,7 @@ public enum ItemType: UInt8, Sendable, CaseIterable {
 
 /// The state of an item right after a change, as a record has it: enough to detect later whether the item was changed
 /// since. Times are nanoseconds since 1970, compared for equality only, never for order.
-struct ItemState: Equatable, Sendable {
+package struct ItemState: Equatable, Sendable {
     var type: ItemType
     var inode: UInt64
     var size: UInt64

@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupBytes
 import GroupLog
 import GroupSystemCalls

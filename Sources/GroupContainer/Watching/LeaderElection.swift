@@ -1,3 +1,4 @@
+import GroupLocking
 import Dispatch
 import GroupSystemCalls
 
@@ -59,10 +60,10 @@ final class LeaderElection: Sendable {
     }
 
     private static func byte(_ term: UInt64) -> ByteRange {
-        ByteRange(start: LockRange.election(term: term), length: 1)
+        ByteRange(start: ContainerLock.election(term: term), length: 1)
     }
     private static func office(_ term: UInt64) -> ByteRange {
-        ByteRange(start: LockRange.leadership(term: term), length: 1)
+        ByteRange(start: ContainerLock.leadership(term: term), length: 1)
     }
 
     /// Waits for the lock of the present term's byte.

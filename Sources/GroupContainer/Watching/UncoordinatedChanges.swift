@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupSystemCalls
 
 extension MemberTable {
@@ -51,7 +52,7 @@ extension OpenContainer {
     func hasLeader(ofTerm term: UInt64) -> Bool {
         guard let handle = try? lockFile.borrow() else { return false }
         defer { lockFile.giveBackUnlocked(handle) }
-        let byte = ByteRange(start: LockRange.leadership(term: term), length: 1)
+        let byte = ByteRange(start: ContainerLock.leadership(term: term), length: 1)
         do { return try handle.descriptor.conflict(with: .exclusive, byte) != nil } catch { return false }
     }
 

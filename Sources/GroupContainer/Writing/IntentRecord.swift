@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupBytes
 import GroupSystemCalls
 
@@ -182,7 +183,7 @@ extension OpenContainer {
             else { throw error }
             var isTaken = false
             defer { if !isTaken { lockFile.giveBack(handle) } }
-            let byte = ByteRange(start: LockRange.removing, length: 1)
+            let byte = ByteRange(start: ContainerLock.removing, length: 1)
             let deadline = Deadline(after: Self.patience)
             guard case .granted = KernelWait.block([LockWaiter.Step(.exclusive, byte)], on: handle, until: deadline)
             else { throw error }

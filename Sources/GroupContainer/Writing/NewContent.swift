@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupSystemCalls
 
 /// The new content of an item.

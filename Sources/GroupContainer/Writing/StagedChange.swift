@@ -1,3 +1,4 @@
+import GroupLocking
 import Dispatch
 import GroupBytes
 import GroupLog

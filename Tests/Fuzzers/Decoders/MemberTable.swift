@@ -2,6 +2,7 @@ import GroupBytes
 import GroupSystemCalls
 
 @testable import GroupContainer
+@testable import GroupLocking
 
 /// The bytes that a faulty member may have left in its slot, and in the first page.
 extension Decoder {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLocking
 
 @Suite(.timeLimit(.minutes(1)))
 struct `Posting and listening` {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import GroupContainer
 @testable import GroupLog
+@testable import GroupLocking
 
 /// Findings whose cause takes long or needs a failing disk: the tests write into the files what would be there then.
 @Suite(.timeLimit(.minutes(1))) struct `Container check in this process` {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import GroupContainer
 @testable import GroupLog
+@testable import GroupLocking
 
 @Suite struct `Findings from facts` {
     private func codes(_ findings: [Finding]) -> [String] { findings.map { "\($0.severity) \($0.code)" } }

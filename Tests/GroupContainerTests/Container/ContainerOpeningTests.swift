@@ -4,6 +4,7 @@ import Testing
 
 @testable import GroupContainer
 @testable import GroupLog
+@testable import GroupLocking
 
 @Suite(.timeLimit(.minutes(1)))
 struct `Opening a container` {

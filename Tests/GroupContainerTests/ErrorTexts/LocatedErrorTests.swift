@@ -1,6 +1,7 @@
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLocking
 
 @Suite struct `Errors of public calls` {
     private func error(_ body: () throws -> Void) -> CoordinationError? {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import GroupContainer
 @testable import GroupLog
+@testable import GroupLocking
 
 @Suite(.timeLimit(.minutes(1)))
 struct `Dropped journal segments` {
@@ -56,7 +57,7 @@ struct `Dropped journal segments` {
     @Test func `journal segments stay while another member tends the journal, or no checkpoint can be made`() throws {
         let small = try SmallJournal(files: 1)
         let handle = try small.member.lockFile.borrow()
-        #expect(try handle.descriptor.tryLock(.exclusive, ByteRange(start: LockRange.keeping, length: 1)))
+        #expect(try handle.descriptor.tryLock(.exclusive, ByteRange(start: ContainerLock.keeping, length: 1)))
         try small.rotate(files: 2)
         #expect(try small.files.count == 3)
         #expect(!small.exists(".group/checkpoint"))

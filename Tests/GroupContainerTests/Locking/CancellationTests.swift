@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLocking
 
 /// The holder in the way of a request, which then waits in the queue of its process or of the kernel.
 enum Obstacle: CaseIterable {

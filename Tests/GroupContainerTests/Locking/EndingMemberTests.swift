@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLocking
 
 /// The kernel frees the locks of a dying process one after the other, so an item's lock may be free while the process
 /// still seems to live.

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLocking
 
 struct `Read-only member tables` {
     @Test func `a read-only member table is not written by any call`() throws {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLocking
 
 /// Each test runs in a process of its own: the threads of other tests would be counted, too.
 @Suite(.timeLimit(.minutes(2)))

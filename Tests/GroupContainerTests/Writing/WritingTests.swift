@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLocking
 
 private struct Todo: Codable, Equatable, Sendable {
     var title: String

@@ -1,7 +1,7 @@
 // Imports nothing: no file, clock or process.
 
 /// The mode of a lock.
-enum LockMode: Int, Comparable, Sendable {
+package enum LockMode: Int, Comparable, Sendable {
     /// Shared with other readers.
     case shared = 1
     /// Exclusive.
@@ -9,15 +9,15 @@ enum LockMode: Int, Comparable, Sendable {
     /// A directory, exclusive, with everything below it.
     case tree = 3
 
-    static func < (left: LockMode, right: LockMode) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: LockMode, right: LockMode) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// The ranges of one request in the order in which they are taken: ascending, none overlapping another, each in its
 /// strongest mode. Because every member keeps this order, two requests cannot wait for each other.
-struct LockPlan: Equatable, Sendable {
-    struct Part: Hashable, Sendable {
-        var range: LockRange
-        var mode: LockMode
+package struct LockPlan: Equatable, Sendable {
+    package struct Part: Hashable, Sendable {
+        package var range: LockRange
+        package var mode: LockMode
 
         /// Creates the part for an item. The mode `tree` includes everything below the item.
         init(_ item: LockRange, _ mode: LockMode) {
@@ -31,7 +31,7 @@ struct LockPlan: Equatable, Sendable {
         var contendedBucket: Int { range.bucket + (mode == .shared ? MemberTableLayout.bucketCount / 2 : 0) }
 
         /// Returns whether the two parts cannot be held at the same time.
-        func excludes(_ other: Part) -> Bool {
+        package func excludes(_ other: Part) -> Bool {
             range.overlaps(other.range) && (mode != .shared || other.mode != .shared)
         }
 
@@ -40,16 +40,16 @@ struct LockPlan: Equatable, Sendable {
     }
 
     /// The parts of a plan. A single part, as in nearly all requests, needs no array.
-    struct Parts: RandomAccessCollection, Equatable, Sendable {
+    package struct Parts: RandomAccessCollection, Equatable, Sendable {
         fileprivate let only: Part?
         fileprivate let several: [Part]
 
-        var startIndex: Int { 0 }
-        var endIndex: Int { only == nil ? several.count : 1 }
-        subscript(index: Int) -> Part { only ?? several[index] }
+        package var startIndex: Int { 0 }
+        package var endIndex: Int { only == nil ? several.count : 1 }
+        package subscript(index: Int) -> Part { only ?? several[index] }
     }
 
-    let parts: Parts
+    package let parts: Parts
 
     init(_ wanted: [(item: LockRange, mode: LockMode)]) { self.init(wanted.map { Part($0.item, $0.mode) }) }
 
@@ -73,7 +73,7 @@ struct LockPlan: Equatable, Sendable {
 
 extension LockPlan.Part {
     /// One system call.
-    enum Step: Equatable, Sendable {
+    package enum Step: Equatable, Sendable {
         case exclusive(start: Int64, length: Int64)
         case shared(start: Int64, length: Int64)
         case release(start: Int64, length: Int64)

@@ -4,14 +4,14 @@ import Synchronization
 
 /// What each member holds and waits for: for errors, for `status`, and to find deadlocks.
 extension MemberTable {
-    typealias Claim = WaitGraph.Claim
+    package typealias Claim = WaitGraph.Claim
 
-    struct PublishedLock: Sendable {
-        var claim: Claim
+    package struct PublishedLock: Sendable {
+        package var claim: Claim
         /// Nanoseconds since 1970.
-        var since: Int64
-        var purpose: String
-        var path: String
+        package var since: Int64
+        package var purpose: String
+        package var path: String
         var member: Member
     }
 
@@ -95,7 +95,7 @@ extension MemberTable {
         MemberTableLayout.slot(slot) + MemberTableLayout.published + entry * MemberTableLayout.publishedBytes
     }
 
-    func publishedLocks(of member: Member) -> [PublishedLock] {
+    package func publishedLocks(of member: Member) -> [PublishedLock] {
         (0..<MemberTableLayout.publishedCount).compactMap { entry in
             let place = publishedPlace(member.slot, entry)
             guard let claim = claim(at: place, of: member.slot) else { return nil }

@@ -1,4 +1,4 @@
-import GroupSystemCalls
+package import GroupSystemCalls
 
 extension FileDescriptor {
     /// Returns whether any slot of a member table's file has a live member.
@@ -20,12 +20,14 @@ extension SharedMap {
 }
 
 /// The life of the file system as this process sees it.
-struct PresentLife {
+package struct PresentLife {
     private(set) var life: FileSystemLife
     /// Finds the file system's session, which takes many system calls; 0 where it cannot be seen.
     private let session: () -> UInt64
 
-    init(_ life: FileSystemLife, session: @escaping () -> UInt64) { (self.life, self.session) = (life, session) }
+    package init(_ life: FileSystemLife, session: @escaping () -> UInt64) {
+        (self.life, self.session) = (life, session)
+    }
 
     /// Returns whether the mapped files are as the last member left them. No system call is made where that member came
     /// by the same mount.
@@ -46,14 +48,14 @@ struct PresentLife {
 extension MemberTable.Open {
     /// Returns whether another process has the container open. One system call: the kernel looks for any lock on any
     /// slot.
-    func hasLiveMember() throws(Errno) -> Bool { try file.hasLiveMember() }
+    package func hasLiveMember() throws(Errno) -> Bool { try file.hasLiveMember() }
 
-    var incarnation: [UInt8] { map.bytes(MemberTableLayout.incarnation, count: 16) }
+    package var incarnation: [UInt8] { map.bytes(MemberTableLayout.incarnation, count: 16) }
 
     /// Begins a new incarnation if the mapped files may be incomplete. What was mapped before a boot, or before the
     /// file system was unmounted and mounted again, may have reached the disk in part; to every log a new incarnation
     /// means just that. No other member may be alive. Returns false if the incarnation stays as it was.
-    func renewIncarnation(_ life: PresentLife, always: Bool) -> Bool {
+    package func renewIncarnation(_ life: PresentLife, always: Bool) -> Bool {
         var present = life
         let known = map.life
         let isNew = incarnation.allSatisfy { $0 == 0 }
@@ -87,7 +89,7 @@ extension MemberTable.Open {
     /// Locks the repair byte of a slot whose member is gone and returns the slot, or nil if no slot is free. Where
     /// `needsRepair` is true, the caller repairs what the slot's last member left before anything is written into the
     /// slot. Then the caller calls `occupy`.
-    func takeFreeSlot() throws(Errno) -> (slot: Int, needsRepair: Bool)? {
+    package func takeFreeSlot() throws(Errno) -> (slot: Int, needsRepair: Bool)? {
         for slot in 0..<MemberTableLayout.slotCount {
             let repair = ByteRange(start: MemberTableLayout.repairByte(slot), length: 1)
             let life = ByteRange(start: MemberTableLayout.lifeByte(slot), length: 1)
@@ -108,7 +110,7 @@ extension MemberTable {
     /// Returns whether a member is alive and, if none is, whether the logs await recovery. For a process that may only
     /// read, while no member joins: without a live member nothing has the logs recovered, and what was mapped before a
     /// boot, or before the file system was unmounted and mounted again, may have reached the disk in part.
-    func awaitsRecovery(
+    package func awaitsRecovery(
         _ presentLife: () throws(Errno) -> PresentLife
     ) throws(Errno) -> (hasLiveMember: Bool, awaitsRecovery: Bool) {
         if try file.hasLiveMember() { return (true, false) }
@@ -117,7 +119,7 @@ extension MemberTable {
     }
 
     /// Writes this member into the slot that it took.
-    func occupy(purpose: String) throws(Errno) {
+    package func occupy(purpose: String) throws(Errno) {
         guard let own else { return }
         let (map, slot) = (own.map, own.slot)
         let base = MemberTableLayout.slot(slot)
@@ -137,7 +139,7 @@ extension MemberTable {
 
     /// Gives the slot back. If an operation is still in flight, the slot is left as that of a dead member, to be
     /// repaired.
-    func leave() {
+    package func leave() {
         guard let own else { return }
         let (map, slot) = (own.map, own.slot)
         if map.load64(MemberTableLayout.inFlightMembers + slot / 64 * 8) >> UInt64(slot % 64) & 1 == 0 {
@@ -158,5 +160,5 @@ extension MemberTable {
 
 extension MemberTable.Open {
     /// Whether a member joined and did not leave. Valid only while no other process is alive.
-    var hasLostMember: Bool { map.hasBits(MemberTableLayout.members, count: MemberTableLayout.bitmapBytes) }
+    package var hasLostMember: Bool { map.hasBits(MemberTableLayout.members, count: MemberTableLayout.bitmapBytes) }
 }

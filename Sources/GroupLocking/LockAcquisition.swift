@@ -1,5 +1,5 @@
 import GroupBytes
-import GroupSystemCalls
+package import GroupSystemCalls
 
 // The lock protocol
 // =================
@@ -405,18 +405,20 @@ extension LockFile.Handle {
 }
 
 /// The result of a wait for a lock.
-enum WaitOutcome: Equatable, Sendable {
+package enum WaitOutcome: Equatable, Sendable {
     case granted, timedOut, cancelled
     case failed(Errno)
 }
 
 /// A wait in the kernel for byte locks, by a thread that blocks or a task that suspends. A wait that is cancelled or
 /// times out leaves no lock.
-enum KernelWait {
-    typealias Line = OneShotEvent<LockWaiter.Outcome>
+package enum KernelWait {
+    package typealias Line = OneShotEvent<LockWaiter.Outcome>
 
     /// Blocks the calling thread.
-    static func block(_ steps: [LockWaiter.Step], on handle: LockFile.Handle, until deadline: Deadline) -> WaitOutcome {
+    package static func block(_ steps: [LockWaiter.Step], on handle: LockFile.Handle, until deadline: Deadline)
+        -> WaitOutcome
+    {
         let line = Line()
         do throws(Errno) {
             let waiter = try LockWaiter(steps, on: handle.descriptor.number, done: line.set)

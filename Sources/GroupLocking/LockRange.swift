@@ -1,6 +1,6 @@
 // Imports GroupBytes only: no file, clock or process.
 
-import GroupBytes
+package import GroupBytes
 
 /// The range of offsets in `.group/lock` that stands for one item, or for a directory with everything below it.
 ///
@@ -13,14 +13,14 @@ import GroupBytes
 ///         │ 1st     │ 1st–2nd │ 1st–3rd │ whole path │ in range│
 ///
 /// The first byte of a range is its turnstile, where waiters stand; readers share the second byte; a writer locks all.
-struct LockRange: Hashable, Sendable {
-    let start: Int64
-    let length: Int64
+package struct LockRange: Hashable, Sendable {
+    package let start: Int64
+    package let length: Int64
 
-    init(start: Int64, length: Int64) { (self.start, self.length) = (start, length) }
+    package init(start: Int64, length: Int64) { (self.start, self.length) = (start, length) }
 
     /// The range of one item, without what is below it.
-    init(path: [UInt8], key: SipHash) {
+    package init(path: [UInt8], key: SipHash) {
         var value: Int64 = 0
         var depth = 0
         // An absent component is 0 and a present one is not: a directory itself sorts before what is below it.
@@ -49,7 +49,7 @@ struct LockRange: Hashable, Sendable {
     private static let base: Int64 = 1 << 62
 
     /// The offsets of all items: the first one, and the last one.
-    static let all = (first: base, last: Int64.max)
+    package static let all = (first: base, last: Int64.max)
 
     /// The number of path components that have bits of their own.
     static let levels = 3
@@ -58,12 +58,12 @@ struct LockRange: Hashable, Sendable {
     var last: Int64 { start &+ (length &- 1) }
 
     func overlaps(_ other: LockRange) -> Bool { start <= other.last && other.start <= last }
-    func contains(_ other: LockRange) -> Bool { start <= other.start && other.last <= last }
+    package func contains(_ other: LockRange) -> Bool { start <= other.start && other.last <= last }
 
     /// The byte where waiters stand: one waiter holds it, the others wait for it in the kernel's queue.
     var turnstile: Int64 { start }
     /// The byte that readers of an item share.
-    var sharedByte: Int64 { start + 1 }
+    package var sharedByte: Int64 { start + 1 }
 
     /// The bucket of the member table, one of 256, in which waiters for this range announce themselves.
     var bucket: Int { Int(truncatingIfNeeded: (UInt64(bitPattern: start >> 11) &* 0x9e37_79b9_7f4a_7c15) >> 56) }
@@ -77,7 +77,7 @@ struct LockRange: Hashable, Sendable {
 
     /// The range of the item, if it is a directory, with everything below it. A directory deeper than `levels` has no
     /// bits of its own; its subtree is that of the directory around it.
-    var subtree: LockRange { enclosing(level: depth) }
+    package var subtree: LockRange { enclosing(level: depth) }
 
     /// The subtrees that this range lies in, the widest first. Requests for this range let their waiters go first.
     var enclosing: [LockRange] { (1...depth).map(enclosing(level:)).filter { $0.length > length } }
@@ -89,53 +89,4 @@ struct LockRange: Hashable, Sendable {
     }
 
     private static func width(level: Int) -> Int64 { Int64(29 + 11 * (levels - level)) }
-}
-
-// MARK: - Below the items: what the container itself locks
-
-extension LockRange {
-    /// Held while a process opens the container, or repairs one of its own files.
-    static let opening: Int64 = 0
-    /// Held by the process that writes the checkpoint and removes old files of the journal.
-    static let keeping: Int64 = 2
-    /// Held by the process that has used up the reserve: see `OpenContainer.keepReserve`.
-    static let removing: Int64 = 3
-
-    /// The queue of candidates for the term after this one; the leader of this term holds it.
-    static func election(term: UInt64) -> Int64 { 4_096 + Int64(term % 1_024) }
-    /// Held by the leader of a term and by no other process: the leader is alive as long as the byte is held.
-    static func leadership(term: UInt64) -> Int64 { 8_192 + Int64(term % 1_024) }
-
-    /// Held by the one process that listens to a channel under a name. Two names share a byte once in 2⁶¹; then the
-    /// second one is refused.
-    static func listening(to channel: String, as name: String, key: SipHash) -> Int64 {
-        1 << 61 + Int64(key.hash("\(channel)/\(name)".utf8) >> 3)
-    }
-
-    /// Held, as a shared lock, by all processes that are present under a name.
-    static func presence(of name: String, key: SipHash) -> Int64 {
-        1 << 60 + Int64(key.hash("presence/\(name)".utf8) >> 4)
-    }
-}
-
-/// The meaning of locks on a container's own files for other processes; `docs/format.md` has the ranges.
-package enum ContainerLock {
-    /// Returns whether a process ever waits for a lock that begins at `start`. Processes wait for locks on items, and
-    /// for those that are taken to join or to repair. A lock that only shows that a process is there is tried and never
-    /// waited for. For any other file the result is true.
-    package static func keepsOthersWaiting(path: [UInt8], start: Int64) -> Bool {
-        if ends(path, "/.group/lock") { return start == LockRange.opening || start >= LockRange.all.first }
-        if ends(path, "/.group/members") {
-            return start < Int64(MemberTableLayout.slots)
-                || (start - Int64(MemberTableLayout.slots)) % Int64(MemberTableLayout.slotBytes) != 0
-        }
-        return true
-    }
-
-    /// Returns whether the path is that of the file of a container's item locks.
-    package static func isOnItemLocks(path: [UInt8]) -> Bool { ends(path, "/.group/lock") }
-
-    private static func ends(_ path: [UInt8], _ name: String) -> Bool {
-        path.suffix(name.utf8.count).elementsEqual(name.utf8)
-    }
 }

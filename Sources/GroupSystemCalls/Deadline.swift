@@ -1,16 +1,14 @@
-import GroupSystemCalls
-
 /// The moment until which a request may wait, on the monotonic clock, so that a jump of the wall clock changes nothing.
-struct Deadline: Sendable {
+package struct Deadline: Sendable {
     /// Nanoseconds of the monotonic clock.
-    let moment: Int64
+    package let moment: Int64
     /// The time that the deadline was set to, for errors; nil without an end.
-    let timeout: Duration?
+    package let timeout: Duration?
 
-    static let never = Deadline(after: nil)
+    package static let never = Deadline(after: nil)
 
     /// Creates a deadline. With `nil` it never comes; zero or less allows one try.
-    init(after timeout: Duration?) {
+    package init(after timeout: Duration?) {
         self.timeout = timeout
         guard let timeout else {
             moment = .max
@@ -24,7 +22,7 @@ struct Deadline: Sendable {
     }
 
     /// The remaining time in nanoseconds; nil without an end; 0 once the deadline is over.
-    var remaining: Int64? { moment == .max ? nil : max(0, moment - monotonicNanoseconds()) }
+    package var remaining: Int64? { moment == .max ? nil : max(0, moment - monotonicNanoseconds()) }
 
-    var isOver: Bool { remaining == 0 }
+    package var isOver: Bool { remaining == 0 }
 }

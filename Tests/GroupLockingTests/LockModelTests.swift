@@ -2,7 +2,7 @@ import GroupBytes
 import TestSupport
 import Testing
 
-@testable import GroupContainer
+@testable import GroupLocking
 
 @Suite(.ownThreads)
 struct `Lock model` {
@@ -12,10 +12,10 @@ struct `Lock model` {
     private static func plan(_ generator: inout SeededGenerator) throws -> LockPlan {
         let count = Int.random(in: 1...3, using: &generator)
         return LockPlan(
-            try (0..<count).map { _ in
+            (0..<count).map { _ in
                 let path = paths.randomElement(using: &generator) ?? "a"
                 let mode = [LockMode.shared, .exclusive, .tree].randomElement(using: &generator) ?? .shared
-                return (LockRange(try ItemLocation(Array(path.utf8)), key: key), mode)
+                return (LockRange(path: Array(path.utf8), key: key), mode)
             })
     }
 

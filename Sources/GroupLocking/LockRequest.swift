@@ -1,16 +1,16 @@
 import GroupBytes
-import GroupSystemCalls
+package import GroupSystemCalls
 import Synchronization
 
 /// The granted access to the items of one request. The lock ends with this object, or with the process: the kernel ends
 /// it then.
-final class HeldLock: Sendable {
+package final class HeldLock: Sendable {
     let request: LockRequest
     /// The number of the outermost request that this one was made under, or its own: see `WaitGraph`.
     let owner: UInt64
 
     /// What keeps other requests out; nil where the enclosing locks cover the request.
-    struct Grip: Sendable {
+    package struct Grip: Sendable {
         var handle: LockFile.Handle
         /// The entries in the member table, one bit each.
         var published: UInt32
@@ -18,10 +18,10 @@ final class HeldLock: Sendable {
     }
     private let grip: Grip?
     /// Slots of members that died while they waited for a part of this lock, and are to be repaired.
-    let staleSlots: [Int]
+    package let staleSlots: [Int]
     private let hasEnded = Atomic(false)
 
-    var plan: LockPlan { request.plan }
+    package var plan: LockPlan { request.plan }
 
     init(_ request: LockRequest, owner: UInt64, _ grip: Grip?, staleSlots: [Int] = []) {
         (self.request, self.owner, self.grip, self.staleSlots) = (request, owner, grip, staleSlots)
@@ -30,7 +30,7 @@ final class HeldLock: Sendable {
     deinit { end() }
 
     /// Ends the lock now; a second call does nothing.
-    func end() {
+    package func end() {
         if hasEnded.exchange(true, ordering: .acquiringAndReleasing) { return }
         if let grip { request.lockManager.release(grip) }
     }
@@ -39,24 +39,24 @@ final class HeldLock: Sendable {
 
     /// Returns a new lock that holds what this one held; ending this one has no effect from then on. Returns nil if
     /// this one holds nothing.
-    func handOver() -> HeldLock? {
+    package func handOver() -> HeldLock? {
         if hasEnded.exchange(true, ordering: .acquiringAndReleasing) { return nil }
         return grip.map { HeldLock(request, owner: owner, $0) }
     }
 
-    func covers(path: [UInt8], for mode: LockMode) -> Bool {
+    package func covers(path: [UInt8], for mode: LockMode) -> Bool {
         plan.covers(LockPlan.Part(LockRange(path: path, key: request.lockManager.hashKey), mode))
     }
 }
 
 /// A request for items that are locked together, all or none. An item is named by its path's bytes.
-final class LockRequest: Sendable {
+package final class LockRequest: Sendable {
     let lockManager: LockManager
     let plan: LockPlan
-    let items: [(path: [UInt8], mode: LockMode)]
+    package let items: [(path: [UInt8], mode: LockMode)]
     let purpose: [UInt8]
 
-    init(_ items: [(path: [UInt8], mode: LockMode)], by lockManager: LockManager, for purpose: [UInt8]) {
+    package init(_ items: [(path: [UInt8], mode: LockMode)], by lockManager: LockManager, for purpose: [UInt8]) {
         (self.items, self.purpose, self.lockManager) = (items, purpose, lockManager)
         plan =
             items.count == 1
@@ -65,7 +65,7 @@ final class LockRequest: Sendable {
     }
 
     /// Waits for the lock, blocking the thread.
-    func acquireBlocking(until deadline: Deadline) throws(LockFailure) -> HeldLock {
+    package func acquireBlocking(until deadline: Deadline) throws(LockFailure) -> HeldLock {
         var acquisition = try LockAcquisition(self)
         do throws(LockFailure) {
             while let wait = try acquisition.advance() {
@@ -79,7 +79,7 @@ final class LockRequest: Sendable {
     }
 
     /// Waits for the lock, suspending the task. A task that is cancelled in the moment of the grant gets no lock.
-    func acquire(until deadline: Deadline) async throws(LockFailure) -> HeldLock {
+    package func acquire(until deadline: Deadline) async throws(LockFailure) -> HeldLock {
         var acquisition = try LockAcquisition(self)
         do throws(LockFailure) {
             while let wait = try acquisition.advance() {
@@ -95,7 +95,7 @@ final class LockRequest: Sendable {
 
     /// Locks one item that no request holds or waits for, the usual case, by the shortest way: two system calls
     /// including the end of the lock, a microsecond in all. Returns nil where the general way is needed.
-    func acquireAtOnce() throws(LockFailure) -> HeldLock? {
+    package func acquireAtOnce() throws(LockFailure) -> HeldLock? {
         guard plan.parts.count == 1, LockFrame.current == nil, !lockManager.memberTable.isContended(plan.parts[0]),
             let slot = lockManager.memberTable.slot
         else { return nil }
@@ -123,7 +123,7 @@ final class LockRequest: Sendable {
     }
 
     /// The items' paths, for errors.
-    var label: String { items.map { printable($0.path) }.joined(separator: ", ") }
+    package var label: String { items.map { printable($0.path) }.joined(separator: ", ") }
 
     /// Returns whether the request names the item, or wants as a whole a directory that contains it.
     func names(_ path: [UInt8]) -> Bool {
@@ -144,19 +144,19 @@ final class LockRequest: Sendable {
 /// The locks that the calling code holds: the lock that its closure was called with, and the enclosing ones. A closure
 /// that does not suspend runs on one thread from beginning to end, so its thread has the frame; an async closure's task
 /// has it.
-final class LockFrame: Sendable {
-    let lock: HeldLock
+package final class LockFrame: Sendable {
+    package let lock: HeldLock
     let outer: LockFrame?
 
-    init(_ lock: HeldLock, outer: LockFrame?) { (self.lock, self.outer) = (lock, outer) }
+    package init(_ lock: HeldLock, outer: LockFrame?) { (self.lock, self.outer) = (lock, outer) }
 
     private static let local = ThreadLocal<LockFrame>()
     @TaskLocal private static var ofTask: LockFrame?
 
-    static var current: LockFrame? { local.value ?? ofTask }
+    package static var current: LockFrame? { local.value ?? ofTask }
 
     /// Runs a closure that does not suspend under the frame's lock.
-    static func within<Answer>(_ frame: LockFrame, _ body: () throws -> Answer) rethrows -> Answer {
+    package static func within<Answer>(_ frame: LockFrame, _ body: () throws -> Answer) rethrows -> Answer {
         let outer = local.value
         local.value = frame
         defer { local.value = outer }
@@ -164,7 +164,8 @@ final class LockFrame: Sendable {
     }
 
     /// Runs an async closure under the frame's lock.
-    static func within<Answer: Sendable>(_ frame: LockFrame, _ body: () async throws -> Answer) async rethrows -> Answer
+    package static func within<Answer: Sendable>(_ frame: LockFrame, _ body: () async throws -> Answer) async rethrows
+        -> Answer
     {
         try await $ofTask.withValue(frame) { try await body() }
     }

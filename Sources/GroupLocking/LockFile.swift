@@ -1,11 +1,11 @@
-import GroupSystemCalls
+package import GroupSystemCalls
 
 /// The file `.group/lock` and a pool of descriptors for it. Each request borrows one: a byte lock belongs to the open
 /// file description, and if two tasks shared one, the first task's unlock would drop the second task's lock.
-final class LockFile: Sendable {
+package final class LockFile: Sendable {
     /// One open file description of the lock file.
-    final class Handle: Sendable {
-        let descriptor: FileDescriptor
+    package final class Handle: Sendable {
+        package let descriptor: FileDescriptor
         /// Whether the descriptor is without permission to write; the kernel sets only shared locks then.
         let isOnlyForReading: Bool
 
@@ -18,19 +18,19 @@ final class LockFile: Sendable {
         deinit { descriptor.forgetInForkedChild() }
     }
 
-    static let name = Array("lock".utf8)
+    package static let name = Array("lock".utf8)
     private static let kept = 16
 
     /// Opens the file by its name.
-    typealias Opener = @Sendable (FileDescriptor.OpenMode) throws(Errno) -> FileDescriptor
+    package typealias Opener = @Sendable (FileDescriptor.OpenMode) throws(Errno) -> FileDescriptor
 
     private let open: Opener
-    let inode: UInt64
+    package let inode: UInt64
     private let isOnlyForReading: Bool
     private let idle = Guarded([Handle]())
 
     /// Opens the lock file, or creates it with `fileMode`.
-    init(
+    package init(
         creating: Bool, fileMode: UInt32, isOnlyForReading: Bool, _ open: @escaping Opener
     ) throws(LockFileFailure) {
         self.open = open
@@ -55,7 +55,7 @@ final class LockFile: Sendable {
         if !isRegular { throw .notRegular }
     }
 
-    func borrow() throws(LockFileFailure) -> Handle {
+    package func borrow() throws(LockFileFailure) -> Handle {
         if let handle = idle.withLock({ $0.popLast() }) { return handle }
         let (descriptor, found): (Handle, UInt64)
         do throws(Errno) {
@@ -74,19 +74,19 @@ final class LockFile: Sendable {
     func unlock(_ handle: Handle) { _ = try? handle.descriptor.tryLock(.none, .all) }
 
     /// Unlocks everything that the handle holds, and gives the handle back to the pool.
-    func giveBack(_ handle: Handle) {
+    package func giveBack(_ handle: Handle) {
         guard (try? handle.descriptor.tryLock(.none, .all)) != nil else { return }
         giveBackUnlocked(handle)
     }
 
     /// Gives back a handle that holds no lock.
-    func giveBackUnlocked(_ handle: Handle) {
+    package func giveBackUnlocked(_ handle: Handle) {
         idle.withLock { if $0.count < Self.kept { $0.append(handle) } }
     }
 
     /// Checks that two open file descriptions of the lock file exclude each other: all locks rely on that. Error:
     /// `doesNotExclude`
-    func probe() throws(LockFileFailure) {
+    package func probe() throws(LockFileFailure) {
         let (one, two) = (try borrow(), try borrow())
         defer {
             giveBack(one)
@@ -106,12 +106,12 @@ final class LockFile: Sendable {
 
 /// A byte of the lock file that this process has locked. The lock ends with the object, and with the process, however
 /// the process ends.
-final class HeldByte: Sendable {
+package final class HeldByte: Sendable {
     private let lockManager: LockManager
     private let handle: LockFile.Handle
 
     /// Tries to lock the byte and never waits. Returns nil if a lock of another handle is in the way.
-    init?(_ offset: Int64, _ lock: ByteLock, _ lockManager: LockManager) throws(LockFileFailure) {
+    package init?(_ offset: Int64, _ lock: ByteLock, _ lockManager: LockManager) throws(LockFileFailure) {
         self.lockManager = lockManager
         handle = try lockManager.lockFile.borrow()
         let isMine: Bool
@@ -127,7 +127,7 @@ final class HeldByte: Sendable {
     }
 
     /// Returns whether this process or another has locked the byte.
-    static func isHeld(_ offset: Int64, _ lockManager: LockManager) throws(LockFileFailure) -> Bool {
+    package static func isHeld(_ offset: Int64, _ lockManager: LockManager) throws(LockFileFailure) -> Bool {
         let handle = try lockManager.lockFile.borrow()
         defer { lockManager.lockFile.giveBackUnlocked(handle) }
         do throws(Errno) {

@@ -1,6 +1,6 @@
 import TestSupport
 
-@testable import GroupContainer
+@testable import GroupLocking
 
 /// Processes with one thread each, which request random items of a model container, over a model of the kernel's byte
 /// locks. The product's own code decides which way a request takes, and whether it is in a cycle.

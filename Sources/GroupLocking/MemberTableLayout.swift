@@ -1,49 +1,49 @@
 // Imports nothing: no file, clock or process.
 
 /// The layout of the member table. The file's size never changes, and nothing in it moves.
-enum MemberTableLayout {
-    static let slotCount = 1_024
+package enum MemberTableLayout {
+    package static let slotCount = 1_024
     /// The 256 buckets of `LockRange.bucket` for waiters that contended a part alone, and as many after them for waiters
     /// that contended to read.
     static let bucketCount = 512
-    static let inFlightCount = 8
+    package static let inFlightCount = 8
     static let publishedCount = 19
 
     // The first page.
     static let magic = Array("GROUPMEM".utf8)
     static let version = 8
-    static let incarnation = 16
+    package static let incarnation = 16
     static let boot = 32
     static let mount = 64
     static let ticket = 72
-    static let term = 80
-    static let readyTerm = 88
+    package static let term = 80
+    package static let readyTerm = 88
     /// The leader's slot plus one.
-    static let leader = 96
+    package static let leader = 96
     /// The latest term whose leader watches every directory.
-    static let watchTerm = 104
+    package static let watchTerm = 104
     /// The place in the journal of the record that reports watching as incomplete: file number and offset (4 bytes
     /// each); 0 while watching is complete.
-    static let degraded = 112
+    package static let degraded = 112
     /// A counter (4 bytes) that members increase to probe the leader. The leader copies it to `replied` to show that
     /// it is alive, and to `settled` once everything from before the probe is in the journal (4 bytes each).
-    static let probed = 120
-    static let replied = 124
-    static let settled = 896
+    package static let probed = 120
+    package static let replied = 124
+    package static let settled = 896
     /// The time of the last probe, by the monotonic clock: one probe a second is enough, however many followers there
     /// are.
-    static let probedAt = 904
+    package static let probedAt = 904
     /// What distinguishes one life of the file system from another: see `FileSystemLife`. The boot is at `boot`, the
     /// mount at `mount`.
     static let session = 912
     static let device = 920
     /// One bit for each slot: its member has joined and has not left.
-    static let members = 928
+    package static let members = 928
     /// One bit for each slot: it has an entry in `inFlight`.
     static let inFlightMembers = 128
     /// 64 pairs of a flag and a counter; the journal's pair is the first.
     static let wakeWords = 256
-    static let wakeCount = 64
+    package static let wakeCount = 64
     /// One bit for each slot: its member waits for a lock. One look at these bits shows whether any member waits.
     static let contendingMembers = 768
 
@@ -52,19 +52,19 @@ enum MemberTableLayout {
     static let knownDirectories = 2_048
     static let knownDirectoryCount = 128
 
-    static func knownDirectory(_ hash: UInt64) -> Int {
+    package static func knownDirectory(_ hash: UInt64) -> Int {
         knownDirectories + Int(hash % UInt64(knownDirectoryCount)) * 16
     }
 
     /// The buckets, each with one bit for each slot.
     static let contended = 4_096
-    static let bitmapBytes = slotCount / 8
+    package static let bitmapBytes = slotCount / 8
 
-    static let slots = contended + bucketCount * bitmapBytes
-    static let slotBytes = 4_096
-    static let size = slots + slotCount * slotBytes
+    package static let slots = contended + bucketCount * bitmapBytes
+    package static let slotBytes = 4_096
+    package static let size = slots + slotCount * slotBytes
 
-    static func slot(_ index: Int) -> Int { slots + index * slotBytes }
+    package static func slot(_ index: Int) -> Int { slots + index * slotBytes }
     static func contended(_ bucket: Int) -> Int { contended + bucket * bitmapBytes }
     static func wakeWord(_ index: Int) -> Int { wakeWords + index * 8 }
 
@@ -72,7 +72,7 @@ enum MemberTableLayout {
     static let process = 0
     static let user = 4
     static let started = 8
-    static let nonce = 16
+    package static let nonce = 16
     /// The time when the member's process began, in the kernel's clock ticks since boot: it shows whether a process
     /// number still means the same process.
     static let processStart = 24
@@ -102,5 +102,5 @@ enum MemberTableLayout {
     /// The byte of the file whose lock means that a slot's member is alive, and the one whose lock means that the slot
     /// is being repaired.
     static func lifeByte(_ index: Int) -> Int64 { Int64(slot(index)) }
-    static func repairByte(_ index: Int) -> Int64 { Int64(slot(index) + 1) }
+    package static func repairByte(_ index: Int) -> Int64 { Int64(slot(index) + 1) }
 }

@@ -1,4 +1,4 @@
-@testable import GroupContainer
+@testable import GroupLocking
 
 /// A model of the kernel's byte locks.
 struct ModelKernel {

@@ -2,12 +2,12 @@ import GroupBytes
 import TestSupport
 import Testing
 
-@testable import GroupContainer
+@testable import GroupLocking
 
 @Suite
 struct `Lock plans` {
     private static func range(_ text: String) throws -> LockRange {
-        LockRange(try ItemLocation(Array(text.utf8)), key: SipHash(key: (5, 6)))
+        LockRange(path: Array(text.utf8), key: SipHash(key: (5, 6)))
     }
 
     private static func part(_ text: String, _ mode: LockMode) throws -> LockPlan.Part {

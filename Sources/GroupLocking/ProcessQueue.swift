@@ -2,7 +2,7 @@ import GroupSystemCalls
 
 /// The queues of this process, in front of the kernel's: see `LockQueue`. Requests that are made under a lock have a
 /// queue of their own: behind requests that wait for what their own owner holds, they would wait forever.
-final class ProcessQueue: Sendable {
+package final class ProcessQueue: Sendable {
     struct Turn: Sendable {
         let ticket: LockQueue.Ticket
         let isNested: Bool

@@ -1,21 +1,21 @@
 import GroupBytes
-import GroupSystemCalls
+package import GroupSystemCalls
 import Synchronization
 
 /// The shared map of live members: their processes, and what each holds, waits for and has in flight. Each member has
 /// one slot. A slot is alive as long as its byte of the file is locked, and the kernel ends that lock with the process.
 /// So the table needs no heartbeat and no clock, and a reused process number does no harm.
-final class MemberTable: Sendable {
+package final class MemberTable: Sendable {
     /// The map for reading; writes go through `own`.
-    let map: SharedMap
-    let file: FileDescriptor
+    package let map: SharedMap
+    package let file: FileDescriptor
     /// Nil in a process that may only read: other members do not see it, and it can write nothing in the member table.
-    let own: OwnSlot?
+    package let own: OwnSlot?
     /// A random number, the first half of every operation's name.
-    let nonce: UInt64
+    package let nonce: UInt64
     /// The slots that threads of this member are repairing now. The threads share the descriptor, so its locks do not
     /// exclude them from each other.
-    let repairs = Guarded(Set<Int>())
+    package let repairs = Guarded(Set<Int>())
     /// The number of this member's requests that wait in each bucket, so that the last one clears the bit.
     let contending = Guarded([Int: Int]())
     /// The accesses of its slot that are taken, one bit each.
@@ -24,13 +24,13 @@ final class MemberTable: Sendable {
     let entries = Guarded(MemberTableEntries())
 
     /// What only a member has: its own slot, and the map to write into.
-    struct OwnSlot: Sendable {
-        let map: WritableMap
-        let slot: Int
+    package struct OwnSlot: Sendable {
+        package let map: WritableMap
+        package let slot: Int
     }
 
     /// This member's slot; nil in a process that may only read.
-    var slot: Int? { own?.slot }
+    package var slot: Int? { own?.slot }
 
     struct MemberTableEntries: Sendable {
         var inFlight = Set<Int>()
@@ -41,13 +41,13 @@ final class MemberTable: Sendable {
     }
 
     /// The mapped file, before this member has a slot in it.
-    struct Open: ~Copyable {
+    package struct Open: ~Copyable {
         let map: WritableMap
         let file: FileDescriptor
     }
 
     /// Opens the member table, or creates it. Call it only while the container's opening byte is held.
-    static func open(in group: borrowing FileDescriptor, fileMode: UInt32) throws(Failure) -> Open {
+    package static func open(in group: borrowing FileDescriptor, fileMode: UInt32) throws(Failure) -> Open {
         let name = Array("members".utf8)
         do throws(Errno) {
             if try group.statusIfPresent(of: name) == nil { try create(in: group, fileMode: fileMode) }
@@ -66,7 +66,7 @@ final class MemberTable: Sendable {
     }
 
     /// The reason why a member table cannot be opened.
-    enum Failure: Error, Equatable {
+    package enum Failure: Error, Equatable {
         case missing
         /// The file is not a member table, or was cut short.
         case malformed
@@ -98,7 +98,7 @@ final class MemberTable: Sendable {
         }
     }
 
-    init(_ open: consuming Open, slot: Int, nonce: UInt64) throws(Errno) {
+    package init(_ open: consuming Open, slot: Int, nonce: UInt64) throws(Errno) {
         map = open.map
         file = open.file
         own = OwnSlot(map: open.map, slot: slot)
@@ -107,7 +107,7 @@ final class MemberTable: Sendable {
     }
 
     /// Opens the member table in a process that may only read.
-    init(onlyForReadingIn group: borrowing FileDescriptor) throws(Failure) {
+    package init(onlyForReadingIn group: borrowing FileDescriptor) throws(Failure) {
         let name = Array("members".utf8)
         do throws(Errno) {
             file = try FileDescriptor.open(name, in: group, [.reading, .nonBlocking])
@@ -123,7 +123,7 @@ final class MemberTable: Sendable {
     }
 
     /// Raises a number that only grows, even where a member with a lower value comes late.
-    func raise(_ offset: Int, to value: UInt64) {
+    package func raise(_ offset: Int, to value: UInt64) {
         guard let own else { return }
         while true {
             let present = map.load64(offset)
@@ -134,7 +134,7 @@ final class MemberTable: Sendable {
     deinit { if own != nil { file.forgetInForkedChild() } }
 
     /// Returns sixteen bytes that name one operation of one member.
-    func makeOperation() -> [UInt8] {
+    package func makeOperation() -> [UInt8] {
         let number = entries.withLock { entries in
             entries.operations += 1
             return entries.operations
@@ -146,7 +146,7 @@ final class MemberTable: Sendable {
     }
 
     /// Returns whether the member of a slot is alive, as the kernel reports it. System calls: fcntl(F_OFD_GETLK)
-    func isAlive(_ other: Int) -> Bool {
+    package func isAlive(_ other: Int) -> Bool {
         if other == slot { return true }  // a process's own lock reads as free
         let byte = ByteRange(start: MemberTableLayout.lifeByte(other), length: 1)
         // Where the kernel returns an error, the member counts as alive.
@@ -154,20 +154,20 @@ final class MemberTable: Sendable {
     }
 
     /// A member as its slot describes it; anything in it may be wrong.
-    struct Member: Sendable {
-        var slot: Int
-        var mark: ProcessMark
-        var user: UInt32
-        var nonce: UInt64
-        var purpose: String
-        var started: Int64
+    package struct Member: Sendable {
+        package var slot: Int
+        package var mark: ProcessMark
+        package var user: UInt32
+        package var nonce: UInt64
+        package var purpose: String
+        package var started: Int64
     }
 
     /// Returns a word as nanoseconds since 1970. No member writes a negative number; from one, the difference to now
     /// would overflow.
     static func time(_ word: UInt64) -> Int64 { max(0, Int64(bitPattern: word)) }
 
-    func member(at index: Int) -> Member? {
+    package func member(at index: Int) -> Member? {
         let base = MemberTableLayout.slot(index)
         let process = Int32(truncatingIfNeeded: map.load32(base + MemberTableLayout.process))
         if process == 0 { return nil }
@@ -183,12 +183,12 @@ final class MemberTable: Sendable {
     }
 
     /// Returns the members that are alive now.
-    func liveMembers() -> [Member] {
+    package func liveMembers() -> [Member] {
         (0..<MemberTableLayout.slotCount).compactMap { index in member(at: index).flatMap { isAlive(index) ? $0 : nil }
         }
     }
 
-    func setPurpose(_ purpose: String) {
+    package func setPurpose(_ purpose: String) {
         guard let own else { return }
         let base = MemberTableLayout.slot(own.slot) + MemberTableLayout.purpose
         let text = Array(purpose.utf8.prefix(MemberTableLayout.purposeBytes - 1))
@@ -197,23 +197,23 @@ final class MemberTable: Sendable {
 }
 
 /// A member's process, as far as this process can identify it.
-struct MemberProcess: Equatable, Sendable {
+package struct MemberProcess: Equatable, Sendable {
     /// The process number in this process's PID namespace, or in `pidNamespace`.
-    var identifier: Int32
+    package var identifier: Int32
     /// The inode of the PID namespace that the number belongs to, or 0 where that is not known. Nil where a signal to
     /// `identifier` reaches the member.
-    var pidNamespace: UInt64?
+    package var pidNamespace: UInt64?
     /// The command that started the process; nil where the system does not show it.
-    var command: String?
-    var condition: ProcessView.Condition?
+    package var command: String?
+    package var condition: ProcessView.Condition?
 
     /// The process number if a signal to it reaches the member, else nil.
-    var signalled: Int32? { pidNamespace == nil ? identifier : nil }
+    package var signalled: Int32? { pidNamespace == nil ? identifier : nil }
 
     /// `process 7`, or `process 7 of PID namespace 4026532001`
-    var description: String { Self.text(identifier, pidNamespace) }
+    package var description: String { Self.text(identifier, pidNamespace) }
 
-    static func text(_ identifier: Int32, _ pidNamespace: UInt64?) -> String {
+    package static func text(_ identifier: Int32, _ pidNamespace: UInt64?) -> String {
         switch pidNamespace {
         case nil: "process \(identifier)"
         case 0: "process \(identifier) of a PID namespace that is not known"
@@ -223,7 +223,7 @@ struct MemberProcess: Equatable, Sendable {
 }
 
 extension ProcessTable {
-    mutating func process(of member: MemberTable.Member) -> MemberProcess {
+    package mutating func process(of member: MemberTable.Member) -> MemberProcess {
         let found = find(member.mark)
         return MemberProcess(
             identifier: found.identifier ?? member.mark.identifier,
@@ -234,7 +234,7 @@ extension ProcessTable {
 
 extension MemberTable.Member {
     /// The member's process. To look up several members, use one `ProcessTable` for all of them.
-    var process: MemberProcess {
+    package var process: MemberProcess {
         var table = ProcessTable()
         return table.process(of: self)
     }

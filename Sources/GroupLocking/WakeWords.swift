@@ -7,14 +7,14 @@ import GroupSystemCalls
 /// algorithm).
 extension MemberTable {
     /// The journal's wake word.
-    static let journalWord = 0
+    package static let journalWord = 0
     private static let asleep: UInt32 = 1
     private static let waking: UInt32 = 2
 
     /// Sleeps until `wake` is called, unless `isReady` returns true after the flag was set. Sleeps at most `limit`
     /// nanoseconds or 100 ms, so that even a waker that died in the middle delays a sleeper no longer. A process that
     /// may only read cannot set the flag and sleeps all of that time. System calls: futex(FUTEX_WAIT)
-    func awaitWake(on word: Int, atMost limit: Int64?, unless isReady: () -> Bool) {
+    package func awaitWake(on word: Int, atMost limit: Int64?, unless isReady: () -> Bool) {
         let limit = min(limit ?? .max, 100_000_000)
         guard let map = own?.map else { return pause(nanoseconds: max(limit, 0)) }
         let flag = MemberTableLayout.wakeWord(word)
@@ -27,7 +27,7 @@ extension MemberTable {
     }
 
     /// Wakes all sleepers; only a load where there are none. System calls: futex(FUTEX_WAKE)
-    func wake(_ word: Int) {
+    package func wake(_ word: Int) {
         guard let map = own?.map else { return }
         let flag = MemberTableLayout.wakeWord(word)
         SharedMap.fence()
@@ -45,8 +45,8 @@ extension MemberTable {
 
 /// A thread that sleeps on a wake word of the member table for all tasks that wait for more in a log. The thread runs
 /// only while a task waits.
-final class WakeWaiter: Sendable {
-    typealias Look = @Sendable () -> Bool
+package final class WakeWaiter: Sendable {
+    package typealias Look = @Sendable () -> Bool
 
     private struct Waiter: Sendable {
         var hasMore: Look
@@ -67,10 +67,10 @@ final class WakeWaiter: Sendable {
     /// A serial queue: it gets a thread at once, and takes none of a pool's.
     private let queue = DispatchQueue(label: "group-container.follow")
 
-    init(_ memberTable: MemberTable, word: Int) { (self.memberTable, self.word) = (memberTable, word) }
+    package init(_ memberTable: MemberTable, word: Int) { (self.memberTable, self.word) = (memberTable, word) }
 
     /// Returns when the log may have more, at the latest at `moment`, after 100 ms, or when the task is cancelled.
-    func wait(until moment: Int64? = nil, unless hasMore: @escaping Look) async {
+    package func wait(until moment: Int64? = nil, unless hasMore: @escaping Look) async {
         let ticket = state.withLock { state in
             state.last += 1
             return state.last

@@ -1,16 +1,16 @@
-import GroupBytes
+package import GroupBytes
 import GroupSystemCalls
 
 /// The locks of one member: the lock file, the queues in front of it, and the member table with what each member holds.
 /// No weak reference to this object is made: counting references to an object that has one takes long.
-final class LockManager: Sendable {
-    let hashKey: SipHash
-    let lockFile: LockFile
-    let memberTable: MemberTable
+package final class LockManager: Sendable {
+    package let hashKey: SipHash
+    package let lockFile: LockFile
+    package let memberTable: MemberTable
     let turns = ProcessQueue()
-    let forkGeneration = GroupSystemCalls.forkGeneration
+    package let forkGeneration = GroupSystemCalls.forkGeneration
 
-    init(_ lockFile: LockFile, _ memberTable: MemberTable, hashKey: SipHash) {
+    package init(_ lockFile: LockFile, _ memberTable: MemberTable, hashKey: SipHash) {
         (self.lockFile, self.memberTable, self.hashKey) = (lockFile, memberTable, hashKey)
     }
 

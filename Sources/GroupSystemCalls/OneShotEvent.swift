@@ -1,10 +1,9 @@
 import Dispatch
-import GroupSystemCalls
 
 /// An event that happens once and has one waiter: a thread that blocks, or a task that suspends. A wait may end before
 /// the event happens; the event can be awaited again then.
-final class OneShotEvent<Value: Sendable>: Sendable {
-    enum Ending: Sendable {
+package final class OneShotEvent<Value: Sendable>: Sendable {
+    package enum Ending: Sendable {
         case happened(Value)
         case timedOut, cancelled
     }
@@ -18,7 +17,9 @@ final class OneShotEvent<Value: Sendable>: Sendable {
     }
     private let state = Guarded(State())
 
-    func set(_ value: Value) {
+    package init() {}
+
+    package func set(_ value: Value) {
         let waiter = state.withLock { state -> (@Sendable (Ending) -> Void)? in
             state.value = value
             defer { state.waiter = nil }
@@ -50,7 +51,7 @@ final class OneShotEvent<Value: Sendable>: Sendable {
     }
 
     /// Blocks the calling thread.
-    func block(until deadline: Deadline = .never) -> Ending {
+    package func block(until deadline: Deadline = .never) -> Ending {
         let woken = DispatchSemaphore(value: 0)
         let ending = Guarded<Ending?>(nil)
         let tell: @Sendable (Ending) -> Void = {
@@ -71,7 +72,7 @@ final class OneShotEvent<Value: Sendable>: Sendable {
     }
 
     /// Suspends the calling task. The task's cancellation ends the wait, too.
-    func suspend(until deadline: Deadline) async -> Ending {
+    package func suspend(until deadline: Deadline) async -> Ending {
         let timer = deadline.remaining.map { remaining in
             Task {
                 try? await Task.sleep(for: .nanoseconds(remaining))  // allowed: the deadline's timer
@@ -87,7 +88,7 @@ final class OneShotEvent<Value: Sendable>: Sendable {
     }
 
     /// Suspends the calling task until the event happens; neither a deadline nor a cancellation ends the wait.
-    func suspend() async -> Value {
+    package func suspend() async -> Value {
         while true {
             if case .happened(let value) = await wait(heedsInterruption: false) { return value }
         }

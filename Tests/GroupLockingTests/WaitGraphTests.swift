@@ -1,7 +1,7 @@
 import GroupBytes
 import Testing
 
-@testable import GroupContainer
+@testable import GroupLocking
 
 @Suite
 struct `Wait graphs` {
@@ -11,7 +11,7 @@ struct `Wait graphs` {
         _ owner: UInt64, _ stage: Claim.Stage, _ path: String, _ mode: LockMode = .exclusive, ticket: UInt64 = 0,
         member: Int? = nil, order: UInt64 = 1
     ) throws -> Claim {
-        let block = LockRange(try ItemLocation(Array(path.utf8)), key: SipHash(key: (1, 2)))
+        let block = LockRange(path: Array(path.utf8), key: SipHash(key: (1, 2)))
         return Claim(
             member: member ?? Int(owner), owner: owner, ticket: ticket, order: stage == .held ? 0 : order, stage: stage,
             part: LockPlan.Part(block, mode))
@@ -105,7 +105,7 @@ struct `Wait graphs` {
 @Suite
 struct `Nesting rules` {
     private static func part(_ path: String, _ mode: LockMode) throws -> LockPlan.Part {
-        LockPlan.Part(LockRange(try ItemLocation(Array(path.utf8)), key: SipHash(key: (1, 2))), mode)
+        LockPlan.Part(LockRange(path: Array(path.utf8), key: SipHash(key: (1, 2))), mode)
     }
 
     private static func held(_ path: String, _ mode: LockMode, namesItem: Bool = true) throws -> Nesting.Held {

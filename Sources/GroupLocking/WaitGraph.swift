@@ -9,10 +9,10 @@
 /// writes the ticket, then looks. So the owner with the last ticket of the circle sees all of it, and has to look again
 /// only where a ticket may have been drawn and not written yet. (Wait-for graphs: Knapp, "Deadlock detection in
 /// distributed databases", 1987; here the graph is in shared memory, so one look is enough.)
-struct WaitGraph: Sendable {
+package struct WaitGraph: Sendable {
     /// A member's claim to one part of a request.
-    struct Claim: Equatable, Sendable {
-        enum Stage: UInt32, Sendable {
+    package struct Claim: Equatable, Sendable {
+        package enum Stage: UInt32, Sendable {
             /// Needed, and not requested from the kernel yet.
             case wanted = 1
             case held = 2
@@ -27,11 +27,11 @@ struct WaitGraph: Sendable {
         var owner: UInt64
         /// The ticket that was drawn when the wait began, counted over all members; 0: not drawn yet, or not written
         /// yet.
-        var ticket: UInt64
+        package var ticket: UInt64
         /// The claim's place among the nested requests of its process, which go one after the other; 0: not nested.
         var order: UInt64
-        var stage: Stage
-        var part: LockPlan.Part
+        package var stage: Stage
+        package var part: LockPlan.Part
     }
 
     fileprivate struct Owner: Hashable {

@@ -1,7 +1,7 @@
-import GroupSystemCalls
+package import GroupSystemCalls
 
 /// The reason why a lock was not granted.
-enum LockFailure: Error {
+package enum LockFailure: Error {
     /// The deadline passed; the holders are those that were in the way then.
     case timedOut([LockHolder])
     /// The task was cancelled.
@@ -17,7 +17,7 @@ enum LockFailure: Error {
 }
 
 /// The reason why the lock file cannot be used.
-enum LockFileFailure: Error, Equatable {
+package enum LockFileFailure: Error, Equatable {
     case missing
     /// The lock file was removed while members are alive.
     case removed
@@ -30,14 +30,14 @@ enum LockFileFailure: Error, Equatable {
 }
 
 /// A member that holds a lock.
-struct LockHolder: Sendable {
-    var process: MemberProcess
-    var purpose: String
+package struct LockHolder: Sendable {
+    package var process: MemberProcess
+    package var purpose: String
     /// Nanoseconds since 1970.
-    var since: Int64
+    package var since: Int64
     /// The item's path, cut after 87 bytes.
-    var path: String
-    var mode: LockMode
+    package var path: String
+    package var mode: LockMode
 
     init(_ lock: MemberTable.PublishedLock, in table: inout ProcessTable) {
         (process, purpose) = (table.process(of: lock.member), lock.purpose)

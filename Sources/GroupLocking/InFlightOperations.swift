@@ -3,19 +3,19 @@ import GroupSystemCalls
 /// In-flight operations: the entries in `inFlight`, from before the rename until the record is in the journal. A member
 /// that gets a lock looks here first.
 extension MemberTable {
-    struct InFlightOperation: Equatable, Sendable {
-        var slot: Int
-        var entry: Int
+    package struct InFlightOperation: Equatable, Sendable {
+        package var slot: Int
+        package var entry: Int
         /// The first offset of the item's range; all ones for an operation that covers every item.
-        var block: UInt64
-        var operation: [UInt8]
+        package var block: UInt64
+        package var operation: [UInt8]
     }
 
     /// The `block` of an operation on more than one item.
-    static let everyItem = UInt64.max
+    package static let everyItem = UInt64.max
 
     /// Reserves an entry for an operation that is to be announced. Returns nil when all eight are taken.
-    func reserveInFlight() -> Int? {
+    package func reserveInFlight() -> Int? {
         if own == nil { return nil }
         return entries.withLock { entries in
             let free = (0..<MemberTableLayout.inFlightCount).first { !entries.inFlight.contains($0) }
@@ -25,7 +25,7 @@ extension MemberTable {
     }
 
     /// Announces an operation in an entry that was reserved for it.
-    func announce(_ entry: Int, block: UInt64, operation: [UInt8]) {
+    package func announce(_ entry: Int, block: UInt64, operation: [UInt8]) {
         guard let own else { return }
         entries.withLock { _ in
             let place = inFlightPlace(own.slot, entry)
@@ -35,7 +35,7 @@ extension MemberTable {
         }
     }
 
-    func clearInFlight(_ entry: Int) {
+    package func clearInFlight(_ entry: Int) {
         guard let own else { return }
         entries.withLock { entries in
             own.map.store64(inFlightPlace(own.slot, entry), 0)
@@ -45,11 +45,11 @@ extension MemberTable {
     }
 
     /// Keeps an operation that happened and has no record yet in flight until it has one.
-    func leaveUnfinished(_ entry: Int) { _ = entries.withLock { $0.unfinished.insert(entry) } }
+    package func leaveUnfinished(_ entry: Int) { _ = entries.withLock { $0.unfinished.insert(entry) } }
 
     /// Takes this member's operations that are to be finished. A caller that cannot finish one calls `leaveUnfinished`
     /// again.
-    func takeUnfinished() -> [InFlightOperation] {
+    package func takeUnfinished() -> [InFlightOperation] {
         guard let slot else { return [] }
         let taken = entries.withLock { entries in
             defer { entries.unfinished = [] }
@@ -66,14 +66,16 @@ extension MemberTable {
         own?.map.clearBits64(MemberTableLayout.inFlightMembers + slot / 64 * 8, 1 << UInt64(slot % 64))
     }
 
-    var hasInFlight: Bool { map.hasBits(MemberTableLayout.inFlightMembers, count: MemberTableLayout.bitmapBytes) }
+    package var hasInFlight: Bool {
+        map.hasBits(MemberTableLayout.inFlightMembers, count: MemberTableLayout.bitmapBytes)
+    }
 
     /// Returns the slots with operations in flight. A few loads where there are none.
-    func slotsWithInFlight() -> [Int] {
+    package func slotsWithInFlight() -> [Int] {
         map.bits(MemberTableLayout.inFlightMembers, count: MemberTableLayout.bitmapBytes)
     }
 
-    func inFlight(of slot: Int) -> [InFlightOperation] {
+    package func inFlight(of slot: Int) -> [InFlightOperation] {
         (0..<MemberTableLayout.inFlightCount).compactMap { entry in
             let place = inFlightPlace(slot, entry)
             let block = map.load64(place)
@@ -84,10 +86,10 @@ extension MemberTable {
     }
 
     /// Removes an entry. Only for a process with the right to repair the slot.
-    func forget(_ change: InFlightOperation) { own?.map.store64(inFlightPlace(change.slot, change.entry), 0) }
+    package func forget(_ change: InFlightOperation) { own?.map.store64(inFlightPlace(change.slot, change.entry), 0) }
 
     /// Clears a slot as if its member had left. Only for a process with the right to repair the slot.
-    func clear(slot: Int) {
+    package func clear(slot: Int) {
         clearInFlightBit(slot)
         clearContended(of: slot)
         own?.map.store32(MemberTableLayout.slot(slot) + MemberTableLayout.process, 0)

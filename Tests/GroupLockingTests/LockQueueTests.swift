@@ -2,7 +2,7 @@ import GroupBytes
 import TestSupport
 import Testing
 
-@testable import GroupContainer
+@testable import GroupLocking
 
 @Suite
 struct `Lock queues` {
@@ -24,11 +24,11 @@ struct `Lock queues` {
         mutating func plan() throws -> LockPlan {
             let count = [1, 1, 1, 2, 3].randomElement(using: &generator) ?? 1
             return LockPlan(
-                try (0..<count).map { _ in
+                (0..<count).map { _ in
                     let path = Self.paths.randomElement(using: &generator) ?? "a"
                     let mode = [LockMode.shared, .shared, .exclusive, .tree].randomElement(using: &generator)
                     return (
-                        LockRange(try ItemLocation(Array(path.utf8)), key: SipHash(key: (1, 2))), mode ?? .shared
+                        LockRange(path: Array(path.utf8), key: SipHash(key: (1, 2))), mode ?? .shared
                     )
                 })
         }
@@ -115,7 +115,7 @@ struct `Lock queues` {
 
     @Test func `a lock queue lets readers in one after the other, to hold the lock together`() throws {
         var queue = LockQueue()
-        let block = LockRange(try ItemLocation(Array("a".utf8)), key: SipHash(key: (1, 2)))
+        let block = LockRange(path: Array("a".utf8), key: SipHash(key: (1, 2)))
         let reading = LockPlan([(block, .shared)])
         let first = queue.request(reading)
         let (second, third) = (queue.request(reading), queue.request(reading))
@@ -140,7 +140,7 @@ struct `Lock queues` {
 
     @Test func `a lock queue serves a hundred thousand waiters for one item in constant time each`() throws {
         var queue = LockQueue()
-        let plan = LockPlan([(LockRange(try ItemLocation(Array("a".utf8)), key: SipHash(key: (1, 2))), .exclusive)])
+        let plan = LockPlan([(LockRange(path: Array("a".utf8), key: SipHash(key: (1, 2))), .exclusive)])
         var turn = queue.request(plan).ticket
         let waiting = (0..<100_000).map { _ in queue.request(plan).ticket }
         for next in waiting {
