@@ -325,7 +325,7 @@ extension ContainerDirectories {
     func wrongPermissions(_ status: FileStatus, _ group: FileStatus) -> String? {
         let needed = (status.isDirectory ? directoryMode : fileMode) & 0o777
         if status.permissions & needed != needed {
-            return "it has mode \(LocationFacts.octal(status.permissions)), and needs \(LocationFacts.octal(needed))"
+            return "it has mode \(PathObstacle.octal(status.permissions)), and needs \(PathObstacle.octal(needed))"
         }
         if isShared {
             return status.group == group.group

@@ -15,22 +15,10 @@ struct LocationFacts: Equatable, Sendable {
         /// The staging directory is missing, or is something else; which of the two.
         case noStaging(String)
         /// This user may not enter the container.
-        case forbidden(Barrier)
+        case forbidden(PathObstacle.Barrier)
         /// The file system lacks something that is needed; what.
         case unsupported(String)
         case failed(String)
-    }
-
-    /// A directory that this user may not enter.
-    struct Barrier: Equatable, Sendable {
-        var path: String
-        var owner: UInt32
-        var group: UInt32
-        var mode: UInt32
-        var user: UInt32
-
-        /// Whether members of the directory's group may enter it.
-        var isForGroup: Bool { mode & 0o050 == 0o050 }
     }
 
     /// The name that the user gave.
@@ -73,7 +61,7 @@ struct LocationFacts: Equatable, Sendable {
             [
                 Finding(
                     .notPermitted, .error, item: barrier.path,
-                    "user \(barrier.user) may not enter it: it has mode \(Self.octal(barrier.mode)), of user \(barrier.owner) and group \(barrier.group)",
+                    "user \(barrier.user) may not enter it: it has mode \(PathObstacle.octal(barrier.mode)), of user \(barrier.owner) and group \(barrier.group)",
                     why: "nothing of the container can be read or followed",
                     remedy: barrier.isForGroup
                         ? "have user \(barrier.user) put into group \(barrier.group), and log in anew"
@@ -112,8 +100,6 @@ struct LocationFacts: Equatable, Sendable {
             why: "a process that uses another name or path shares another container, and nothing of it arrives here",
             remedy: remedy)
     }
-
-    static func octal(_ mode: UInt32) -> String { "0" + String(mode, radix: 8) }
 }
 
 extension LocationFacts {
@@ -149,51 +135,21 @@ extension LocationFacts {
         case .notFound, .notPermitted, .wrongType, .damaged: break
         default: return .failed(cause)
         }
-        var checked: [UInt8] = []
-        for part in parts(of: path) + [Array("/.group".utf8), Array("/staging".utf8)] {
-            checked += part
-            do throws(Errno) {
-                // Opens the directory itself: that requires permission to enter it.
-                _ = try FileDescriptor.open(path: checked, [.placeOnly, .directory])
-                if checked.starts(with: path), (try? FileDescriptor.open(path: checked, [.reading, .directory])) == nil
-                {
-                    throw Errno.accessDenied
-                }
-            } catch {
-                switch error {
-                case .accessDenied: return barrier(at: checked, before: part)
-                case .noSuchEntry:
-                    if part.elementsEqual("/.group".utf8) {
-                        return isHalfDeleted(path) ? .halfDeleted : .plainDirectory
-                    }
-                    return part.elementsEqual("/staging".utf8)
-                        ? .noStaging("the directory is missing") : .missing(printable(checked))
-                case .notADirectory where part.elementsEqual("/staging".utf8): return .noStaging("it is no directory")
-                default: return .failed("\(printable(checked)): \(error)")
-                }
+        guard let obstacle = PathObstacle.first(to: path) else {
+            return code == .damaged ? .noStaging(cause) : .failed(cause)
+        }
+        let isStaging = obstacle.part.elementsEqual("/staging".utf8)
+        switch obstacle.reason {
+        case .accessDenied:
+            return obstacle.barrier.map(Standing.forbidden) ?? .failed(obstacle.description)
+        case .noSuchEntry:
+            if obstacle.part.elementsEqual("/.group".utf8) {
+                return isHalfDeleted(path) ? .halfDeleted : .plainDirectory
             }
+            return isStaging ? .noStaging("the directory is missing") : .missing(printable(obstacle.place))
+        case .notADirectory where isStaging: return .noStaging("it is no directory")
+        default: return .failed(obstacle.description)
         }
-        return code == .damaged ? .noStaging(cause) : .failed(cause)
-    }
-
-    /// Returns the parts of a path: "/a" and "/b" of "/a/b/". The first part of a relative path has no slash.
-    private static func parts(of path: [UInt8]) -> [[UInt8]] {
-        let slash = UInt8(ascii: "/")
-        return path.split(separator: slash).enumerated().map { number, part in
-            (number > 0 || path.first == slash ? [slash] : []) + part
-        }
-    }
-
-    /// Returns what this user may not enter: the path itself, or else the directory that contains it.
-    private static func barrier(at path: [UInt8], before part: [UInt8]) -> Standing {
-        for place in [path, Array(path.dropLast(part.count))] where !place.isEmpty {
-            guard let status = try? FileDescriptor.open(path: place, .placeOnly).status() else { continue }
-            return .forbidden(
-                Barrier(
-                    path: printable(place), owner: status.owner, group: status.group, mode: status.permissions,
-                    user: effectiveUser()))
-        }
-        return .failed("\(printable(path)): \(Errno.accessDenied)")
     }
 
     private mutating func lookAround(for name: [UInt8]) {
@@ -203,7 +159,7 @@ extension LocationFacts {
                 elsewhere.append(printable(other))
             }
         }
-        let all = (try? Container.identifiers()) ?? []
+        let all = (try? ContainerLocation.identifiers()) ?? []
         let last = self.name.split(separator: ".").last.map(String.init) ?? self.name
         similar = Array(all.filter { $0.lowercased() == self.name.lowercased() || $0.hasSuffix("." + last) }.prefix(5))
     }

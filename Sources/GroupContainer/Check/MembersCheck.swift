@@ -202,7 +202,7 @@ extension CheckedContainer {
 
     /// Returns the items of an operation, by the intent record or the manifest that its member wrote before it.
     fileprivate func items(of change: MemberTable.InFlightOperation, by member: MemberTable.Member) -> [String] {
-        let note = IntentFiles.name(nonce: member.nonce, entry: change.entry)
+        let note = StagingName.intentRecord(nonce: member.nonce, entry: change.entry)
         let manifest = TransactionChanges.manifestName(of: change.operation)
         let staging: FileDescriptor.OpenMode = [.reading, .nonBlocking]
         func content(_ name: [UInt8]) -> [UInt8]? {

@@ -13,7 +13,7 @@ final class CompactedLog<State: LogState>: Sendable {
     let name: String
     /// The table, not the member: the member keeps its logs.
     let memberTable: MemberTable
-    let diagnostics: DiagnosticFeed
+    let diagnostics: DiagnosticHub
     private let lockManager: LockManager
     private let readOnly: ReadOnlyReason?
     var isReadOnly: Bool { readOnly != nil }
@@ -327,7 +327,7 @@ extension CompactedLog {
 extension CompactedLog {
     /// Returns the next segment's preamble, from the records of this one. Linear in the segment.
     static func preamble(
-        of file: Segment, before end: Int, needed: Int, _ diagnostics: DiagnosticFeed
+        of file: Segment, before end: Int, needed: Int, _ diagnostics: DiagnosticHub
     ) throws(LogFailure) -> SegmentPreamble {
         var state = State(last: file.header.base)
         let broken = try file.forEachCommitted(before: end) { body, sequence, isControl in
@@ -389,4 +389,8 @@ extension SegmentPreamble {
         while wanted < least { wanted *= 2 }
         return min(wanted, largest)
     }
+}
+
+extension CompactedLog {
+    var waiter: LogWaiter { LogWaiter(memberTable: memberTable, word: wakeWord, sleeper: sleeper) }
 }

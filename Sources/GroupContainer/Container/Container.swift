@@ -90,13 +90,6 @@ public final class Container: Sendable {
 
     /// The group identifier with which the container was created, if any.
     public var identifier: String? { opened.format.identifier }
-
-    /// Returns a coordinator that requests access on behalf of `purpose`: the description of this process in the
-    /// journal and in other processes' errors.
-    public func coordinator(purpose: String) -> Coordinator {
-        opened.memberTable.setPurpose(purpose)
-        return Coordinator(opened, purpose: purpose)
-    }
 }
 
 extension Container {

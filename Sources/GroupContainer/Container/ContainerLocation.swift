@@ -43,6 +43,24 @@ enum ContainerLocation {
                 "name the container by its path, or set GROUP_CONTAINERS_HOME to one directory for all users"))
     }
 
+    /// Returns the identifiers of this user's containers, sorted. Errors: `notPermitted`
+    static func identifiers() throws(CoordinationError) -> [String] {
+        let home = try home()
+        return try translating("list", item: home) { () throws(Errno) in
+            do throws(Errno) {
+                let directory = try FileDescriptor.open(path: Array(home.utf8), [.reading, .directory])
+                let names = try directory.entryNames().filter { name in
+                    let format = name + Array("/.group/format".utf8)
+                    return (try? FileDescriptor.open(format, in: directory, .placeOnly)) != nil
+                }
+                return names.map(printable).sorted()
+            } catch {
+                if error == .noSuchEntry { return [] }
+                throw error
+            }
+        }
+    }
+
     /// Returns the directory that holds the containers of group identifiers.
     static func home() throws(CoordinationError) -> String {
         if let home = homes().first { return home.path }

@@ -134,7 +134,7 @@ enum Membership {
         } catch {
             throw CoordinationError(error, operation: "join", item: ".group/members")
         }
-        let diagnostics = DiagnosticFeed()
+        let diagnostics = DiagnosticHub()
         var configuration = LogConfiguration(
             identity: origin, incarnation: incarnation, writer: slot, fileMode: directory.fileMode)
         configuration.capacity = format.retention.fileSize
@@ -185,7 +185,7 @@ enum Membership {
         }
         // A copied or restored container that no member has adopted yet has the history of the first one.
         if format.lockInode != lockFile.inode && hasLiveMember { throw lockFileReplaced }
-        let diagnostics = DiagnosticFeed()
+        let diagnostics = DiagnosticHub()
         let incarnation = memberTable.map.bytes(MemberTableLayout.incarnation, count: 16)
         var configuration = LogConfiguration(
             identity: origin, incarnation: incarnation, writer: nil, fileMode: directory.fileMode)

@@ -12,7 +12,7 @@ package final class OpenContainer: Sendable {
     let format: ContainerFormat
     package let lockManager: LockManager
     package let journal: Journal
-    let diagnostics: DiagnosticFeed
+    let diagnostics: DiagnosticHub
     /// Why the container can only be read; nil if this process may write.
     let readOnly: ReadOnlyReason?
     let sleeper: WakeWaiter
@@ -21,7 +21,7 @@ package final class OpenContainer: Sendable {
     let recorded = Guarded<JournalView?>(nil)
     /// The number of items that were looked up in the journal without a journal view.
     let traced = Guarded(0)
-    let notes = IntentFiles()
+    let intentFiles = IntentFiles()
     /// The suites and channels that were opened, by their directories.
     private let logs = Guarded([String: any AnyObject & Sendable]())
     /// Counts free entries: a slot has eight entries in `inFlight`, and a ninth operation waits here.
@@ -34,7 +34,7 @@ package final class OpenContainer: Sendable {
     init(
         directory: ContainerDirectories, format: ContainerFormat, hashKey: SipHash, lockFile: LockFile,
         memberTable: MemberTable,
-        journal: Journal, diagnostics: DiagnosticFeed, readOnly: ReadOnlyReason? = nil
+        journal: Journal, diagnostics: DiagnosticHub, readOnly: ReadOnlyReason? = nil
     ) {
         (self.directory, self.format, self.journal, self.readOnly) = (directory, format, journal, readOnly)
         self.diagnostics = diagnostics
@@ -46,7 +46,7 @@ package final class OpenContainer: Sendable {
         // A child that only forked must not touch its parent's slot.
         guard lockManager.forkGeneration == GroupSystemCalls.forkGeneration else { return }
         if let slot = memberTable.slot, memberTable.inFlight(of: slot).isEmpty {
-            notes.remove(nonce: memberTable.nonce, in: directory.staging)
+            intentFiles.remove(nonce: memberTable.nonce, in: directory.staging)
         }
         memberTable.leave()
     }

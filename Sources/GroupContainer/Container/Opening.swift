@@ -87,15 +87,14 @@ enum OpeningErrors {
 
     private static func permissionRemedy(_ path: [UInt8], _ creating: Bool) -> CoordinationError.Remedy? {
         if creating, let (parent, status) = lastThatStands(on: path), parent != path {
-            let mode = LocationFacts.octal(status.permissions)
+            let mode = PathObstacle.octal(status.permissions)
             return .init(
                 .setEnvironment,
                 "user \(effectiveUser()) may make nothing in \(printable(parent)) (mode \(mode), of user \(status.owner)); "
                     + "name a directory of your own by its path, or set GROUP_CONTAINERS_HOME to one")
         }
-        guard case .forbidden(let barrier) = LocationFacts.standing(of: path, code: .notPermitted, cause: "") else {
-            return nil
-        }
+        if CoordinationError.refusalOfOpening != nil { return nil }
+        guard let barrier = PathObstacle.first(to: path)?.barrier else { return nil }
         // A user can be added to a Unix group that may enter; otherwise only the owner can do something.
         if barrier.isForGroup {
             let name = groupName(ofNumber: barrier.group).map { "'\($0)'" } ?? "\(barrier.group)"

@@ -189,36 +189,3 @@ extension CoordinationError {
         }
     }
 }
-
-/// The name of the directory that makes its parent a container: `.group`, or, from the beginning to the end of a
-/// deletion, `.group.deleted`.
-enum ContainerMark {
-    static let standing = Array(".group".utf8)
-    static let deleted = Array(".group.deleted".utf8)
-    static let all = [standing, deleted]
-
-    static func isOne(_ name: some Collection<UInt8>) -> Bool { all.contains { name.elementsEqual($0) } }
-}
-
-extension Reconciler {
-    /// Records everything below a directory as removed, the deepest items first, because the directory has become a
-    /// container of its own and its contents do not belong to this one any more. A writer there, under a lock that was
-    /// granted before, may append its record after that; its item is recorded as removed when the directory is compared
-    /// again. Returns true if any record was appended.
-    mutating func removeContents(of directory: ItemLocation) throws(CoordinationError) -> Bool {
-        var (wrote, listed) = (false, version)
-        var doomed: [ItemLocation] = []
-        while true {
-            try catchUp()
-            if doomed.isEmpty || version != listed {
-                listed = version
-                doomed = view.treeIndex.below(directory).reversed()
-            }
-            guard !view.isSuperseded, let gone = doomed.last else { return wrote }
-            if try append(view.record(.removed, gone, nil, from: nil, other: nil)) {
-                doomed.removeLast()
-                wrote = true
-            }
-        }
-    }
-}

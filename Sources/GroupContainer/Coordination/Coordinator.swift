@@ -226,3 +226,12 @@ public struct BlockingCoordinator: Sendable {
         throw request.movedAway
     }
 }
+
+extension Container {
+    /// Returns a coordinator that requests access on behalf of `purpose`: the description of this process in the
+    /// journal and in other processes' errors.
+    public func coordinator(purpose: String) -> Coordinator {
+        opened.memberTable.setPurpose(purpose)
+        return Coordinator(opened, purpose: purpose)
+    }
+}

@@ -60,7 +60,7 @@ extension LogDamage {
     }
 }
 
-extension DiagnosticFeed {
+extension DiagnosticHub {
     /// Records an event of a log.
     func tell(_ event: LogEvent) {
         switch event {

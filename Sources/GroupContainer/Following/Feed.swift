@@ -95,7 +95,3 @@ struct LogWaiter: FeedWaiter {
         await sleeper.wait(until: moment, unless: hasMore)
     }
 }
-
-extension CompactedLog {
-    var waiter: LogWaiter { LogWaiter(memberTable: memberTable, word: wakeWord, sleeper: sleeper) }
-}

@@ -25,10 +25,10 @@ final class TransactionChanges {
 
     static let manifestSuffix = Array(".manifest".utf8)
 
-    static func manifestName(of operation: [UInt8]) -> [UInt8] { StagedChange.name(of: operation) + manifestSuffix }
+    static func manifestName(of operation: [UInt8]) -> [UInt8] { StagingName.of(operation) + manifestSuffix }
 
     static func name(of operation: [UInt8], _ number: Int) -> [UInt8] {
-        StagedChange.name(of: operation) + Array(".\(number)".utf8)
+        StagingName.of(operation) + Array(".\(number)".utf8)
     }
 
     var staging: FileDescriptor { _read { yield container.directory.staging } }
@@ -225,4 +225,36 @@ extension TransactionChanges {
 
 extension TransactionSteps.Standing {
     init(_ status: FileStatus) { self.init(inode: status.inode, isDirectory: status.isDirectory) }
+}
+
+extension TransactionChanges {
+    /// Returns the preconditions of a transaction, except those that its own steps fulfill.
+    func footings(of parts: [ChangePart]) throws(CoordinationError) -> [Precondition] {
+        var footings: [Precondition] = []
+        for (step, part) in zip(steps.inOrder, parts) {
+            let location = step.location
+            if part.kind != .removed, let directory = location.parent, !steps.isWithinNew(location) {
+                footings.append(.directory(directory))
+            }
+            switch part.kind {
+            case .removed, .touched: footings += try standing(location, keepsContent: part.kind == .touched)
+            case .moved:
+                if let state = part.state, let origin = part.from.flatMap({ try? ItemLocation($0) }) {
+                    footings.append(.item(origin, state))
+                }
+                footings +=
+                    step.before == nil ? [.vacancy(location)] : try standing(location, keepsContent: false)
+            default: break
+            }
+        }
+        return footings
+    }
+
+    private func standing(_ location: ItemLocation, keepsContent: Bool) throws(CoordinationError) -> [Precondition] {
+        let status = try translating("transaction", item: printable(location.bytes)) { () throws(Errno) in
+            try container.status(of: location)
+        }
+        guard let state = status.map({ ItemState($0, contentHash: nil) }) else { return [] }
+        return [keepsContent ? .item(location, state) : .presence(location, state.type)]
+    }
 }

@@ -85,7 +85,7 @@ extension OpenContainer {
             memberTable.clearInFlight(change.entry)
             endLock(of: change.operation)
             rest.removeLast()
-            try? directory.staging.removeTree(StagedChange.name(of: change.operation))
+            try? directory.staging.removeTree(StagingName.of(change.operation))
         }
     }
 
@@ -129,8 +129,8 @@ extension OpenContainer {
 
     private func finish(_ change: MemberTable.InFlightOperation, nonce: UInt64) throws(CoordinationError) {
         if try finishTransaction(change.operation) { return }
-        let staged = StagedChange.name(of: change.operation)
-        let note = IntentFiles.name(nonce: nonce, entry: change.entry)
+        let staged = StagingName.of(change.operation)
+        let note = StagingName.intentRecord(nonce: nonce, entry: change.entry)
         let content = try translating("repair", item: ".group/staging") { () throws(Errno) -> [UInt8]? in
             do throws(Errno) {
                 return try FileDescriptor.content(of: note, in: directory.staging, limit: IntentRecord.largest)
@@ -237,34 +237,5 @@ extension OpenContainer {
         sweepLogs()
         memberTable.own?.map.write(
             [UInt8](repeating: 0, count: MemberTableLayout.bitmapBytes), at: MemberTableLayout.members)
-    }
-}
-
-/// The name of a log's file before it has its number. The name identifies the member that makes the file, so that a
-/// file whose maker died can be told from a file in progress, also where another member has the slot by now.
-struct UnfinishedName: Equatable, Sendable {
-    var slot: Int
-    /// The member's nonce; nil in a name of an older version.
-    var nonce: UInt64?
-
-    static let prefix = Array("new-".utf8)
-
-    static func bytes(slot: Int, nonce: UInt64, _ distinction: [UInt8]) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.write(nonce)
-        return prefix + Array("\(slot)-\(Hexadecimal.encode(writer.bytes))-\(Hexadecimal.encode(distinction))".utf8)
-    }
-
-    /// Parses a name; nil for a name of another form.
-    init?(_ name: [UInt8]) {
-        let parts = String(decoding: name, as: UTF8.self).split(separator: "-")
-        guard parts.count == 3 || parts.count == 4, parts[0] == "new", let slot = Int(parts[1]),
-            (0..<MemberTableLayout.slotCount).contains(slot)
-        else { return nil }
-        self.slot = slot
-        if parts.count == 3 { return }
-        guard let bytes = Hexadecimal.decode(parts[2]), bytes.count == 8 else { return nil }
-        var reader = ByteReader(bytes)
-        nonce = try? reader.number()
     }
 }

@@ -102,26 +102,20 @@ final class IntentFiles: Sendable {
         init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
     }
 
-    /// Returns the name of an intent record's file. The names of all files of a member in staging begin with its nonce.
-    static func name(nonce: UInt64, entry: Int) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.write(nonce)
-        return Array((Hexadecimal.encode(writer.bytes) + ".\(entry).note").utf8)
-    }
-
     /// Writes an intent record, before its entry is announced. The repairer reads the file in the same boot, so that it
     /// need not be synchronized. System calls: pwrite(2); openat2(2), fchmod(2) for the first record of an entry
-    func write(_ note: IntentRecord, entry: Int, of container: OpenContainer) throws(Errno) {
-        try file(entry, of: container).descriptor.overwrite(note.encoded())
+    func write(
+        _ record: IntentRecord, entry: Int, nonce: UInt64, in directory: ContainerDirectories
+    ) throws(Errno) {
+        try file(entry, nonce, in: directory).descriptor.overwrite(record.encoded())
     }
 
-    private func file(_ entry: Int, of container: OpenContainer) throws(Errno) -> File {
+    private func file(_ entry: Int, _ nonce: UInt64, in directory: ContainerDirectories) throws(Errno) -> File {
         if let file = files.withLock({ $0[entry] }) { return file }
-        let name = Self.name(nonce: container.memberTable.nonce, entry: entry)
-        let file = File(
-            try FileDescriptor.open(name, in: container.directory.staging, [.writing, .creating], mode: 0o600))
+        let name = StagingName.intentRecord(nonce: nonce, entry: entry)
+        let file = File(try FileDescriptor.open(name, in: directory.staging, [.writing, .creating], mode: 0o600))
         // The repairer may be another user of the Unix group.
-        if container.directory.fileMode != 0o600 { try file.descriptor.setMode(container.directory.fileMode) }
+        if directory.fileMode != 0o600 { try file.descriptor.setMode(directory.fileMode) }
         files.withLock { $0[entry] = file }
         return file
     }
@@ -135,104 +129,6 @@ final class IntentFiles: Sendable {
             defer { files = [:] }
             return Array(files.keys)
         }
-        for entry in entries { try? staging.unlink(Self.name(nonce: nonce, entry: entry)) }
-    }
-}
-
-/// The reserve: room for the intent record of one removal, kept ready so that items can be removed where the disk is
-/// full. The reserve is a file with all its blocks; a caller that needs it renames it to its intent record, and returns
-/// it after the change. A byte of the lock file gives it to one caller at a time, so that concurrent removals wait for
-/// each other instead of failing.
-extension OpenContainer {
-    static let reserve = Array("reserve".utf8)
-    /// The size is enough because the intent record of a removal has only one path and a purpose.
-    private static let reserveSize = 16_384
-    private static let patience = Duration.seconds(10)
-
-    /// Creates the reserve where it is missing and there is room. Several processes may do so at once. System calls:
-    /// statx(2)
-    func keepReserve() {
-        do throws(Errno) {
-            if let status = try directory.group.statusIfPresent(of: Self.reserve) {
-                if status.isRegularFile { return }
-                try directory.group.putAside(Self.reserve)
-            }
-        } catch {
-            return
-        }
-        let name = StagedChange.name(of: memberTable.makeOperation())
-        do throws(Errno) {
-            let file = try FileDescriptor.open(name, in: directory.staging, [.writing, .creating], mode: 0o600)
-            try file.setMode(directory.fileMode)
-            try file.allocate(Self.reserveSize)
-            try directory.staging.rename(name, to: Self.reserve, in: directory.group, replacing: false)
-        } catch {
-            try? directory.staging.unlink(name)
-        }
-    }
-
-    /// Writes the intent record of a change. Returns nil, or, where it was written into the reserve, the handle of the
-    /// lock that keeps the reserve from other callers until it is returned.
-    func writeIntentRecord(_ note: IntentRecord, entry: Int) throws(Errno) -> LockFile.Handle? {
-        do throws(Errno) {
-            try notes.write(note, entry: entry, of: self)
-            return nil
-        } catch {
-            guard error == .noSpace, note.way == .intoStaging, note.encoded().count <= Self.reserveSize,
-                let handle = try? lockFile.borrow()
-            else { throw error }
-            var isTaken = false
-            defer { if !isTaken { lockFile.giveBack(handle) } }
-            let byte = ByteRange(start: ContainerLock.removing, length: 1)
-            let deadline = Deadline(after: Self.patience)
-            guard case .granted = KernelWait.block([LockWaiter.Step(.exclusive, byte)], on: handle, until: deadline)
-            else { throw error }
-            notes.forget(entry)
-            do throws(Errno) {
-                try takeReserve(as: IntentFiles.name(nonce: memberTable.nonce, entry: entry))
-            } catch {
-                throw .noSpace
-            }
-            isTaken = true
-            do throws(Errno) {
-                try notes.write(note, entry: entry, of: self)
-            } catch {
-                giveBackReserve(handle, entry)
-                throw error
-            }
-            return handle
-        }
-    }
-
-    private func takeReserve(as name: [UInt8]) throws(Errno) {
-        do throws(Errno) {
-            guard try directory.group.statusIfPresent(of: Self.reserve)?.isRegularFile == true else {
-                throw Errno.noSuchEntry
-            }
-            try directory.group.rename(Self.reserve, to: name, in: directory.staging, replacing: true)
-        } catch {
-            if error != .noSuchEntry { throw error }
-            // The member that had the reserve was killed: the reserve is an intent record in staging, and is removed
-            // with that member's other files.
-            for slot in 0..<MemberTableLayout.slotCount
-            where slot != memberTable.slot && memberTable.member(at: slot) != nil && !memberTable.isAlive(slot) {
-                try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
-            }
-            keepReserve()
-            try directory.group.rename(Self.reserve, to: name, in: directory.staging, replacing: true)
-        }
-    }
-
-    /// Returns the reserve, after the operation was cleared from `inFlight`.
-    func giveBackReserve(_ handle: LockFile.Handle, _ entry: Int) {
-        notes.forget(entry)
-        let name = IntentFiles.name(nonce: memberTable.nonce, entry: entry)
-        do throws(Errno) {
-            try directory.staging.rename(name, to: Self.reserve, in: directory.group, replacing: false)
-        } catch {
-            // Another process has created a reserve meanwhile.
-            try? directory.staging.unlink(name)
-        }
-        lockFile.giveBack(handle)
+        for entry in entries { try? staging.unlink(StagingName.intentRecord(nonce: nonce, entry: entry)) }
     }
 }

@@ -59,7 +59,7 @@ final class StagedFile: Sendable {
 
     /// Creates the file, accessible to this user only, whatever its later mode. System calls: openat2(2)
     init(by container: OpenContainer) throws(Errno) {
-        name = StagedChange.name(of: container.memberTable.makeOperation())
+        name = StagingName.of(container.memberTable.makeOperation())
         directory = container.directory.stagingDirectory
         descriptor = try FileDescriptor.open(
             name, in: directory.descriptor, [.writing, .creating, .exclusively], mode: 0o600)

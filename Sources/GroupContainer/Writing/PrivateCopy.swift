@@ -11,7 +11,7 @@ struct PrivateCopy: Sendable {
     /// Makes the copy; none where there is no item. Errors: `wrongType` for anything but a file or directory.
     init(of path: ItemPath, at location: ItemLocation, by container: OpenContainer) throws(CoordinationError) {
         self.path = path
-        let name = StagedChange.name(of: container.memberTable.makeOperation())
+        let name = StagingName.of(container.memberTable.makeOperation())
         self.name = name
         let label = path.description
         let status = try translating("read", item: label) { () throws(Errno) in try container.status(of: location) }

@@ -31,10 +31,7 @@ struct StagedChange {
         operation = container.memberTable.makeOperation()
     }
 
-    /// The name in staging of the item that moves.
-    static func name(of operation: [UInt8]) -> [UInt8] { Array(Hexadecimal.encode(operation).utf8) }
-
-    var name: [UInt8] { Self.name(of: operation) }
+    var name: [UInt8] { StagingName.of(operation) }
     var staging: FileDescriptor { _read { yield container.directory.staging } }
 
     /// The system call of a change, and what its record needs.
@@ -425,5 +422,28 @@ extension StagedChange {
             try? staging.removeTree(name)
             throw CoordinationError(error, operation: operation, item: printable(location.bytes))
         }
+    }
+}
+
+extension StagedChange.Step {
+    /// The preconditions of a step. A write needs only the parent directory, which is quick to check: content that
+    /// replaces other content does not depend on it.
+    var footings: [Precondition] {
+        var footings: [Precondition] = []
+        if way == .intoPlace || way == .fromPlaceToPlace, let directory = location.parent {
+            footings.append(.directory(directory))
+        }
+        switch way {
+        case .intoPlace, .inPlace:
+            if kind == .touched, let before {
+                footings.append(.item(location, ItemState(before, contentHash: nil)))
+            }
+        case .fromPlaceToPlace:
+            if let origin { footings.append(.item(origin, ItemState(status, contentHash: nil))) }
+            footings.append(
+                before.map { .presence(location, ItemState($0, contentHash: nil).type) } ?? .vacancy(location))
+        case .intoStaging: footings.append(.presence(location, ItemState(status, contentHash: nil).type))
+        }
+        return footings
     }
 }

@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func `the finding for a container that cannot be opened names the cause`() {
-        let barrier = LocationFacts.Barrier(path: "/c", owner: 1, group: 2, mode: 0o750, user: 3)
+        let barrier = PathObstacle.Barrier(path: "/c", owner: 1, group: 2, mode: 0o750, user: 3)
         var facts = LocationFacts(name: "g", path: "/c", standing: .forbidden(barrier))
         #expect(codes(facts.findings) == ["error notPermitted"])
         #expect(facts.findings.first?.what == "user 3 may not enter it: it has mode 0750, of user 1 and group 2")

@@ -228,7 +228,8 @@ struct `Dropped journal segments` {
         let note = IntentRecord(way: .intoPlace, inode: 1, journalFile: 2, journalOffset: 4_096, change: change)
         try small.rotate()
         let entry = try #require(small.member.memberTable.reserveInFlight())
-        try small.member.notes.write(note, entry: entry, of: small.member)
+        try small.member.intentFiles.write(
+            note, entry: entry, nonce: small.member.memberTable.nonce, in: small.member.directory)
         small.member.memberTable.announce(entry, block: 1 << 62, operation: operation)
         try small.rotate(files: 3)
         #expect(try small.files == ["2.log", "3.log", "4.log", "5.log"])

@@ -1,0 +1,53 @@
+public import FoundationEssentials
+import GroupBytes
+import GroupSystemCalls
+
+/// An item of a container: a file, a directory, a symbolic link, or another type.
+public struct Item: Hashable, Sendable {
+    /// The item's path.
+    public var path: ItemPath
+    /// The item's type.
+    public var type: ItemType
+    /// The size in bytes.
+    public var size: UInt64
+    /// The time of the last modification.
+    public var modified: Date { Date(nanoseconds: modifiedNanoseconds) }
+    /// That time in nanoseconds since 1970, which a `Date` has only to about 120 ns.
+    package var modifiedNanoseconds: Int64
+
+    init(path: ItemPath, _ state: ItemState) {
+        (self.path, type, size, modifiedNanoseconds) = (path, state.type, state.size, state.modified)
+    }
+}
+
+extension Container {
+    /// Returns the items in a directory of the container, sorted by the bytes of their paths. At the top, `.group` is
+    /// not among them; a directory that is another container is one item. A listing takes no lock: it may be out of
+    /// date when it is read. Errors: `notFound`, `wrongType`, `outsideContainer`, `invalidArgument`. System calls:
+    /// openat2, getdents, statx
+    public func items(in directory: ItemPath? = nil) throws(CoordinationError) -> [Item] {
+        try opened.locating { () throws(CoordinationError) -> [Item] in
+            let location = try directory?.location(for: "list")
+            if let location {
+                try opened.checkIsNoLink(location, "list")
+                try opened.checkIsOurs(location, "list")
+                if opened.isContainer(location.bytes[...]) { throw .hasContainer(location.bytes, location, "list") }
+            }
+            return try translating("list", item: directory?.description ?? path.description) { () throws(Errno) in
+                let open = try opened.openDirectory(location)
+                var items: [Item] = []
+                for name in try open.entryNames() where !ContainerMark.isOne(name) {
+                    // The entry may be gone by now.
+                    guard let status = try open.statusIfPresent(of: name) else { continue }
+                    let state = ItemState(status, contentHash: nil)
+                    let path = location.map { $0.bytes + [UInt8(ascii: "/")] + name } ?? name
+                    items.append(Item(path: ItemPath(bytes: path), state))
+                }
+                return items.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
+            }
+        }
+    }
+
+    /// Returns the identifiers of this user's containers, sorted. Errors: `notPermitted`.
+    public static func identifiers() throws(CoordinationError) -> [String] { try ContainerLocation.identifiers() }
+}

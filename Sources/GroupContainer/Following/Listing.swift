@@ -1,0 +1,27 @@
+import GroupLog
+
+/// The items of a container at one position of its journal, one by one: directories before their content.
+struct Listing: Sendable {
+    private let items: [(place: ItemLocation, item: TreeIndex.Item)]
+    private var told = 0
+    /// The position in the journal.
+    let position: LogPosition
+
+    /// Makes the listing from the journal view, of which only the matching items are kept. Linear in the journal's
+    /// records.
+    init(_ journal: Journal, of filter: ChangeFilter) throws(CoordinationError) {
+        var tree = try JournalView(journal)
+        try tree.catchUp(journal)
+        position = tree.position
+        items = tree.treeIndex.items.lazy.filter { filter.includes($0.key.bytes) }
+            .map { (place: $0.key, item: $0.value) }
+            .sorted { $0.place.bytes.lexicographicallyPrecedes($1.place.bytes) }
+    }
+
+    /// Returns the next item; nil after the last.
+    mutating func next() -> (place: ItemLocation, item: TreeIndex.Item)? {
+        if told == items.count { return nil }
+        defer { told += 1 }
+        return items[told]
+    }
+}
