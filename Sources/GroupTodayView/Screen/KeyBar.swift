@@ -1,0 +1,37 @@
+// Imports nothing: no file, clock or process.
+
+/// The last row of the screen: the keys, or a notice.
+struct KeyBar {
+    private let look: TodayLook
+
+    init(_ look: TodayLook) { self.look = look }
+
+    /// Returns as many of the keys as fit; help and quit are cut last.
+    func row(_ keys: [(key: String, meaning: String)], end: String, width: Int) -> [Cell] {
+        let last = entry("?", "help") + space + entry("q", "quit")
+        let place = cells(end, .faint)
+        let tail = place.isEmpty ? last : last + space + place
+        var row = cells(" ")
+        for (key, meaning) in keys {
+            let next = entry(key, meaning) + space
+            if row.count + next.count + tail.count > width { break }
+            row += next
+        }
+        return row + tail.clipped(to: max(0, width - row.count))
+    }
+
+    /// Returns a row with a notice in place of the keys.
+    func row(saying text: String, width: Int) -> [Cell] {
+        cells(" \(text)", CellStyle(.yellow)).clipped(to: width)
+    }
+
+    private var space: [Cell] { cells("  ") }
+
+    private func entry(_ key: String, _ meaning: String) -> [Cell] {
+        cells(key, .bold) + cells(" \(meaning)", .faint)
+    }
+
+    private func cells(_ text: String, _ style: CellStyle = .plain) -> [Cell] {
+        Cell.of(text, style, isUnicode: look.isUnicode)
+    }
+}

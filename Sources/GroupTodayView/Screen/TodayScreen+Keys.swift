@@ -1,0 +1,134 @@
+// Imports nothing: no file, clock or process.
+
+extension TodayScreen {
+    /// Applies a key to the screen, and returns the actions that it requests elsewhere.
+    package mutating func press(_ key: Key) -> [TodayAction] {
+        notice = nil
+        switch key {
+        case .control("c"): return [.command(.quit)]
+        case .control("l"): return [.redrawAll]
+        case .control("z"): return [.suspend]
+        default: break
+        }
+        switch overlay {
+        case .help(let first): return pressInHelp(key, first)
+        case .adding(let selected): return pressWhileAdding(key, selected)
+        case nil: return pressAmongPanels(key)
+        }
+    }
+
+    private mutating func pressInHelp(_ key: Key, _ first: Int) -> [TodayAction] {
+        switch key {
+        case .down, .character("j"): overlay = .help(from: min(first + 1, lastHelpLine))
+        case .up, .character("k"): overlay = .help(from: max(0, first - 1))
+        case .pasted, .unknown: break
+        default: overlay = nil
+        }
+        return []
+    }
+
+    private mutating func pressWhileAdding(_ key: Key, _ selected: Int) -> [TodayAction] {
+        let choices = addable
+        switch key {
+        case .down, .character("j"): overlay = .adding(selected: min(selected + 1, choices.count - 1))
+        case .up, .character("k"): overlay = .adding(selected: max(0, selected - 1))
+        case .enter, .character("a"), .character(" "):
+            overlay = nil
+            if choices.indices.contains(selected) { return [.command(.add(choices[selected].kind))] }
+        case .escape, .character("q"), .left, .backspace: overlay = nil
+        default: break
+        }
+        return []
+    }
+
+    private mutating func pressAmongPanels(_ key: Key) -> [TodayAction] {
+        switch key {
+        case .up, .character("k"): step(-1)
+        case .down, .character("j"): step(1)
+        case .pageUp: page(-1)
+        case .pageDown, .character(" "): page(1)
+        case .home, .character("g"): select(today.panels.first)
+        case .end, .character("G"): select(today.panels.last)
+        case .character("?"): overlay = .help(from: 0)
+        case .character("q"): return [.command(.quit)]
+        case .character("R"): return [.command(.reload(nil))]
+        case .character("a"):
+            if addable.isEmpty { notice = "every installed widget is on the list" }
+            overlay = addable.isEmpty ? nil : .adding(selected: 0)
+        default: return pressOnPanel(key)
+        }
+        return []
+    }
+
+    private mutating func pressOnPanel(_ key: Key) -> [TodayAction] {
+        guard let panel = today.selectedPanel else { return [] }
+        switch key {
+        case .enter, .character("o"): return [.command(.open(panel.kind, line: nil))]
+        case .character(let digit) where "1"..."9" ~= digit:
+            let line = Int(digit.value) - 0x30
+            if line <= panel.view?.lines.count ?? 0 { return [.command(.open(panel.kind, line: line))] }
+        case .character("e"): return expand(panel)
+        case .character("h"): fold(panel, true)
+        case .character("s"): fold(panel, false)
+        case .character("r"): return [.command(.reload(panel.kind))]
+        case .character("x"): return [.command(.remove(panel.kind))]
+        case .shiftUp, .character("K"): return move(panel, by: -1)
+        case .shiftDown, .character("J"): return move(panel, by: 1)
+        default: break
+        }
+        return []
+    }
+
+    /// Moves the selection; scrolls first if more rows of the selected panel are beyond the screen in that direction.
+    private mutating func step(_ direction: Int) {
+        if let place = selectedPlace, place.height > panelRows, panelRows > 0 {
+            let left = direction > 0 ? place.bottom - scroll - panelRows : scroll - place.top
+            if left > 0 { return scroll(by: direction * min(left, max(1, panelRows / 2))) }
+        }
+        let before = today.selected
+        today.moveSelection(by: direction)
+        if today.selected == before { return }
+        reveal()
+        // A high panel that is entered from below shows its end.
+        if direction < 0, let place = selectedPlace, place.height > panelRows {
+            scroll(by: place.bottom - panelRows - scroll)
+        }
+    }
+
+    private mutating func page(_ direction: Int) {
+        let places = places()
+        guard let selected = places.firstIndex(where: { $0.kind == today.selected }) else { return }
+        let target = places[selected].top + direction * max(1, panelRows)
+        let after = places.first { $0.bottom > target } ?? places[places.count - 1]
+        let place = direction > 0 ? after : places.first { $0.top >= target } ?? places[0]
+        if place.kind == today.selected { return step(direction) }
+        _ = today.select(place.kind)
+        reveal()
+    }
+
+    private mutating func select(_ panel: Panel?) {
+        guard let panel else { return }
+        _ = today.select(panel.kind)
+        reveal()
+    }
+
+    private mutating func expand(_ panel: Panel) -> [TodayAction] {
+        if panel.displayMode == .expanded { return [.command(.collapse(panel.kind))] }
+        if panel.isExpandable { return [.command(.expand(panel.kind))] }
+        notice = "this widget has no expanded view"
+        return []
+    }
+
+    private mutating func fold(_ panel: Panel, _ isFolded: Bool) {
+        if isFolded { folded.insert(panel.kind) } else { folded.remove(panel.kind) }
+        scroll(by: 0)
+        reveal()
+    }
+
+    private func move(_ panel: Panel, by steps: Int) -> [TodayAction] {
+        var kinds = today.panels.map(\.kind)
+        guard let place = kinds.firstIndex(of: panel.kind), kinds.indices.contains(place + steps) else { return [] }
+        kinds.swapAt(place, place + steps)
+        return [.command(.order(kinds))]
+    }
+}

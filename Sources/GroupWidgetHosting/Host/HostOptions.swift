@@ -1,0 +1,33 @@
+// Imports nothing: no file, clock or process.
+
+/// The limits of a host. Times are in nanoseconds.
+package struct HostOptions: Hashable, Sendable {
+    /// The longest time from a widget's start to its first message.
+    package var startPatience: Int64 = 10_000_000_000
+    /// The time to release locks before a suspension.
+    package var grace: Int64 = 5_000_000_000
+    /// The longest time between checks of a widget that still holds locks after its grace; at least the grace.
+    package var longestHold: Int64 = 300_000_000_000
+    /// The time beyond a refresh's deadline, which the widget applies itself.
+    package var slack: Int64 = 2_000_000_000
+    /// The time from the message to end until the process is killed.
+    package var exitGrace: Int64 = 1_000_000_000
+    /// The time until a widget that ended by itself is started again.
+    package var restart = Backoff(shortest: 1_000_000_000, longest: 300_000_000_000)
+    /// The lifetime after which an end no longer counts as another crash in a row.
+    package var settledLife: Int64 = 60_000_000_000
+    /// The room that the host has.
+    package var rooms: [DisplayMode: WidgetSize] = [
+        .compact: WidgetSize(columns: 80, rows: 4), .expanded: WidgetSize(columns: 80, rows: 24),
+    ]
+    /// Whether the widget runs in a debugger: there are no deadlines, memory limits or suspensions, and the host ends
+    /// with the widget.
+    package var isForDebugging = false
+
+    package init() {}
+
+    func room(_ mode: DisplayMode) -> WidgetSize { rooms[mode] ?? .none }
+
+    /// Returns the moment after a duration, or `.max` in a debugger.
+    func deadline(_ time: Int64, after now: Moment) -> Int64 { isForDebugging ? .max : now.monotonic.adding(time) }
+}

@@ -1,0 +1,136 @@
+// Imports nothing: no file, clock or process.
+
+/// Events of widgets and their processes.
+extension HostState {
+    /// Records an event. Events of an earlier process are ignored.
+    mutating func note(_ event: ProcessEvent, of run: WidgetRun, at now: Moment, _ actions: inout [HostAction]) {
+        guard var widget = widgets[run.kind], let process = widget.process, process.run == run else { return }
+        switch event {
+        case .started: break
+        case .notStarted(let cause):
+            noteFault(&widget, "cannot be started: \(cause)", at: now, &actions)
+            widget.process = nil
+            if options.isForDebugging { isEnding = true }
+        case .exited(let end):
+            if !process.isEnding { noteFault(&widget, end.text, at: now, &actions) }
+            widget.giveUpUpdate(at: now)
+            widget.process = nil
+            if options.isForDebugging { isEnding = true }
+        case .complained(let text) where process.isEnding: noteComplaint(text, of: &widget, at: now, &actions)
+        // Messages of a process that ends or was killed are ignored.
+        case _ where process.isEnding: break
+        case .said(let message): note(message, of: &widget, process, at: now, &actions)
+        case .spoilt(let cause): fail(&widget, "sent an invalid message: \(cause)", at: now, &actions)
+        case .complained(let text): noteComplaint(text, of: &widget, at: now, &actions)
+        // The end of the process follows as a rule, and has more information.
+        case .outputEnded: widget.process?.silentUntil = options.deadline(options.exitGrace, after: now)
+        case .inputFull: fail(&widget, "does not read its input", at: now, &actions)
+        case .memory(let bytes):
+            if let limit = widget.manifest.memoryLimit, bytes > limit, !options.isForDebugging {
+                fail(&widget, "used \(bytes >> 10) KiB of memory; its limit is \(limit >> 10) KiB", at: now, &actions)
+            }
+        case .stopped: if case .stopping = process.phase { actions.append(.askWhatItHolds(run)) }
+        case .holds(let holdings): noteHoldings(holdings, of: &widget, process, at: now, &actions)
+        }
+        widgets[run.kind] = widget
+    }
+
+    private mutating func note(
+        _ message: WidgetMessage, of widget: inout HostedWidget, _ process: HostedProcess, at now: Moment,
+        _ actions: inout [HostAction]
+    ) {
+        let kind = widget.manifest.kind
+        switch message {
+        case .hello(let version, let name, let placeholder):
+            if version != WidgetMessage.version {
+                let known = WidgetMessage.version
+                fail(&widget, "uses version \(version) of the protocol; the host uses \(known)", at: now, &actions)
+            } else if name != kind {
+                fail(&widget, "sent the kind '\(name)'; its manifest has '\(kind)'", at: now, &actions)
+            } else if case .starting = process.phase {
+                widget.placeholder = placeholder
+                widget.process?.phase = .active
+            } else {
+                fail(&widget, "sent hello twice", at: now, &actions)
+            }
+        case _ where process.lifecycle == .starting:
+            fail(&widget, "did not send hello first", at: now, &actions)
+        case .answer(let answer) where answer.result == .newData && answer.timeline == nil:
+            fail(&widget, "answered newData without a timeline", at: now, &actions)
+        case .answer(let answer):
+            if answer.id == process.update?.id { return note(answer, of: &widget, process, at: now, &actions) }
+            chat("answered update \(answer.id), which was not requested", of: &widget, at: now, &actions)
+        case .suspended(let id):
+            if case .suspending(id, _) = process.phase {
+                // The first answer was requested; a later one means that more was released.
+                if process.hasAnswered { chat("answered suspension \(id) again", of: &widget, at: now, &actions) }
+                widget.process?.hasAnswered = true
+                if !widget.isVisible, widget.process?.isEnding == false { look(at: &widget, &actions) }
+            } else if id != process.lastSuspension {
+                chat("answered suspension \(id), which was not requested", of: &widget, at: now, &actions)
+            }
+        case .open(let url):
+            chat("opens '\(url)'", of: &widget, at: now, &actions)
+            if widget.isVisible, widget.process?.isEnding == false {
+                actions.append(opening(url, by: widget.manifest))
+            }
+        case .log(let text): chat(text, of: &widget, at: now, &actions)
+        }
+    }
+
+    /// Logs a line of standard error as far as the limit allows; exceeding it is no fault.
+    private func noteComplaint(
+        _ text: String, of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]
+    ) {
+        if widget.process?.unasked.take(at: now.monotonic) == true {
+            actions.append(.log(HostLogLine(Self.cut(text), of: widget.manifest.kind)))
+        }
+    }
+
+    private static func cut(_ text: String) -> String { text.count > 1_000 ? text.prefix(999) + "…" : text }
+
+    /// Logs something that the host did not request; exceeding the limit is a fault.
+    private func chat(_ text: String, of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
+        if widget.process?.unasked.take(at: now.monotonic) == true {
+            actions.append(.log(HostLogLine(Self.cut(text), of: widget.manifest.kind)))
+        } else {
+            fail(&widget, "sends too many messages", at: now, &actions)
+        }
+    }
+
+    private func note(
+        _ answer: WidgetMessage.Answer, of widget: inout HostedWidget, _ process: HostedProcess, at now: Moment,
+        _ actions: inout [HostAction]
+    ) {
+        var answer = answer
+        // The view was made for another environment, and cannot stay: the next update requests a rendering.
+        let isMissing = process.update?.shows == true && answer.result == .noData && answer.timeline == nil
+        if isMissing {
+            answer = WidgetMessage.Answer(
+                id: answer.id, result: .failed, cause: "answered noData without the timeline that 'shows' requires")
+        }
+        let environment = process.update?.environment
+        let hadFailed = widget.ledger.failures > 0
+        widget.hasBeenHeardOf = true
+        widget.ledger.noteEnd(answer.result, at: now.wall)
+        if answer.result == .failed || hadFailed { actions.append(.keep(widget.ledger, kind: widget.manifest.kind)) }
+        if answer.result == .failed {
+            widget.giveUpUpdate(at: now)
+            if isMissing { widget.isReloadWanted = true }
+            let cause = answer.cause ?? "no cause was given"
+            let again = now.wall.adding(Backoff().delay(after: widget.ledger.failures))
+            widget.fault = PanelNote(.failed(cause), again: again)
+            actions.append(.log(HostLogLine("failed: \(cause)", of: widget.manifest.kind, isFault: true)))
+            return
+        }
+        widget.process?.update = nil
+        widget.fault = nil
+        guard let timeline = answer.timeline else { return }
+        let before = widget.lastView
+        if timeline != widget.timeline { (widget.timeline, widget.renderedAt) = (timeline, now.wall) }
+        (widget.renderedFor, widget.isFromBefore) = (environment, false)
+        if let view = widget.lastView, view != before {
+            actions.append(.remember(view, kind: widget.manifest.kind))
+        }
+    }
+}

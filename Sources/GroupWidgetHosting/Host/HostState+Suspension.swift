@@ -1,0 +1,121 @@
+// Imports nothing: no file, clock or process.
+
+/// Stops a widget that is not visible, without locks that others wait for. Its processes are checked before they are
+/// stopped, and once more afterwards, as they may have taken a lock in between.
+extension HostState {
+    mutating func suspend(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
+        guard let run = widget.process?.run else { return }
+        let id = nextIdentifier()
+        let until = now.monotonic.adding(options.grace)
+        widget.process?.phase = .suspending(id: id, until: until)
+        widget.process?.lastSuspension = id
+        widget.process?.hasAnswered = false
+        widget.process?.graceUntil = until
+        widget.look(at: until)
+        actions.append(.send(run, .suspend(id: id)))
+    }
+
+    func pursueSuspending(
+        _ widget: inout HostedWidget, _ until: Int64, at now: Moment, _ actions: inout [HostAction]
+    ) {
+        guard let process = widget.process else { return }
+        expect(until, of: &widget, at: now)
+        if isToEnd(&widget, at: now, &actions) { return }
+        // The widget became visible before it was stopped; or it cannot be stopped for long, and a refresh is due.
+        if widget.isVisible || process.hindrances > 0 && isRefreshDue(&widget, at: now) {
+            widget.process?.phase = .active
+            if widget.isVisible { widget.process?.forgetHindrances() }
+            widget.want(at: now)
+            actions.append(.send(process.run, .resume))
+            // The next step follows at once.
+            return widget.look(at: now.monotonic)
+        }
+        if until <= now.monotonic { look(at: &widget, &actions) }
+    }
+
+    func look(at widget: inout HostedWidget, _ actions: inout [HostAction]) {
+        guard let run = widget.process?.run else { return }
+        widget.process?.phase = .looking
+        actions.append(.askWhatItHolds(run))
+    }
+
+    func pursueStopping(_ widget: inout HostedWidget, _ until: Int64, at now: Moment, _ actions: inout [HostAction]) {
+        guard let process = widget.process else { return }
+        expect(until, of: &widget, at: now)
+        if until <= now.monotonic { return fail(&widget, "could not be stopped", at: now, &actions) }
+        if process.lookAgain > now.monotonic { return widget.look(at: process.lookAgain) }
+        widget.process?.lookAgain = .max
+        actions.append(.askWhatItHolds(process.run))
+    }
+
+    /// Decides what follows from the locks that a widget holds. Other processes would wait for them as long as the
+    /// widget is stopped, so it goes on. After its grace, locks on the container's items are released by killing the
+    /// process. With locks on other files, the process stays, and is checked again later.
+    func noteHoldings(
+        _ holdings: Holdings, of widget: inout HostedWidget, _ process: HostedProcess, at now: Moment,
+        _ actions: inout [HostAction]
+    ) {
+        let isStopped: Bool
+        switch process.phase {
+        case .looking: isStopped = false
+        case .stopping: isStopped = true
+        default: return
+        }
+        if holdings.isEmpty {
+            if !isStopped {
+                stop(&widget, at: now, &actions)
+            } else if holdings.isGoingOn {
+                // The widget itself has stopped; the processes that it has started will follow soon.
+                widget.process?.lookAgain = now.monotonic.adding(Self.pause)
+            } else {
+                widget.process?.phase = .suspended
+                widget.process?.forgetHindrances()
+            }
+            return
+        }
+        let isLate = process.graceUntil <= now.monotonic
+        if isLate, !holdings.items.isEmpty {
+            let names = holdings.items.map { "'\($0)'" }.joined(separator: ", ")
+            return fail(&widget, "kept a lock on \(names) when it was to be suspended", at: now, &actions)
+        }
+        if isStopped { actions.append(.goOn(process.run)) }
+        let until = isLate ? hinder(&widget, by: holdings.locks, at: now, &actions) : process.graceUntil
+        widget.process?.phase = .suspending(id: process.lastSuspension, until: until)
+    }
+
+    /// The time between checks while some processes still run after the signal to stop.
+    private static let pause: Int64 = 10_000_000
+
+    private func stop(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
+        guard let process = widget.process else { return }
+        if widget.isVisible {
+            widget.process?.phase = .suspending(id: process.lastSuspension, until: process.graceUntil)
+            return
+        }
+        let until = now.monotonic.adding(options.grace)
+        widget.process?.phase = .stopping(until: until)
+        widget.process?.lookAgain = .max
+        widget.look(at: until)
+        actions.append(.stop(process.run))
+    }
+
+    /// Logs why the widget goes on, once for the same locks. Returns until when it is left alone.
+    private func hinder(
+        _ widget: inout HostedWidget, by locks: [String], at now: Moment, _ actions: inout [HostAction]
+    ) -> Int64 {
+        let note = PanelNote(.held(locks.joined(separator: "; ")))
+        if widget.process?.hindrance != note {
+            let line = note.text + "; the widget goes on until it releases that, which it should do at 'suspend'"
+            actions.append(.log(HostLogLine(line, of: widget.manifest.kind, isFault: true)))
+        }
+        let count = min((widget.process?.hindrances ?? 0) + 1, 62)
+        widget.process?.hindrances = count
+        widget.process?.hindrance = note
+        let backoff = Backoff(shortest: options.grace, longest: max(options.grace, options.longestHold))
+        return now.monotonic.adding(backoff.delay(after: count))
+    }
+}
+
+extension HostedProcess {
+    fileprivate mutating func forgetHindrances() { (hindrances, hindrance) = (0, nil) }
+}

@@ -1,0 +1,140 @@
+// Imports nothing: no file, clock or process.
+
+/// One widget of a host: its manifest, what it shows, and its scheduled work.
+struct HostedWidget: Equatable, Sendable {
+    var manifest: WidgetManifest
+    /// Whether the widget is on the list. A widget that is not remains as long as its process lives.
+    var isListed = true
+    var isVisible: Bool
+    var mode: DisplayMode = .compact
+    /// When the widget was last visible, on the monotonic clock, to choose which widget to end first.
+    var lastVisible: Int64
+
+    var process: HostedProcess?
+    /// How many processes the widget has had.
+    var runs = 0
+    /// Whether the program or the command differs from those that the process was started with.
+    var isReplaced = false
+
+    var timeline: Timeline<WidgetView>?
+    var placeholder: WidgetView?
+    var renderedAt: Int64?
+    /// The environment that the timeline was made for.
+    var renderedFor: WidgetEnvironment?
+
+    /// Whether the view is from an earlier host, as this host has had no answer yet.
+    var isFromBefore = false
+
+    /// Since when something has changed, or may have, since the last refresh began; on the monotonic clock.
+    var wantedSince: Int64?
+    /// Whether to render although nothing may have changed.
+    var isReloadWanted = false
+    /// How often apps have requested a reload.
+    var requestedReloads: UInt64 = 0
+    /// What the refreshes have cost, and how often they failed in a row.
+    var ledger = RefreshLedger()
+    /// When the last refresh began, since 1970, and from when a mere change may cause the next one, on the monotonic
+    /// clock.
+    var lastRefresh: Int64 = .min
+    var mayRefreshFrom: Int64 = .min
+    /// How many processes in a row ended by themselves or were killed for a fault, and when the next one may start, on
+    /// the monotonic clock.
+    var crashes = 0
+    var restartAt: Int64 = .min
+    /// The last fault; nil if the widget has answered since.
+    var fault: PanelNote?
+    /// Why the widget is not refreshed now.
+    var deferral: PanelNote?
+    /// Whether the widget has answered or failed since the host began.
+    var hasBeenHeardOf = false
+
+    /// When to check the widget again, on the monotonic clock.
+    var alarm: Int64 = .max
+    /// The panel that was drawn last.
+    var drawn: Panel?
+
+    init(_ manifest: WidgetManifest, isVisible: Bool, at now: Moment) {
+        self.manifest = manifest
+        self.isVisible = isVisible
+        lastVisible = now.monotonic
+        wantedSince = now.monotonic
+    }
+
+    mutating func want(at now: Moment) { if wantedSince == nil { wantedSince = now.monotonic } }
+
+    /// Drops the update in progress, which will not be answered, and schedules it again.
+    mutating func giveUpUpdate(at now: Moment) {
+        guard let update = process?.update else { return }
+        want(at: now)
+        isReloadWanted = isReloadWanted || update.isReload
+        process?.update = nil
+    }
+
+    /// Shows what the widget showed under an earlier host.
+    mutating func showAgain(_ view: LastView) {
+        (timeline, renderedAt, renderedFor) = (view.timeline, view.renderedAt, view.environment)
+        isFromBefore = true
+    }
+
+    /// What to store of the view; nil while it is from an earlier host.
+    var lastView: LastView? {
+        guard let timeline, let renderedAt, let renderedFor, !isFromBefore else { return nil }
+        return LastView(timeline, renderedAt: renderedAt, for: renderedFor)
+    }
+
+    mutating func look(at moment: Int64) { alarm = min(alarm, moment) }
+
+    var isExpandable: Bool { manifest.rooms[.expanded] != nil }
+
+    func environment(_ options: HostOptions) -> WidgetEnvironment {
+        WidgetEnvironment(displayMode: mode, maximumSize: manifest.maximum(mode, of: options.room(mode)))
+    }
+
+    /// Returns whether there is no view, or only one for another environment or from an earlier host.
+    func needsView(for environment: WidgetEnvironment) -> Bool {
+        timeline == nil || renderedFor != environment || isFromBefore
+    }
+
+    func schedule(isAppInFront: Bool, at now: Moment) -> (RefreshSchedule, RefreshSchedule.Situation) {
+        var situation = RefreshSchedule.Situation()
+        situation.isWanted = wantedSince != nil || isReloadWanted
+        situation.timelineDate = timelineDate(at: now)
+        situation.isVisible = isVisible
+        situation.isAppInFront = isAppInFront
+        situation.budget = ledger.budget(manifest.refreshing.limit)
+        situation.failures = ledger.failures
+        situation.failedAt = ledger.failedAt
+        return (RefreshSchedule.decide(situation, at: now.wall), situation)
+    }
+
+    /// Returns when the timeline requests a refresh: once for each date, and at most once a second.
+    private func timelineDate(at now: Moment) -> Int64? {
+        guard let date = timeline?.refreshNanosecond else { return nil }
+        // A refresh in the future means that the clock was set back.
+        if lastRefresh == .min || lastRefresh > now.wall { return date }
+        return date > lastRefresh ? max(date, lastRefresh.adding(1_000_000_000)) : nil
+    }
+
+    private var note: PanelNote? {
+        fault ?? deferral ?? (isFromBefore ? PanelNote(.old) : isVisible ? nil : process?.hindrance)
+    }
+
+    /// Returns the panel for a moment, and schedules a check for its next change.
+    mutating func panel(_ options: HostOptions, at now: Moment) -> Panel {
+        let shown = timeline?.entry(atNanosecond: now.wall)?.snapshot
+        if isVisible, let next = timeline?.nextChange(afterNanosecond: now.wall) {
+            look(at: now.monotonic(ofWall: next))
+        }
+        let view = shown ?? placeholder
+        let room = environment(options).maximumSize
+        var preferred = view?.preferredSize ?? manifest.rooms[mode]?.preferred ?? room
+        if view?.preferredSize == nil, manifest.rooms[mode]?.preferred == nil {
+            preferred.rows = view?.lines.count ?? 1
+        }
+        return Panel(
+            kind: manifest.kind, title: view?.title ?? manifest.title, state: process?.lifecycle ?? .notRunning,
+            isVisible: isVisible, view: view, isPlaceholder: shown == nil && placeholder != nil, renderedAt: renderedAt,
+            note: note, displayMode: mode,
+            isExpandable: isExpandable, size: preferred.clipped(to: room))
+    }
+}

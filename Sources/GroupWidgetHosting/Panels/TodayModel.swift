@@ -1,0 +1,47 @@
+// Imports nothing: no file, clock or process.
+
+/// The model of the today view: the panels from top to bottom, and which of them is selected.
+package struct TodayModel: Hashable, Sendable {
+    /// The panels in the order of the list.
+    package private(set) var panels: [Panel]
+    /// The kind of the selected panel; nil only if there are no panels.
+    package private(set) var selected: String?
+
+    package init(_ panels: [Panel] = [], selected: String? = nil) {
+        self.panels = panels
+        self.selected = panels.contains { $0.kind == selected } ? selected : panels.first?.kind
+    }
+
+    /// The panel that is selected.
+    package var selectedPanel: Panel? { panels.first { $0.kind == selected } }
+
+    /// Replaces a panel. Returns false if it looks the same, or is not on the list.
+    package mutating func update(_ panel: Panel) -> Bool {
+        guard let place = panels.firstIndex(where: { $0.kind == panel.kind }), panels[place] != panel else {
+            return false
+        }
+        panels[place] = panel
+        return true
+    }
+
+    /// Replaces all panels. The selection stays; if its panel is gone, the panel in its place is selected.
+    package mutating func replace(by panels: [Panel]) {
+        let place = self.panels.firstIndex { $0.kind == selected } ?? 0
+        let isThere = panels.contains { $0.kind == selected }
+        self.panels = panels
+        if !isThere { selected = panels.isEmpty ? nil : panels[min(place, panels.count - 1)].kind }
+    }
+
+    /// Selects a panel. Returns false if there is none of that kind.
+    package mutating func select(_ kind: String) -> Bool {
+        guard panels.contains(where: { $0.kind == kind }) else { return false }
+        selected = kind
+        return true
+    }
+
+    /// Moves the selection down, or, with a negative number, up, and stops at the ends.
+    package mutating func moveSelection(by steps: Int) {
+        guard let place = panels.firstIndex(where: { $0.kind == selected }) else { return }
+        selected = panels[max(0, min(panels.count - 1, place + steps))].kind
+    }
+}

@@ -1,0 +1,18 @@
+// Imports nothing: no file, clock or process.
+
+/// What a widget's processes hold that other processes may wait for: while they hold it, they must not be stopped.
+package struct Holdings: Hashable, Sendable {
+    /// The items that they have locks for, or wait for.
+    package var items: [String] = []
+    /// The locks on other files, by any call, with their holders: texts for people.
+    package var locks: [String] = []
+    /// Whether some of the processes still run although they were signalled to stop, so that the list may be
+    /// incomplete.
+    package var isGoingOn = false
+
+    package init(items: [String] = [], locks: [String] = [], isGoingOn: Bool = false) {
+        (self.items, self.locks, self.isGoingOn) = (items, locks, isGoingOn)
+    }
+
+    var isEmpty: Bool { items.isEmpty && locks.isEmpty }
+}
