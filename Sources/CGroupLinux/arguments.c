@@ -3,7 +3,7 @@
 static int count;
 static char **words;
 
-// glibc gives a constructor what it gives main; Swift's runtime reads /proc/self/cmdline, which need not be there.
+// glibc calls a constructor with the arguments of main; Swift's runtime reads /proc/self/cmdline, which need not be there.
 __attribute__((constructor)) static void keep(int argc, char **argv) {
     count = argc;
     words = argv;

@@ -26,7 +26,7 @@ int clinux_statx(int directory, const char *path, clinux_status *status) {
     int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
     // With a path it costs a detour.
     if (path[0] == 0) flags |= AT_EMPTY_PATH;
-    // 0x4000 is STATX_MNT_ID_UNIQUE (Linux 6.8): never used again after an unmount. Older kernels answer the other.
+    // 0x4000 is STATX_MNT_ID_UNIQUE (Linux 6.8): never used again after an unmount. Older kernels return the other one.
     unsigned mask = STATX_BASIC_STATS | STATX_MNT_ID | 0x4000;
     if (statx(directory, path, flags, mask, &s) != 0) return -1;
     status->inode = s.stx_ino;

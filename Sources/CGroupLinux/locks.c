@@ -17,7 +17,7 @@ static struct flock range(int64_t start, int64_t length, int type) {
     return lock;
 }
 
-// A signal may interrupt it before it was decided, though it does not wait: an unlock, too, which nobody would repeat.
+// Repeated after EINTR: a signal may interrupt fcntl(F_OFD_SETLK) although it does not wait, also where it unlocks.
 int clinux_lock_try(int descriptor, int64_t start, int64_t length, int type) {
     struct flock lock = range(start, length, type);
     int answer;
@@ -67,14 +67,15 @@ static void finish(clinux_lock_waiter *waiter, int error) {
     clinux_lock_waiter_release(waiter);
 }
 
-// The cancellation may meet the grant: then the lock is held and nobody would know. Unlocking everything covers both.
+// The cancellation may come at the moment of the grant, so that the description holds a lock that no code knows of.
+// Unlocking everything covers both cases.
 static void cancelled(void *argument) {
     clinux_lock_waiter *waiter = argument;
     clinux_lock_try(waiter->descriptor, 0, 0, F_UNLCK);
     finish(waiter, ECANCELED);
 }
 
-// Blocks until it is taken, or fails. A cancellation point.
+// Blocks until the lock is granted, or the call fails. A cancellation point.
 static int take(int descriptor, int64_t start, int64_t length, int type) {
     struct flock lock = range(start, length, type);
     while (fcntl(descriptor, F_OFD_SETLKW, &lock) != 0) {
@@ -83,12 +84,13 @@ static int take(int descriptor, int64_t start, int64_t length, int type) {
     return 0;
 }
 
-// All of it, or nothing: while somebody holds a byte of it, that byte is waited for and let go of again. Who holds
-// something in it can so ask for more of it; what was kept of it meanwhile would be in the way of that for ever.
+// Locks a whole range or nothing of it: waits for a byte that another process holds, unlocks that byte, and tries the
+// range again. The waiter keeps no part of the range meanwhile, since a holder of another part that requests more of
+// the range would then wait forever.
 static int take_undivided(int descriptor, int64_t start, int64_t length) {
     int64_t awaited = -1;
     while (1) {
-        pthread_testcancel();  // nothing else in here may wait, if others come and go
+        pthread_testcancel();  // no other call in the loop need block while other holders come and go
         if (clinux_lock_try(descriptor, start, length, F_WRLCK) == 0) return 0;
         if (errno != EAGAIN && errno != EACCES) return errno;
         if (awaited >= 0 && clinux_lock_try(descriptor, awaited, 1, F_UNLCK) != 0) return errno;

@@ -40,14 +40,14 @@ static ssize_t receive(int end, request *next, int32_t *directories, int *count)
 
 // Takes a table of descriptors of its own, with nothing in it but `end`, which becomes number 3.
 static int leave_table(int end) {
-    // What lies above is not even copied.
+    // Descriptors above are not even copied.
     if (syscall(SYS_close_range, end + 1, ~0U, unshare_table) != 0) return errno;
     if (end != 3) {
         if (end < 3 || dup3(end, 3, O_CLOEXEC) < 0) return end < 3 ? EBADF : errno;
         close(end);
     }
     syscall(SYS_close_range, 4, ~0U, 0);
-    // What is opened here never gets the number of a standard stream.
+    // Descriptors that are opened here never get the number of a standard stream.
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int number = 0; number <= 2; number++) {
         if (nothing < 0 || dup3(nothing, number, O_CLOEXEC) < 0) return errno;
@@ -72,7 +72,7 @@ static void *serve(void *argument) {
         int32_t directories[most] = {-1, -1};
         int count;
         if (receive(3, &next, directories, &count) <= 0) break;
-        // Those of the other table that did not all get a number here are none.
+        // Unless all directories got a number in this table, none of them counts.
         int error = count == next.count ? 0 : EMFILE;
         if (error == 0) next.body(next.context, directories[0], directories[1]);
         if (send(3, &error, sizeof error, MSG_NOSIGNAL) != sizeof error) break;

@@ -13,12 +13,12 @@
 #include <termios.h>
 #include <unistd.h>
 
-// One terminal a process: signal handlers and atexit() have no other way to know which.
+// One terminal a process: signal handlers and atexit() cannot be given another one.
 static struct termios as_found;
 static int input = -1, output = -1;
 static char closing[128];
 static size_t closing_length;
-static _Atomic int entered;  // what it was is to be restored
+static _Atomic int entered;  // whether the former mode has to be restored
 static _Atomic int news;
 static int wake = -1;
 static struct sigaction before[NSIG];
@@ -40,7 +40,7 @@ int clinux_terminal_size(int descriptor, int32_t *columns, int32_t *rows) {
 void clinux_terminal_leave(void) {
     int error = errno;
     if (atomic_exchange(&entered, 0)) {
-        // From the background this would stop us, in the midst of ending.
+        // In the background this would stop the process while it ends.
         sigset_t stop, mask;
         sigemptyset(&stop);
         sigaddset(&stop, SIGTTOU);
@@ -55,7 +55,7 @@ void clinux_terminal_leave(void) {
 
 static void crash(int number, siginfo_t *info, void *context) {
     if (number == SIGBUS && clinux_map_guards(info->si_addr) && (before[number].sa_flags & SA_SIGINFO)) {
-        before[number].sa_sigaction(number, info, context);  // no crash: a map whose file is gone
+        before[number].sa_sigaction(number, info, context);  // a map whose file was truncated, which is no crash
         return;
     }
     clinux_terminal_leave();
@@ -113,7 +113,7 @@ int clinux_terminal_enter(int from, int to, const char *welcome, const char *lea
     pthread_once(&once, install);
     raw = as_found;
     cfmakeraw(&raw);
-    raw.c_oflag |= OPOST;  // a log line of somebody else stays readable
+    raw.c_oflag |= OPOST;  // a log line of another process stays readable
     raw.c_cc[VMIN] = 1;
     raw.c_cc[VTIME] = 0;
     atomic_store(&entered, 1);
@@ -140,7 +140,7 @@ void clinux_terminal_stop(void) {
     struct sigaction action = {.sa_handler = SIG_DFL}, ours;
     sigemptyset(&action.sa_mask);
     sigaction(SIGTSTP, &action, &ours);
-    raise(SIGTSTP);  // returns when somebody continues us; at once where nobody could
+    raise(SIGTSTP);  // returns when the process is continued; at once where no process could continue it
     sigaction(SIGTSTP, &ours, NULL);
 }
 

@@ -9,7 +9,7 @@ int clinux_start_thread(pthread_t *thread, size_t stack, void *(*body)(void *), 
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigset_t all, before;
     sigfillset(&all);
-    // Those that the thread itself may cause: blocked, they would end the process past every handler.
+    // Signals that the thread itself may cause: blocked, they would end the process without a handler.
     sigdelset(&all, SIGBUS);
     sigdelset(&all, SIGSEGV);
     sigdelset(&all, SIGFPE);

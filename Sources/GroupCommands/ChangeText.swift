@@ -101,7 +101,7 @@ package struct ChangeText: Sendable {
         switch type {
         case .file: "file"
         case .directory: "directory"
-        case .link: "link"
+        case .symbolicLink: "link"
         case .other: "other"
         }
     }

@@ -60,7 +60,7 @@ package struct CommandRun: ~Copyable {
                 exitProcess(status.rawValue)
             }
         } catch {
-            exitProcess(report.tell(error).rawValue)
+            exitProcess(report.print(error).rawValue)
         }
     }
 
@@ -102,16 +102,16 @@ package struct CommandRun: ~Copyable {
 
     /// Prints a line on standard error, with --verbose.
     package func explain(_ line: String) {
-        if options.isVerbose { say(line) }
+        if options.isVerbose { printError(line) }
     }
 
     /// Prints a line on standard error about a failure after which the run continues, or whose status comes from
     /// elsewhere.
     package func complain(_ line: String) {
-        if !options.isQuiet { say("\(arguments.commandPath.first ?? ""): \(line)") }
+        if !options.isQuiet { printError("\(arguments.commandPath.first ?? ""): \(line)") }
     }
 
-    private func say(_ line: String) {
+    private func printError(_ line: String) {
         var errors = StandardOutput(descriptor: 2)
         try? errors.writeLine(line)
         try? errors.flush()

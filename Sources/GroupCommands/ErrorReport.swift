@@ -8,7 +8,7 @@ package struct ErrorReport {
     let isJSON: Bool
     var isQuiet: Bool
 
-    func tell(_ error: any Error) -> ExitStatus {
+    func print(_ error: any Error) -> ExitStatus {
         if case OutputError.closedPipe? = error as? OutputError { return .success }
         if !isQuiet {
             var errors = StandardOutput(descriptor: 2)
@@ -24,7 +24,7 @@ package struct ErrorReport {
             try output.write(Array(text.utf8))
             try output.flush()
         } catch {
-            exitProcess(tell(error).rawValue)
+            exitProcess(print(error).rawValue)
         }
         exitProcess(ExitStatus.success.rawValue)
     }

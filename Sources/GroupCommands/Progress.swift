@@ -39,7 +39,7 @@ package final class Progress: Sendable {
     deinit { end() }
 
     /// Sets what is being done now.
-    package func say(_ what: String) { state.withLock { $0.what = what } }
+    package func show(_ what: String) { state.withLock { $0.what = what } }
 
     /// Sets how much is done, and the total, if it is known.
     package func note(_ done: UInt64, of total: UInt64? = nil) {

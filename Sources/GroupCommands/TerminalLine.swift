@@ -19,17 +19,17 @@ struct TerminalLine {
         case .bookmark: return start + "complete up to here"
         case .degraded(let reason): return start + path + "  " + TerminalName.shown(reason)
         case .present: return start + path
-        case .moved(let from): return start + shown(from) + " → " + path + who(change)
-        case .exchanged(let other): return start + shown(other) + " ↔ " + path + who(change)
-        case .created, .modified, .removed, .touched: return start + path + who(change)
+        case .moved(let from): return start + shown(from) + " → " + path + writer(change)
+        case .exchanged(let other): return start + shown(other) + " ↔ " + path + writer(change)
+        case .created, .modified, .removed, .touched: return start + path + writer(change)
         }
     }
 
     private func shown(_ path: ItemPath) -> String { TerminalName.shown(path.bytes) }
 
-    private func who(_ change: Change) -> String {
-        let who = change.by.map { "\(TerminalName.shown($0.purpose)) (\($0.processIdentifier))" } ?? "uncoordinated"
-        return "  " + text.styled(who, as: .faint)
+    private func writer(_ change: Change) -> String {
+        let writer = change.by.map { "\(TerminalName.shown($0.purpose)) (\($0.processIdentifier))" } ?? "uncoordinated"
+        return "  " + text.styled(writer, as: .faint)
     }
 
     private static func role(_ kind: Change.Kind) -> TerminalText.Role {

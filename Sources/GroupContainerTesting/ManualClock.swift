@@ -63,7 +63,7 @@ public final class ManualClock: WidgetClock, Clock {
     }
 
     /// Suspends until a moment. Errors: `CancellationError`, at once, when the task is cancelled.
-    public func sleep(until deadline: Instant, tolerance: Duration?) async throws {  // allowed: passes when told
+    public func sleep(until deadline: Instant, tolerance: Duration?) async throws {  // allowed: passes when advanced
         let isOver = Kept<Bool>()
         let (ends, end) = AsyncStream<Void>.makeStream()
         let alarm = alarm(after: now.duration(to: deadline)) {

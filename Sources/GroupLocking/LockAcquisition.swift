@@ -38,8 +38,8 @@ package import GroupSystemCalls
 // the order within one process, in front of this.
 //
 // Invariant. The holder of an item has L of its range locked: shared to read, exclusively to write. The holder of a
-// directory has every L below it. So the kernel alone decides who holds what; T and the flag decide only the order.
-// Everything that can go wrong with T or the flag therefore costs order or time, and never exclusion:
+// directory has every L below it. So the kernel alone decides which process holds a lock; T and the flag decide only the
+// order. Everything that can go wrong with T or the flag therefore costs order or time, and never exclusion:
 //
 // - A request looks at the flag, then a waiter raises it and takes T, then the request tries its range. A writer's
 //   range includes T, so the try fails and the writer queues. A reader tries only L: it passes the waiter, once, because
@@ -53,7 +53,7 @@ package import GroupSystemCalls
 // - A holder of an item in directory D requests another one in D, while a request for all of D waits. The holder does
 //   not queue at T(D), where it would wait for a request that waits for it. For its sake the request for D keeps nothing
 //   of D but T(D) until it gets all other bytes in one system call (`Step.undivided`).
-// - A request under a lock of its own closure (nested) tries its range whatever the flag says: behind waiters for what
+// - A request under a lock of its own closure (nested) tries its range whatever the flag is: behind waiters for what
 //   its closure holds it would wait forever. It can still close a circle, which `WaitGraph` finds (decision 0010).
 // - A process that may only read can lock nothing exclusively and raise no flag. It goes through turnstiles with a
 //   shared lock of T: it still queues behind a writer at T, but writers may pass it.
@@ -245,7 +245,7 @@ extension LockAcquisition {
                 return gates.flatMap(LockPlan.Part.pass) + [part.arrival] + part.passage
             }
             guard try handle.trySteps(part.passage) else {
-                // Whatever the tickets say, no other request in the line is before this one.
+                // Whatever the tickets are, no other request in the line is before this one.
                 if taken < entries.count { memberTable.publishStage(.atTurnstile, of: entries[taken]) }
                 return part.passage
             }

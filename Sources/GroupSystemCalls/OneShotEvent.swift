@@ -54,12 +54,12 @@ package final class OneShotEvent<Value: Sendable>: Sendable {
     package func block(until deadline: Deadline = .never) -> Ending {
         let woken = DispatchSemaphore(value: 0)
         let ending = Guarded<Ending?>(nil)
-        let tell: @Sendable (Ending) -> Void = {
+        let wake: @Sendable (Ending) -> Void = {
             let reached = $0
             ending.withLock { $0 = reached }
             woken.signal()
         }
-        if let now = attach(tell, heedsInterruption: false) { return now }
+        if let now = attach(wake, heedsInterruption: false) { return now }
         if let remaining = deadline.remaining {
             if woken.wait(timeout: .now() + .nanoseconds(Int(clamping: remaining))) == .timedOut {
                 interrupt(.timedOut)

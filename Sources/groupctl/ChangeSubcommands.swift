@@ -12,14 +12,14 @@ func withoutSlash(_ path: [UInt8]) -> [UInt8] {
 func createDirectory(_ run: inout CommandRun) throws -> ExitStatus {
     let (path, timeout) = (ItemPath(bytes: withoutSlash(try run.itemPath().bytes)), run.lockTimeout)
     let outcome = try coordinator(run).createDirectory(path, durability: durability(run), timeout: timeout)
-    return try tell("created", outcome, path, &run)
+    return try printResult("created", outcome, path, &run)
 }
 
 func remove(_ run: inout CommandRun) throws -> ExitStatus {
     let (path, timeout) = (try run.itemPath(), run.lockTimeout)
     let result = try coordinator(run).remove(
         path, recursively: run.arguments.flag("recursive"), durability: durability(run), timeout: timeout)
-    return try tell("removed", result, path, &run)
+    return try printResult("removed", result, path, &run)
 }
 
 func move(_ run: inout CommandRun) throws -> ExitStatus {
@@ -28,7 +28,7 @@ func move(_ run: inout CommandRun) throws -> ExitStatus {
         try coordinator(run).move(
             from, to: to, replacing: !run.arguments.flag("no-replace"), durability: durability(run), timeout: timeout)
     }
-    return try tell("moved", result, to, from: from, &run)
+    return try printResult("moved", result, to, from: from, &run)
 }
 
 func copy(_ run: inout CommandRun) throws -> ExitStatus {
@@ -38,7 +38,7 @@ func copy(_ run: inout CommandRun) throws -> ExitStatus {
             from, to: to, recursively: run.arguments.flag("recursive"), replacing: !run.arguments.flag("no-replace"),
             durability: durability(run), timeout: timeout)
     }
-    return try tell("copied", outcome, to, from: from, &run)
+    return try printResult("copied", outcome, to, from: from, &run)
 }
 
 /// Adds a remedy to the errors of `body` that an item at TO causes.
@@ -55,7 +55,7 @@ private func advising<Answer>(
             let inside = to.bytes + [UInt8(ascii: "/")] + name
             (error.item, error.reason) = (PipeText.escaped(to.bytes), "a directory is there already")
             error.remedy = .ofCommand(
-                "TO is the new path itself: to put the item into the directory, say '\(PipeText.escaped(inside))'")
+                "TO is the new path itself: to put the item into the directory, pass '\(PipeText.escaped(inside))'")
         } else if error.code == .conflict && run.arguments.flag("no-replace") {
             error.remedy = .ofCommand("without -n the item is replaced")
         }
@@ -67,7 +67,7 @@ private func coordinator(_ run: borrowing CommandRun) throws -> BlockingCoordina
     try run.openContainer().coordinator(purpose: run.options.purpose).blocking
 }
 
-private func tell(
+private func printResult(
     _ done: String, _ result: WriteResult, _ path: ItemPath, from: ItemPath? = nil, _ run: inout CommandRun
 ) throws -> ExitStatus {
     let generation = result.generation?.rawValue

@@ -10,17 +10,17 @@ func doctor(_ run: inout CommandRun) throws -> ExitStatus {
     let repairs = run.arguments.flag("repair")
     let place = PipeText.escaped(group)
     let progress = run.progress("checking \(place)")
-    let note = { (what: String) in progress.say("\(place): \(what)") }
+    let note = { (what: String) in progress.show("\(place): \(what)") }
     let (mended, left) = repairs ? try doctor.repair(note) : ([], doctor.examine(note))
     progress.end()
-    for finding in mended { try tell(finding, isMended: true, &run) }
-    for finding in left { try tell(finding, isMended: false, &run) }
+    for finding in mended { try printFinding(finding, isMended: true, &run) }
+    for finding in left { try printFinding(finding, isMended: false, &run) }
     let isHealthy = left.allSatisfy { $0.severity == .note }
     if isHealthy && !run.options.isJSON { try run.output.writeLine("healthy") }
     return isHealthy ? .success : .failure
 }
 
-private func tell(_ finding: Finding, isMended: Bool, _ run: inout CommandRun) throws {
+private func printFinding(_ finding: Finding, isMended: Bool, _ run: inout CommandRun) throws {
     if run.options.isJSON {
         try run.output.writeLine(json(finding, isMended: isMended).encoded())
         return

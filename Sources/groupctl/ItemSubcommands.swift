@@ -70,7 +70,7 @@ func write(_ run: inout CommandRun) throws -> ExitStatus {
                 try writer.write(piece.span)
                 progress.advance(by: UInt64(piece.count))
             }
-            progress.say("writing '\(path)'")
+            progress.show("writing '\(path)'")
         }
     progress.end()
     return try report(outcome, path, &run)

@@ -16,7 +16,7 @@ struct Announcement {
         return container.isReadOnly || container.awaitLeader(timeout: .zero)
     }
 
-    mutating func say(at place: Cursor, _ run: borrowing CommandRun) {
+    mutating func print(at place: Cursor, _ run: borrowing CommandRun) {
         patience = nil
         let group = run.arguments.positional("GROUP").map { PipeText.escaped($0) } ?? ""
         run.explain("watching \(group) at \(place)")

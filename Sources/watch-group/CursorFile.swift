@@ -125,6 +125,6 @@ struct CursorFile {
         CoordinationError(
             .damaged, operation: "read the cursor from", item: printable(path),
             reason: "the file does not hold a cursor",
-            remedy: .ofCommand("remove the file to begin where --since says"))
+            remedy: .ofCommand("remove the file to begin at the place of --since"))
     }
 }

@@ -21,7 +21,7 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     private(set) var hasTimedOut = false
     private(set) var today = TodayModel()
     /// The last line of each kind without its time. A change that no line shows causes no new line.
-    private var told: [String: String] = [:]
+    private var printed: [String: String] = [:]
     /// The panels that a slow reader gets later, each only in its latest state, in the order in which they changed.
     private var late: [Panel] = []
     /// The bytes that are kept for a slow reader; beyond that, panels are kept in `late`.
@@ -74,7 +74,7 @@ struct PlainLines: HostFrontEnd, ~Copyable {
         while try output.flushReady(), !late.isEmpty {
             let panels = late
             late = []
-            for panel in panels { tell(panel, at: now) }
+            for panel in panels { print(panel, at: now) }
         }
         if output.readerIsGone() { throw OutputError.closedPipe }
         guard let timeout = options.timeout, !hasTimedOut, lastLine + timeout.nanoseconds <= now.monotonic else {
@@ -87,12 +87,12 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     mutating func redraw(_ panel: Panel, at now: Moment) throws {
         if isOnce { return }
         late.removeAll { $0.kind == panel.kind }
-        if output.pendingCount < Self.most { return tell(panel, at: now) }
+        if output.pendingCount < Self.most { return print(panel, at: now) }
         late.append(panel)
     }
 
-    private mutating func tell(_ panel: Panel, at now: Moment) {
-        if told.updateValue(text.content(panel), forKey: panel.kind) == text.content(panel) { return }
+    private mutating func print(_ panel: Panel, at now: Moment) {
+        if printed.updateValue(text.content(panel), forKey: panel.kind) == text.content(panel) { return }
         lastLine = now.monotonic
         output.keepLine(text.line(panel, at: now))
     }
@@ -103,7 +103,7 @@ struct PlainLines: HostFrontEnd, ~Copyable {
 
     /// Writes what has not been written yet, for at most a second.
     mutating func end(at now: Moment) throws {
-        for panel in late { tell(panel, at: now) }
+        for panel in late { print(panel, at: now) }
         late = []
         _ = try output.flushReady(within: 1_000_000_000)
     }

@@ -9,7 +9,7 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
     private var terminal: TodayTerminal
     private let isVerbose: Bool
     /// The widgets that a key of this round was about: a log line about such a widget answers the key.
-    private var asked: Set<String> = []
+    private var requested: Set<String> = []
     /// The rooms that the host has.
     private var knownRooms: [DisplayMode: WidgetSize] = [:]
     /// Nil once the terminal is gone.
@@ -42,7 +42,7 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
         for command in commands {
             switch command {
             case .open(let kind, _), .expand(let kind), .collapse(let kind), .add(let kind), .remove(let kind):
-                asked.insert(kind)
+                requested.insert(kind)
             default: break
             }
         }
@@ -57,7 +57,7 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
     func wait(at now: Moment) -> Int64? { terminal.wait() }
 
     mutating func finishRound(_ today: TodayModel, at now: Moment) throws -> [HostEvent] {
-        asked = []
+        requested = []
         let events = terminal.tick().map { HostEvent.user($0) }
         return events + terminal.draw().map { .user($0) }
     }
@@ -68,8 +68,8 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
 
     mutating func log(_ line: HostLogLine, at now: Moment) {
         // A fault of a widget is shown on its panel.
-        let isNews = line.kind.map(asked.contains) ?? line.isFault
-        if isNews || isVerbose { terminal.say((line.kind.map { "\($0): " } ?? "") + line.text) }
+        let isNews = line.kind.map(requested.contains) ?? line.isFault
+        if isNews || isVerbose { terminal.show(notice: (line.kind.map { "\($0): " } ?? "") + line.text) }
     }
 
     mutating func resize() { terminal.windowChanged() }

@@ -37,10 +37,12 @@ struct DefaultsWork {
             for _ in 0..<Self.batch { sum &+= defaults[Self.key] }
             let typed = MonotonicClock.now
             for _ in 0..<Self.batch { sum &+= defaults.hasChanged(since: mark) ? 1 : 0 }
-            let asked = MonotonicClock.now
+            let checked = MonotonicClock.now
             for _ in 0..<Self.batch { sum &+= defaults.integer(forKey: "n") }
             let named = MonotonicClock.now
-            let times = [typed - begin, asked - typed, named - asked].map { String(Double($0) / Double(Self.batch)) }
+            let times = [typed - begin, checked - typed, named - checked].map {
+                String(Double($0) / Double(Self.batch))
+            }
             print(times.joined(separator: " "))
         }
         if sum != 2 * batches * Self.batch { exit(1) }

@@ -3,21 +3,22 @@ import Glibc
 import GroupContainer
 
 let usage = """
-    usage: bench-worker create DIRECTORY [BYTES]            make a container, also where files are; its journal is kept up
-                                                         to such a size
+    usage: bench-worker create DIRECTORY [BYTES]            make a container, also in a directory with files; keep up to
+                                                            BYTES of its journal
            bench-worker write DIRECTORY FIRST COUNT PACE    write the items sample-NNNNNN; PACE is none,
-                                                         pause:NANOSECONDS or steady:NANOSECONDS
+                                                            pause:NANOSECONDS or steady:NANOSECONDS
            bench-worker replace DIRECTORY SIZE COUNT relaxed|durable
-                                                         replace an item; print nanoseconds of each
+                                                            replace an item; print the nanoseconds of each call
            bench-worker increment DIRECTORY BEGIN NANOSECONDS relaxed|durable
-                                                         add one to a key from a moment on for so long; print
-                                                         how often, and the longest that one took
-           bench-worker sum DIRECTORY                       print what it has come to
-           bench-worker read DIRECTORY BATCHES              print nanoseconds of a read by typed key, of the question
-                                                         whether anything changed, and of a read by name
-           bench-worker set DIRECTORY KEYS COUNT            print nanoseconds of each set in a suite of so many keys
-           bench-worker send DIRECTORY COUNT NANOSECONDS    set a key to what time it is, with such pauses; then to -1
-           bench-worker follow DIRECTORY                    print "ready", then how long after each it was told
+                                                            add 1 to a key from the time BEGIN on, for so long; print
+                                                            the number of calls, and the longest call
+           bench-worker sum DIRECTORY                       print the value of that key
+           bench-worker read DIRECTORY BATCHES              print the nanoseconds of a read by typed key, of a check for
+                                                            changes, and of a read by name
+           bench-worker set DIRECTORY KEYS COUNT            print the nanoseconds of each set in a suite of so many keys
+           bench-worker send DIRECTORY COUNT NANOSECONDS    set a key to the current time COUNT times, with such pauses;
+                                                            then to -1
+           bench-worker follow DIRECTORY                    print "ready", then the delay of each change
 
     """
 

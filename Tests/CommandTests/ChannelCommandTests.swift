@@ -20,11 +20,11 @@ struct `groupctl channels` {
         try await container.done("channels post", "c", "--signal")
         let posted = try await container.done("channels post", "c", "--json", "--durable", "--", "-x")
         #expect(posted.text == #"{"channel":"c","number":4}"# + "\n")
-        let told = try await container.start(
+        let printed = try await container.start(
             "groupctl", follow(container, "--from", "oldest", "--timeout", "0")
         ).finish()
-        #expect(told.status == 2, "nothing more came: \(told)")
-        #expect(told.lines == ["1\tearly", #"2\ttwo\nlines\t\033\n"#.replacing(#"2\t"#, with: "2\t"), "3", "4\t-x"])
+        #expect(printed.status == 2, "nothing more came: \(printed)")
+        #expect(printed.lines == ["1\tearly", #"2\ttwo\nlines\t\033\n"#.replacing(#"2\t"#, with: "2\t"), "3", "4\t-x"])
         let again = try await container.start("groupctl", follow(container, "--timeout", "0")).finish()
         #expect(again.status == 2 && again.output.isEmpty, "it was acknowledged: \(again)")
     }
@@ -34,14 +34,14 @@ struct `groupctl channels` {
         try await container.done("channels post", "c", "a \"b\"", "--purpose", "remote")
         try await container.done("channels post", "c", input: [0xFF, 0x61] as [UInt8])
         try await container.done("channels post", "c", "--signal")
-        let told = try await container.start(
+        let printed = try await container.start(
             "groupctl", follow(container, "--from", "oldest", "--count", "3", "--json")
         ).finish()
-        #expect(told.status == 0 && told.lines.count == 3, "\(told)")
-        #expect(told.lines[0].hasPrefix(#"{"channel":"c","number":1,"text":"a \"b\"","by":{"pid":"#))
-        #expect(told.lines[0].contains(#""purpose":"remote"},"time":"20"#))
-        #expect(told.lines[1].contains(#""text":"\\377a","bytes":"/2E=""#), "\(told.lines[1])")
-        #expect(told.lines[2].contains(#""number":3,"text":null"#))
+        #expect(printed.status == 0 && printed.lines.count == 3, "\(printed)")
+        #expect(printed.lines[0].hasPrefix(#"{"channel":"c","number":1,"text":"a \"b\"","by":{"pid":"#))
+        #expect(printed.lines[0].contains(#""purpose":"remote"},"time":"20"#))
+        #expect(printed.lines[1].contains(#""text":"\\377a","bytes":"/2E=""#), "\(printed.lines[1])")
+        #expect(printed.lines[2].contains(#""number":3,"text":null"#))
     }
 
     @Test func `a message that is not acknowledged is printed again, until acknowledge`() async throws {
@@ -148,20 +148,20 @@ struct `groupctl channels` {
     @Test func `a follower of messages that is killed again and again skips none`() async throws {
         let container = try await TemporaryContainer()
         let count = 200
-        var told: [Int] = []
+        var received: [Int] = []
         let poster = try container.start(
             "sh",
             ["-c", "for n in $(seq \(count)); do groupctl channels post \"$0\" c $n || exit 1; done", container.path])
         let deadline = ContinuousClock.now + .seconds(120)
-        while told.max() ?? 0 < count, ContinuousClock.now < deadline {
+        while received.max() ?? 0 < count, ContinuousClock.now < deadline {
             let follower = try container.start("groupctl", follow(container, "--from", "oldest"))
             if let line = try await follower.readLine() {
                 follower.signal(SIGKILL)
                 let all = [line] + (try await follower.finish().lines)
-                told += all.compactMap { $0.split(separator: "\t").last.flatMap { Int($0) } }
+                received += all.compactMap { $0.split(separator: "\t").last.flatMap { Int($0) } }
             }
         }
         #expect(try await poster.finish().status == 0)
-        #expect(Set(told) == Set(1...count), "\(Set(1...count).subtracting(told))")
+        #expect(Set(received) == Set(1...count), "\(Set(1...count).subtracting(received))")
     }
 }

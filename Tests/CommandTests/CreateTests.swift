@@ -188,8 +188,8 @@ struct `groupctl create, path and list` {
         for (variables, path) in homes {
             let created = try await groupctl(["create", "g"], in: container, environment: variables)
             #expect(created.status == 0, "\(created)")
-            let told = try await groupctl(["path", "g"], in: container, environment: variables)
-            #expect(told.text == path + "\n")
+            let printed = try await groupctl(["path", "g"], in: container, environment: variables)
+            #expect(printed.text == path + "\n")
             let listed = try await groupctl(["list"], in: container, environment: variables)
             #expect(listed.lines == ["g"])
         }

@@ -149,13 +149,13 @@ struct `A cursor file` {
         ).finish()
         #expect(steps.text == "ok 1\n")
         let words = ["--since", "start", "--cursor-file", file, "--sequence", "--count", "4"]
-        let told = try await container.start("watch-group", words + [container.path]).finish().lines
-        #expect(told == ["1\t0\tcreated\ta", "2\t0\tmoved\tb\ta", "3\t0\tcreated\tc", "3\t1\tmoved\td\tb"])
-        #expect(try await container.done("changes", "--since", "start", "--sequence").lines == told)
+        let printed = try await container.start("watch-group", words + [container.path]).finish().lines
+        #expect(printed == ["1\t0\tcreated\ta", "2\t0\tmoved\tb\ta", "3\t0\tcreated\tc", "3\t1\tmoved\td\tb"])
+        #expect(try await container.done("changes", "--since", "start", "--sequence").lines == printed)
         // The state is that of a follower that was killed before it wrote its cursor.
         try early.write(toFile: file, atomically: false, encoding: .utf8)
         let again = try await container.watch("--cursor-file", file, "--sequence", "--timeout", "0").finish()
-        #expect(again.lines == Array(told.dropFirst()))
+        #expect(again.lines == Array(printed.dropFirst()))
         for other in [["--json"], ["--format", "%f"], ["--defaults", "s"]] {
             let refused = try await container.start("watch-group", ["--sequence", container.path] + other).finish()
             #expect(refused.status == 64, "\(other): \(refused)")

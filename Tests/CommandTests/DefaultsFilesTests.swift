@@ -80,10 +80,11 @@ struct `groupctl defaults import and export` {
         #expect(try await container.defaults("s", "import", file).status == 0)
         #expect(try await container.defaults("s", "export").text == #"{"a":1,"b":2,"kept":1}"# + "\n")
         let changes = try await container.watch("--defaults", "s", "--since", "start", "--json", "-n", "3").finish()
-        let told = try changes.lines.map { try JSONKeyChange($0) }
+        let printed = try changes.lines.map { try JSONKeyChange($0) }
         #expect(
-            told.map(\.key) == ["kept", "a", "b"] && told[1].transaction?.count == 2 && told[2].transaction?.index == 1)
-        #expect(told[1].sequence == told[2].sequence && told[1].cursor == told[2].cursor)
+            printed.map(\.key) == ["kept", "a", "b"] && printed[1].transaction?.count == 2
+                && printed[2].transaction?.index == 1)
+        #expect(printed[1].sequence == printed[2].sequence && printed[1].cursor == printed[2].cursor)
         #expect(try await container.defaults("s", "import", "-", input: "{}").status == 0)
     }
 

@@ -138,7 +138,7 @@ struct `A full disk` {
             """
             groupctl create disk/c --journal-size 4M
             for i in 1 2 3 4 5 6; do groupctl write disk/c empty$i </dev/null; done
-            # Somebody who has it open all the time: nobody comes to it alone.
+            # A member has it open all the time: no process opens it alone.
             mkfifo input held
             groupctl lock disk/c held -- sh -c 'echo held; read line' <input >held & holder=$!
             exec 3>input; read line <held

@@ -8,7 +8,7 @@ struct `A mistaken call` {
         ("write g/ ./x", "leave out './'"), ("write g/ d/", "leave out the '/' at the end"),
         ("write x g/", "GROUP comes first: groupctl write g/ x"),
         ("move g/ b d", "cannot move 'd' in 'g/': a directory is there already; TO is the new path itself"),
-        ("copy g/ b d", "say 'd/b'"), ("copy -n g/ b c", "without -n the item is replaced"),
+        ("copy g/ b d", "pass 'd/b'"), ("copy -n g/ b c", "without -n the item is replaced"),
         ("create g/ --unix-group nosuchgrp", "cannot create 'g/': there is no Unix group of that name: 'nosuchgrp'"),
         ("create h/ --journal-size 1", "at least 4K"),
         ("channels follow g/ c -l l -- nosuchcmd", "cannot run 'nosuchcmd'"),

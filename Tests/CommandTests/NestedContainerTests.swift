@@ -53,10 +53,10 @@ import Testing
     @Test func `an inner container is one item in lists and in the journal`() async throws {
         let container = try await nest()
         #expect(try await container.done("list", "d").lines == ["d/f", "d/sub/"])
-        let told = try await container.done("changes", "--since", "start", "--json").lines.map {
+        let printed = try await container.done("changes", "--since", "start", "--json").lines.map {
             try JSONChange($0).path
         }
-        #expect(Set(told) == ["d", "d/f", "d/sub", "g"], "\(told)")
+        #expect(Set(printed) == ["d", "d/f", "d/sub", "g"], "\(printed)")
     }
 
     @Test(arguments: [
@@ -152,8 +152,8 @@ import Testing
         #expect(outcome.status == 75, "\(outcome)")
         #expect(try await container.shell("groupctl write \"$1/d/e/sub\" new < /dev/null").status == 0)
         #expect(try await member.readLine()?.contains("new") == true)
-        let told = try await container.done("changes", "--since", "start").text
-        #expect(!told.contains("removed"), "\(told)")
+        let printed = try await container.done("changes", "--since", "start").text
+        #expect(!printed.contains("removed"), "\(printed)")
     }
 
     @Test func `an inner container whose directory was removed meanwhile is not opened`() async throws {

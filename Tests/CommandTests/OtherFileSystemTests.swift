@@ -9,7 +9,7 @@ struct `An item on another file system` {
         try await SmallFileSystem(kind).shell(script)
     }
 
-    private static let says = "another file system than the container's own files"
+    private static let cause = "another file system than the container's own files"
 
     @Test(arguments: [
         ("write", "echo x | groupctl write ./disk/c m/new"), ("replace", "echo x | groupctl write ./disk/c m/f"),
@@ -24,7 +24,7 @@ struct `An item on another file system` {
             \(call); echo $?; groupctl read ./disk/c m/f; echo $?; ls disk/c/m disk/c/.group/staging
             """)
         #expect(outcome.lines == ["69", "0", "disk/c/.group/staging:", "", "disk/c/m:", "f"], "\(outcome)")
-        #expect(outcome.errors.contains(Self.says) && outcome.errors.contains("without coordination"), "\(outcome)")
+        #expect(outcome.errors.contains(Self.cause) && outcome.errors.contains("without coordination"), "\(outcome)")
         #expect(!outcome.errors.contains("link"), "\(outcome)")
     }
 
@@ -41,7 +41,7 @@ struct `An item on another file system` {
         #expect(outcome.lines.prefix(3) == ["69", "69", "69"], "\(outcome)")
         #expect(outcome.lines.suffix(2) == ["69", "69"], "\(outcome)")
         let errors = outcome.errors.split(separator: "\n")
-        #expect(errors.count == 5 && errors.prefix(3).allSatisfy { $0.contains(Self.says) }, "\(outcome)")
+        #expect(errors.count == 5 && errors.prefix(3).allSatisfy { $0.contains(Self.cause) }, "\(outcome)")
         #expect(errors.prefix(2).allSatisfy { $0.contains("remove it with rm") }, "\(outcome)")
         #expect(errors.dropFirst(2).first?.contains("a copy and a removal are two changes") == true, "\(outcome)")
         #expect(errors.suffix(2).allSatisfy { $0.contains("a file system is mounted there") }, "\(outcome)")

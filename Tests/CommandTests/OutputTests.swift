@@ -46,8 +46,8 @@ struct `Standard output` {
         watcher.closeOutput()
         let outcome = try await watcher.finish(within: .seconds(20))
         #expect(outcome.status == 0, "\(outcome)")
-        let said = outcome.errors.split(separator: "\n").dropFirst()
-        #expect(said.allSatisfy { $0.hasPrefix("leadership") }, "only lines of --verbose: \(outcome.errors)")
+        let explained = outcome.errors.split(separator: "\n").dropFirst()
+        #expect(explained.allSatisfy { $0.hasPrefix("leadership") }, "only lines of --verbose: \(outcome.errors)")
     }
 
     @Test func `a follower whose reader goes after a line ends at the next line`() async throws {

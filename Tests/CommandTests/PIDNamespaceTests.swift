@@ -76,9 +76,9 @@ struct `A member in a PID namespace` {
         // The shell is process 1 of the namespace, the holder its child.
         let script = #"""
             mkfifo "$2/gate"
-            "$0" update "$1" a --purpose the-holder -- sh -c 'echo held >&2; read line <"$0"; echo new' "$2/gate" 2>"$2/said" &
+            "$0" update "$1" a --purpose the-holder -- sh -c 'echo held >&2; read line <"$0"; echo new' "$2/gate" 2>"$2/errors" &
             holder=$!
-            for i in $(seq 600); do grep -q held "$2/said" 2>/dev/null && break; sleep 0.1; done
+            for i in $(seq 600); do grep -q held "$2/errors" 2>/dev/null && break; sleep 0.1; done
             "$0" read "$1" a --timeout 0
             echo "status $? holder $holder"
             kill -STOP $holder

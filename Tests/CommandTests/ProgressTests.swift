@@ -38,9 +38,9 @@ import Testing
         let container = try TemporaryContainer()
         let (writer, feeder) = try write(container, options, onTerminal: onTerminal)
         // After this time, a line would have been printed.
-        let told = try TemporaryContainer()
+        let visible = try TemporaryContainer()
         if FileManager.default.fileExists(atPath: "/usr/bin/script") {
-            let (other, otherFeeder) = try write(told, "", onTerminal: true)
+            let (other, otherFeeder) = try write(visible, "", onTerminal: true)
             try other.waitForText("reading standard input")
             try otherFeeder.send("end")
             _ = try other.finish()

@@ -32,7 +32,7 @@ struct `A container on a read-only mount` {
     }
 
     /// Starts a test-member, which runs until it is killed, and returns after it has printed `word`.
-    private func member(_ words: String, in disk: SmallFileSystem, says word: String) async throws -> Command {
+    private func member(_ words: String, in disk: SmallFileSystem, prints word: String) async throws -> Command {
         let script = "mkfifo gate-$$; exec 3<>gate-$$; exec \(BuildDirectory.resolve("test-member")) \(words) <&3"
         let member = try disk.start("sh", ["-c", script])
         guard try await member.readLine() == word else {
@@ -131,9 +131,9 @@ struct `A container on a read-only mount` {
         }
         for writer in writers { #expect(try await writer.finish().status == 0) }
         try await done("groupctl changes ./disk/c --since start >/dev/null", in: disk)
-        let told = try await watch.finish().lines
-        #expect(told.first?.hasPrefix("degraded") == true, "no follower may write")
-        let lines = told.dropFirst()
+        let printed = try await watch.finish().lines
+        #expect(printed.first?.hasPrefix("degraded") == true, "no follower may write")
+        let lines = printed.dropFirst()
         #expect(lines.count == 2 * count + 3)
         for tag in ["x", "y"] {
             let expected = (1...count).map { "touched\t\(tag)/\($0)" }
@@ -144,7 +144,7 @@ struct `A container on a read-only mount` {
 
     @Test func `a reader on a read-only mount shares its locks with writers`() async throws {
         let disk = try await viewed()
-        let reader = try await member("share ./view a", in: disk, says: "sharing")
+        let reader = try await member("share ./view a", in: disk, prints: "sharing")
         let refused = try await disk.shell("echo 2 | groupctl write ./disk/c a --timeout 0")
         #expect(refused.status == 75, "\(refused)")
         #expect(try await disk.shell("groupctl read ./disk/c a --timeout 0").status == 0)
@@ -159,7 +159,7 @@ struct `A container on a read-only mount` {
         #expect(try await writer.finish().status == 0)
         #expect(try await later.finish().text == "2\n")
 
-        let holder = try await member("hold ./disk/c a", in: disk, says: "held")
+        let holder = try await member("hold ./disk/c a", in: disk, prints: "held")
         let late = try await disk.shell("groupctl read ./view a --timeout 0")
         #expect(late.status == 75 && late.errors.contains("(holder"), "\(late)")
         let last = try disk.start("groupctl", ["read", "./view", "a"])

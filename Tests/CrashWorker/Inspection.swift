@@ -118,7 +118,7 @@ struct Inspection {
             let (count, begun) = (counts[path] ?? 0, CrashModel().items[path] == nil ? 0 : 1)
             let least = outcomes.least.changes[path] ?? 0
             if isWhole && count < least + begun || count > most + begun {
-                faults.append("\(path) was changed \(least) to \(most) times, and \(count - begun) are told")
+                faults.append("\(path) was changed \(least) to \(most) times, and \(count - begun) are reported")
             }
         }
         return faults

@@ -14,7 +14,7 @@ let usage = """
     """
 
 /// Prints a line with one write(2): what was printed stays.
-func say(_ line: String) {
+func printLine(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(1, $0.baseAddress, $0.count) }
     if count != bytes.count { exit(74) }
@@ -23,7 +23,7 @@ func say(_ line: String) {
 func steps(_ words: some Sequence<String>) -> [CrashStep] {
     words.map { word in
         guard let step = CrashStep(rawValue: word) else {
-            say("there is no step \(word)")
+            printLine("there is no step \(word)")
             exit(64)
         }
         return step
@@ -34,26 +34,26 @@ let words = CommandLine.arguments
 do {
     switch (words.dropFirst().first, words.count) {
     case ("steps", 2):
-        for step in CrashStep.allCases { say("\(step.rawValue) \(step.isDurable ? "durable" : "relaxed")") }
+        for step in CrashStep.allCases { printLine("\(step.rawValue) \(step.isDurable ? "durable" : "relaxed")") }
     case ("prepare", 3): try await Performance.prepare(words[2])
     case ("run", 4...):
         let plan = steps(words.dropFirst(3))
         let performance = Performance(try Container(path: words[2]))
         for (index, step) in plan.enumerated() {
             try await performance.perform(step, number: index + 1)
-            say("\(index + 1)")
+            printLine("\(index + 1)")
         }
     case ("inspect", 5...):
         let outcomes = CrashOutcomes(steps(words.dropFirst(4)), acknowledged: Int(words[3]) ?? 0)
         let (found, faults) = try await Inspection(path: words[2], outcomes: outcomes).run()
-        say("found \(found)")
-        for fault in faults { say("fault \(fault)") }
+        printLine("found \(found)")
+        for fault in faults { printLine("fault \(fault)") }
         exit(faults.isEmpty ? 0 : 1)
     default:
         print(usage, terminator: "")
         exit(64)
     }
 } catch {
-    say("fault \(words.dropFirst().first ?? ""): \(error)")
+    printLine("fault \(words.dropFirst().first ?? ""): \(error)")
     exit(1)
 }

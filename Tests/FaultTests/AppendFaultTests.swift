@@ -97,7 +97,7 @@ struct `Appending under kills and stops` {
         for (tag, number) in acknowledged {
             let there = found[tag, default: 0]
             // The record of the append during which the member died may be there or not.
-            if there != number && there != number + 1 { faults.append("\(tag): said \(number), there are \(there)") }
+            if there != number && there != number + 1 { faults.append("\(tag): printed \(number), there are \(there)") }
         }
         #expect(faults.isEmpty, "\(faults.count) faults, as \(faults.prefix(5)), seed \(faultSeed)")
         #expect(found.keys.allSatisfy { acknowledged[$0] != nil })

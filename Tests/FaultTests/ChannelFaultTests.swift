@@ -33,7 +33,7 @@ struct `Channels of many processes` {
         var random = SeededGenerator(seed: faultSeed)
         let names = ["one", "two", "three"]
         var lives = names.map { _ in [Life]() }
-        var said: [String] = []
+        var reported: [String] = []
         var (dead, posterCount) = (0, 0)
         func poster() throws -> RunningProcess {
             posterCount += 1
@@ -65,7 +65,7 @@ struct `Channels of many processes` {
             let text = try process.finish().text
             if isPoster {
                 dead += 1
-                said += Self.posts(in: text)
+                reported += Self.posts(in: text)
                 posters[victim] = try poster()
                 try posters[victim].waitForLines(1)
             } else {
@@ -77,7 +77,7 @@ struct `Channels of many processes` {
         for poster in posters {
             poster.kill()
             dead += 1
-            said += Self.posts(in: try poster.finish().text)
+            reported += Self.posts(in: try poster.finish().text)
         }
         // One more message, which every listener has to get.
         let last = Int(try channel.post(bytes: Array("end 1 .".utf8)))
@@ -91,7 +91,7 @@ struct `Channels of many processes` {
         let kept = lives.map { Self.whatWasGot(in: $0, from: 1) }
         #expect(kept[0] == kept[1] && kept[1] == kept[2])
         #expect(kept[0].map(\.number) == Array(1...last), "seed \(faultSeed)")
-        Self.check(kept[0].map(\.text), said, dead: dead)
+        Self.check(kept[0].map(\.text), reported, dead: dead)
         print("channel: \(last) messages, \(dead) posters killed, \(lives.map(\.count)) listeners' processes")
     }
 
@@ -122,7 +122,7 @@ struct `Channels of many processes` {
     }
 
     /// Expects each post that its poster printed to be there under that number, once, and each poster's posts in order.
-    private static func check(_ texts: [Substring], _ said: [String], dead: Int) {
+    private static func check(_ texts: [Substring], _ reported: [String], dead: Int) {
         var next: [Substring: Int] = [:]
         for text in texts where !text.hasPrefix("end") {
             let words = text.split(separator: " ")
@@ -134,10 +134,12 @@ struct `Channels of many processes` {
             next[words[0]] = count
         }
         let all = Set(texts)
-        let lost = said.filter { !all.contains(Substring($0)) }
+        let lost = reported.filter { !all.contains(Substring($0)) }
         #expect(lost.isEmpty, "\(lost.prefix(5)), seed \(faultSeed)")
         // Each killed poster may have posted one message without having printed it.
-        #expect((said.count...said.count + dead + 1).contains(texts.count), "\(said.count) said, \(texts.count) there")
+        #expect(
+            (reported.count...reported.count + dead + 1).contains(texts.count),
+            "\(reported.count) reported, \(texts.count) there")
     }
 
     @Test func `a second process that listens under the same name is refused`() throws {

@@ -28,7 +28,7 @@ struct `Conditional writes of many processes` {
         let start = { try container.member("count", "n", "1000000000") }
         var counters = try (0..<3).map { _ in try start() }
         defer { for counter in counters { counter.kill() } }
-        var said = 0
+        var printed = 0
         let kills = runsLongTests ? 500 : 60
         for _ in 0..<kills {
             let victim = Int.random(in: counters.indices, using: &numbers)
@@ -37,19 +37,19 @@ struct `Conditional writes of many processes` {
             let moment = monotonicNanoseconds() + Int64.random(in: 0...1_500_000, using: &numbers)
             while monotonicNanoseconds() < moment {}
             counter.kill()
-            said += try counter.finish().text.split(separator: "\n").count
+            printed += try counter.finish().text.split(separator: "\n").count
             counters[victim] = try start()
         }
         for counter in counters {
             counter.kill()
-            said += try counter.finish().text.split(separator: "\n").count
+            printed += try counter.finish().text.split(separator: "\n").count
         }
         #expect(try container.groupctl("read", "n").status == 0)
         let changes = try container.changes().filter { $0.path == "n" }
         let count = try #require(Int((container.content(of: "n") ?? "").split(separator: "\n").first ?? ""))
         #expect(changes.count == count + 1, "each number once, seed \(faultSeed)")
         // Each killed process may have made one change more than it printed.
-        #expect((said...said + kills + counters.count).contains(count), "seed \(faultSeed)")
+        #expect((printed...printed + kills + counters.count).contains(count), "seed \(faultSeed)")
         #expect(try Invariants.broken(in: container) == [])
     }
 }

@@ -20,13 +20,13 @@ struct `Compaction of a suite under faults` {
 
     /// Expects the acknowledged values; others may be set or not. Further values can be set.
     private func expectWhole(
-        _ container: TemporaryContainer, _ reader: Container?, _ text: String, said: String, _ what: String
+        _ container: TemporaryContainer, _ reader: Container?, _ text: String, printed: String, _ what: String
     ) throws {
         let defaults = try GroupDefaults(reader ?? container.open())
         #expect(defaults.string(forKey: "kept") == "kept", "\(what)")
         let (first, last) = (defaults.string(forKey: "first"), defaults.string(forKey: "last"))
-        #expect(first == text || first == "old" && !said.contains("first"), "\(what)")
-        #expect(last == text || last == "old" && !said.contains("last"), "\(what)")
+        #expect(first == text || first == "old" && !printed.contains("first"), "\(what)")
+        #expect(last == text || last == "old" && !printed.contains("last"), "\(what)")
         if last == text { #expect(first == text, "\(what)") }
         for key in ["first", "last"] { try defaults.set("old", forKey: key) }
         #expect(try defaults.update(.init("count", default: 0)) { $0 += 1 } > 0, "\(what)")
@@ -53,8 +53,8 @@ struct `Compaction of a suite under faults` {
                 "\(stop)")
             if isStopped { process.resume() }
             // When the process goes on, neither its values nor the others' are lost.
-            let said = try process.finish()
-            #expect(said.status == 0, "\(stop): \(said.text)")
+            let printed = try process.finish()
+            #expect(printed.status == 0, "\(stop): \(printed.text)")
             let defaults = try GroupDefaults(reader)
             #expect(defaults.string(forKey: "kept") == "kept", "\(stop)")
             #expect(["\(number)", "other"].contains(defaults.string(forKey: "last")), "\(stop)")
@@ -78,11 +78,11 @@ struct `Compaction of a suite under faults` {
     @Test func `a set is refused where there is no room for the next segment, and nothing is lost`() throws {
         let container = try Self.container()
         let model = try EverySystemCall(of: Self.compact(container, "model", "relaxed"), in: container)
-        try expectWhole(container, nil, "model", said: "", "model")
+        try expectWhole(container, nil, "model", printed: "", "model")
         let allocations = model.calls.filter { $0.name == "fallocate" }
         let call = try #require(allocations.last)
         let (_, text) = try Strace.run(Self.compact(container, "new", "relaxed"), fault: .error("ENOSPC"), at: call)
         #expect(text.hasPrefix("first\n") && text.contains("error noSpace"), "\(text)")
-        try expectWhole(container, nil, "new", said: "first", "no room")
+        try expectWhole(container, nil, "new", printed: "first", "no room")
     }
 }

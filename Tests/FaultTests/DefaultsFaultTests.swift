@@ -45,7 +45,7 @@ struct `Suites of many processes` {
         }
         let value = try GroupDefaults(container.open()).integer(forKey: "n")
         // Each killed process may have made one increment without having printed it.
-        #expect((done...(done + dead)).contains(value), "said \(done), is \(value), seed \(faultSeed)")
+        #expect((done...(done + dead)).contains(value), "printed \(done), is \(value), seed \(faultSeed)")
         print("defaults: \(value) increments, \(dead) killed")
     }
 

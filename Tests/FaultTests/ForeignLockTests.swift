@@ -47,10 +47,10 @@ struct `Process-wide locks on items` {
         // The leader reads the content of an existing file when there is nothing else to do; another follower gets its
         // change after that.
         for (count, text) in ["another", "content", "content"].enumerated() {
-            try holder.send("hear")
+            try holder.send("follow")
             let writer = try RunningProcess(["sh", "-c", "printf \(text) 1<>\"$0\"", "\(container.path)/\(Self.file)"])
             #expect(try writer.finish().status == 0)
-            try holder.waitForText { $0.split(separator: "\n").count { $0 == "done hear" } > count }
+            try holder.waitForText { $0.split(separator: "\n").count { $0 == "done follow" } > count }
             #expect(try !isFree(), "after \(text)")
         }
         holder.closeInput()
@@ -66,7 +66,7 @@ struct `Process-wide locks on items` {
         try holder.send("lead")
         try holder.waitForText("done lead")
         for name in ["database", "database-wal", "database-shm", "database-journal"] where container.exists(name) {
-            try holder.send("hear")
+            try holder.send("follow")
             let toucher = try RunningProcess(["touch", "-d", "2001-01-01", "\(container.path)/\(name)"])
             #expect(try toucher.finish().status == 0)
         }

@@ -108,11 +108,11 @@ struct `Followers of random changes` {
             faults += StreamChecker.faults(in: follower.runs).map { "follower \(number): \($0)" }
             try follower.kill()
         }
-        if !faults.isEmpty { story += ["told:"] + (try told(text)) }
+        if !faults.isEmpty { story += ["recorded:"] + (try recorded(text)) }
         return faults
     }
 
-    private func told(_ text: String) throws -> [String] {
+    private func recorded(_ text: String) throws -> [String] {
         try text.split(separator: "\n").map { line in
             let change = try JSONChange(String(line))
             return "  \(change.sequence) \(change.coordinated ? "@" : "")\(change.summary)"

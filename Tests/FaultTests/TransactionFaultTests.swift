@@ -43,10 +43,10 @@ struct `Transactions under faults` {
     /// Expects all or nothing, in the container and in the journal.
     private func expectWhole(_ container: TemporaryContainer, _ changes: [Change], _ happened: Bool, _ place: Comment) {
         #expect(Finding(in: container) == (happened ? Self.after : Self.before), place)
-        let told = changes.dropFirst(2)
-        #expect(told.map { "\($0.kind.name) \($0.path)" } == (happened ? Self.kinds : []), place)
-        #expect(told.allSatisfy { $0.transaction?.count == 4 && $0.sequence == 3 && $0.isCoordinated }, place)
-        #expect(Set(told.compactMap(\.transaction?.identifier)).count == (happened ? 1 : 0), place)
+        let reported = changes.dropFirst(2)
+        #expect(reported.map { "\($0.kind.name) \($0.path)" } == (happened ? Self.kinds : []), place)
+        #expect(reported.allSatisfy { $0.transaction?.count == 4 && $0.sequence == 3 && $0.isCoordinated }, place)
+        #expect(Set(reported.compactMap(\.transaction?.identifier)).count == (happened ? 1 : 0), place)
         #expect(container.staging.isEmpty, place)
     }
 

@@ -34,8 +34,8 @@ struct `Transactions with moves under faults` {
     /// Expects all or nothing, in the container and in the journal.
     private func expectWhole(_ container: TemporaryContainer, _ happened: Bool, _ place: Comment) throws {
         #expect(Self.found(in: container) == (happened ? Self.after : Self.before), place)
-        let told = try container.changes().filter(\.isCoordinated).dropFirst(6)
-        #expect(told.map { "\($0.kind.name) \($0.path)" } == (happened ? Self.kinds : []), place)
+        let reported = try container.changes().filter(\.isCoordinated).dropFirst(6)
+        #expect(reported.map { "\($0.kind.name) \($0.path)" } == (happened ? Self.kinds : []), place)
         #expect(container.staging.isEmpty, place)
         // The records describe the items as they are; an item that was moved back has another date of its last change.
         #expect(try Invariants.broken(in: container, uncoordinated: true) == [], place)

@@ -31,7 +31,7 @@ struct `Writing under kills` {
             let moment = monotonicNanoseconds() + Int64.random(in: 0...800_000, using: &numbers)
             while monotonicNanoseconds() < moment {}
             writer.kill()
-            let said = try writer.finish().text.split(separator: "\n").compactMap { UInt64($0) }
+            let printed = try writer.finish().text.split(separator: "\n").compactMap { UInt64($0) }
 
             // The content is whole: from this process or, if it was killed in its first write, from the one before.
             let content = String(decoding: try locks.readBytes(ItemPath(items[victim])), as: UTF8.self)
@@ -45,11 +45,11 @@ struct `Writing under kills` {
                 generations[last] = change.path
                 records[change.by?.processIdentifier ?? 0, default: 0] += 1
             }
-            #expect(records[writer.identifier, default: 0] == made, "killed after \(said.count), seed \(faultSeed)")
+            #expect(records[writer.identifier, default: 0] == made, "killed after \(printed.count), seed \(faultSeed)")
             // All records of the process have been read; another writer may get its number, among so many.
             records[writer.identifier] = nil
-            #expect(said.count == made || said.count == made - 1)
-            #expect(said.allSatisfy { generations[$0] == ItemPath(items[victim]) })
+            #expect(printed.count == made || printed.count == made - 1)
+            #expect(printed.allSatisfy { generations[$0] == ItemPath(items[victim]) })
             writers[victim] = try start(items[victim])
         }
         for writer in writers { writer.kill() }

@@ -120,22 +120,22 @@ struct `Lock queues` {
         let first = queue.request(reading)
         let (second, third) = (queue.request(reading), queue.request(reading))
         #expect(first.mayGo && !second.mayGo && !third.mayGo)
-        var told = queue.recordGrant(first.ticket)
-        #expect(told == [second.ticket])
-        told = queue.recordGrant(second.ticket)
-        #expect(told == [third.ticket])
+        var woken = queue.recordGrant(first.ticket)
+        #expect(woken == [second.ticket])
+        woken = queue.recordGrant(second.ticket)
+        #expect(woken == [third.ticket])
         let (writer, late) = (queue.request(LockPlan([(block, .exclusive)])), queue.request(reading))
         #expect(!writer.mayGo && !late.mayGo)
-        told = queue.recordGrant(third.ticket) + queue.end(first.ticket) + queue.end(third.ticket)
-        #expect(told.isEmpty)
-        told = queue.end(second.ticket)
-        #expect(told == [writer.ticket])
-        told = queue.recordGrant(writer.ticket)
-        #expect(told.isEmpty)
-        told = queue.end(writer.ticket)
-        #expect(told == [late.ticket])
-        told = queue.end(late.ticket)
-        #expect(told.isEmpty && queue.isEmpty)
+        woken = queue.recordGrant(third.ticket) + queue.end(first.ticket) + queue.end(third.ticket)
+        #expect(woken.isEmpty)
+        woken = queue.end(second.ticket)
+        #expect(woken == [writer.ticket])
+        woken = queue.recordGrant(writer.ticket)
+        #expect(woken.isEmpty)
+        woken = queue.end(writer.ticket)
+        #expect(woken == [late.ticket])
+        woken = queue.end(late.ticket)
+        #expect(woken.isEmpty && queue.isEmpty)
     }
 
     @Test func `a lock queue serves a hundred thousand waiters for one item in constant time each`() throws {
@@ -145,8 +145,8 @@ struct `Lock queues` {
         let waiting = (0..<100_000).map { _ in queue.request(plan).ticket }
         for next in waiting {
             _ = queue.recordGrant(turn)
-            let told = queue.end(turn)
-            #expect(told == [next])
+            let woken = queue.end(turn)
+            #expect(woken == [next])
             turn = next
         }
         _ = queue.end(turn)

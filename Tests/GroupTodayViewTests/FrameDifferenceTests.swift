@@ -21,7 +21,7 @@ struct `Bytes from one frame to the next` {
                 screen.resize(to: random.size())
                 terminal = ModelTerminal(screen.size)
             }
-            if random.chance(0.1) { screen.say("it leads nowhere: \u{1B}[5m") }
+            if random.chance(0.1) { screen.show(notice: "it leads nowhere: \u{1B}[5m") }
             let frame = screen.picture(at: TodayMoment(now: random.moment())).frame
             terminal.take(FrameDifference.bytes(from: shown, to: frame, isColored: true))
             #expect(terminal.cells == frame.rows && terminal.refused.isEmpty, "\(terminal.refused)\n\(frame.picture)")

@@ -76,9 +76,9 @@ struct `A hidden widget with a lock` {
         directory = os.environ["GROUP_CONTAINER"] + "/Library"
         data = sqlite3.connect(directory + "/data.db", isolation_level=None)
         data.execute("create table if not exists t (x)")
-        def say(message):
+        def send(message):
             print(json.dumps(message), flush=True)
-        say({"say": "hello", "version": 1, "kind": "a"})
+        send({"say": "hello", "version": 1, "kind": "a"})
         for line in sys.stdin:
             message = json.loads(line)
             if message["do"] == "update":
@@ -88,10 +88,10 @@ struct `A hidden widget with a lock` {
                     data.execute("insert into t values (1)")
                 if word == "commit" and data.in_transaction:
                     data.execute("commit")
-                say({"say": "answer", "id": message["id"], "result": "newData",
+                send({"say": "answer", "id": message["id"], "result": "newData",
                      "timeline": {"entries": [{"snapshot": {"lines": [{"text": word, "style": "normal"}]}}]}})
             elif message["do"] == "suspend":
-                say({"say": "suspended", "id": message["id"]})
+                send({"say": "suspended", "id": message["id"]})
             elif message["do"] == "end":
                 break
         """

@@ -14,18 +14,18 @@ package struct Scenario: Equatable, Sendable {
     /// Some steps, and what is reported once they are done. The next phase begins when all of it was reported.
     package struct Phase: Equatable, Sendable {
         package var steps: [ScenarioStep] = []
-        package var told: [StreamPattern]?
+        package var reported: [StreamPattern]?
         /// What is reported where the leader gets all events at once, when everything has happened; nil if it is the
         /// same.
-        package var toldInOneRound: [StreamPattern]?
+        package var reportedInOneRound: [StreamPattern]?
         /// What is reported to the next follower where no process watched; nil if that is not tried.
-        package var toldUnwatched: [StreamPattern]?
+        package var reportedUnwatched: [StreamPattern]?
 
         package func expected(_ mode: Mode) -> [StreamPattern]? {
             switch mode {
-            case .live: told
-            case .inOneRound: toldInOneRound ?? told
-            case .unwatched: toldUnwatched
+            case .live: reported
+            case .inOneRound: reportedInOneRound ?? reported
+            case .unwatched: reportedUnwatched
             }
         }
     }
@@ -42,7 +42,7 @@ package struct Scenario: Equatable, Sendable {
 
     package var title: String
     /// The numbers of the behaviors that the scenario shows.
-    package var behaviours: [Int] = []
+    package var behaviors: [Int] = []
     /// Programs without which the scenario cannot be played.
     package var needs: [String] = []
     /// Why the scenario is not played where the leader gets all events at once.
@@ -89,14 +89,14 @@ package struct Scenario: Equatable, Sendable {
 
     private mutating func takeHeader(_ line: (number: Int, text: String)) throws(ScenarioFault) {
         let parts = line.text.split(separator: ":", maxSplits: 1).map { String($0.drop { $0 == " " }) }
-        guard parts.count == 2 else { throw ScenarioFault(line.number, "'\(line.text)' says nothing") }
+        guard parts.count == 2 else { throw ScenarioFault(line.number, "'\(line.text)' has no value") }
         switch parts[0] {
-        case "behaviour":
+        case "behavior":
             for number in parts[1].split(separator: ",") {
                 guard let number = Int(number.drop { $0 == " " }), (1...40).contains(number) else {
-                    throw ScenarioFault(line.number, "'\(parts[1])' are not numbers of behaviours, 1 to 40")
+                    throw ScenarioFault(line.number, "'\(parts[1])' are not numbers of behaviors, 1 to 40")
                 }
-                behaviours.append(number)
+                behaviors.append(number)
             }
         case "needs": needs += parts[1].split(separator: " ").map(String.init)
         case "not in one round": notInOneRound = parts[1]
@@ -111,13 +111,13 @@ package struct Scenario: Equatable, Sendable {
         switch heading.text {
         case "before:": before += try Self.steps(lines)
         case "steps:": phases.append(Phase(steps: try Self.steps(lines)))
-        case "told:", "told in one round:", "told unwatched:":
-            if phases.isEmpty { throw ScenarioFault(heading.number, "nothing was done that could be told") }
-            let told = try StreamPattern.parse(lines)
+        case "reported:", "reported in one round:", "reported unwatched:":
+            if phases.isEmpty { throw ScenarioFault(heading.number, "no steps come before these lines") }
+            let reported = try StreamPattern.parse(lines)
             let last = phases.count - 1
-            if heading.text == "told:" { phases[last].told = told }
-            if heading.text == "told in one round:" { phases[last].toldInOneRound = told }
-            if heading.text == "told unwatched:" { phases[last].toldUnwatched = told }
+            if heading.text == "reported:" { phases[last].reported = reported }
+            if heading.text == "reported in one round:" { phases[last].reportedInOneRound = reported }
+            if heading.text == "reported unwatched:" { phases[last].reportedUnwatched = reported }
         default: throw ScenarioFault(heading.number, "'\(heading.text)' is no heading that has something below it")
         }
     }

@@ -3,7 +3,7 @@ package protocol ScenarioStage {
     /// Carries out steps before the container is watched.
     mutating func prepare(_ steps: [ScenarioStep]) async throws
     /// Carries out steps, and returns what is reported of them once all of it was reported.
-    mutating func told(of steps: [ScenarioStep], _ mode: Scenario.Mode) async throws -> [ToldLine]
+    mutating func reported(of steps: [ScenarioStep], _ mode: Scenario.Mode) async throws -> [ReportedLine]
 }
 
 extension Scenario {
@@ -12,12 +12,12 @@ extension Scenario {
     package func faults(on stage: inout some ScenarioStage, _ mode: Mode) async throws -> [String] {
         try await stage.prepare(before)
         for phase in phases {
-            let told = try await stage.told(of: phase.steps, mode)
+            let reported = try await stage.reported(of: phase.steps, mode)
             let expected = phase.expected(mode) ?? []
-            if StreamPattern.matches(expected, told) { continue }
+            if StreamPattern.matches(expected, reported) { continue }
             let steps = phase.steps.prefix(20).map { "\n  \($0)" }.joined()
-            let lines = told.isEmpty ? "\n  nothing" : told.prefix(60).map { "\n  \($0)" }.joined()
-            return ["of\(steps)\nthe stream told\(lines)\n(\(told.count) lines), rather than what is expected"]
+            let lines = reported.isEmpty ? "\n  nothing" : reported.prefix(60).map { "\n  \($0)" }.joined()
+            return ["of\(steps)\nthe stream has\(lines)\n(\(reported.count) lines), rather than what is expected"]
         }
         return []
     }

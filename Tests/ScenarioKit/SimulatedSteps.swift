@@ -118,7 +118,7 @@ extension SimulatedTree: SteppableTree {
             if !making { throw .noSuchEntry }
             found = makeNode(.file)
             enter(found, name, directory)
-            tell(in: directory, name, .created)
+            report(in: directory, name, .created)
         }
         if let found, self[found]?.kind == .directory { throw .isADirectory }
         if let found, self[found]?.kind != .file { throw Errno(6) }  // ENXIO: there is no reader
@@ -127,16 +127,16 @@ extension SimulatedTree: SteppableTree {
             self[found]?.content = []
             self[found]?.modified = now
             self[found]?.changed = now
-            tell(in: directory, name, .modified)
+            report(in: directory, name, .modified)
         }
         guard let inode = found, var node = self[inode] else { return }
         if body(&node.content) {
             let now = tick()
             (node.modified, node.changed) = (now, now)
             self[inode] = node
-            tell(in: directory, name, .modified)
+            report(in: directory, name, .modified)
         }
-        tell(in: directory, name, .closedAfterWriting)
+        report(in: directory, name, .closedAfterWriting)
     }
 
     private mutating func change(
@@ -150,8 +150,8 @@ extension SimulatedTree: SteppableTree {
         node.changed = tick()
         body(&node)
         self[inode] = node
-        tell(in: directory, name, kinds.union(isDirectory))
-        if node.kind == .directory { tell(of: inode, kinds.union(isDirectory)) }
+        report(in: directory, name, kinds.union(isDirectory))
+        if node.kind == .directory { report(of: inode, kinds.union(isDirectory)) }
     }
 
     private mutating func make(_ kind: Node.Kind, _ path: [UInt8], content: [UInt8] = []) throws(Errno) {
@@ -159,7 +159,7 @@ extension SimulatedTree: SteppableTree {
         if self[directory]?.entries[name] != nil { throw .exists }
         let inode = makeNode(kind, content: content)
         enter(inode, name, directory)
-        tell(in: directory, name, kind == .directory ? [.created, .isDirectory] : .created)
+        report(in: directory, name, kind == .directory ? [.created, .isDirectory] : .created)
     }
 
     private mutating func enter(_ inode: UInt64?, _ name: [UInt8], _ directory: UInt64) {
@@ -178,7 +178,7 @@ extension SimulatedTree: SteppableTree {
         if !node.entries.isEmpty { throw .notEmpty }
         enter(nil, name, directory)
         drop(inode)
-        tell(in: directory, name, wantsDirectory ? [.removed, .isDirectory] : .removed)
+        report(in: directory, name, wantsDirectory ? [.removed, .isDirectory] : .removed)
     }
 
     private mutating func move(_ from: [UInt8], _ to: [UInt8]) throws(Errno) {
@@ -198,21 +198,21 @@ extension SimulatedTree: SteppableTree {
         let now = tick()
         self[inode]?.changed = now
         let cookie = nextCookie()
-        tellMove(old, new, inode, cookie)
+        reportMove(old, new, inode, cookie)
         if let target {
-            if self[target]?.kind == .directory { tell(of: target, [.attributesChanged, .isDirectory]) }
+            if self[target]?.kind == .directory { report(of: target, [.attributesChanged, .isDirectory]) }
         }
-        if node.kind == .directory { tell(of: inode, .watchedMoved) }
+        if node.kind == .directory { report(of: inode, .watchedMoved) }
         if let target { drop(target) }
     }
 
-    private mutating func tellMove(
+    private mutating func reportMove(
         _ old: (directory: UInt64, name: [UInt8]), _ new: (directory: UInt64, name: [UInt8]), _ inode: UInt64,
         _ cookie: UInt32
     ) {
         let isDirectory: InotifyEvent.Kinds = self[inode]?.kind == .directory ? .isDirectory : []
-        tell(in: old.directory, old.name, isDirectory.union(.movedFrom), cookie: cookie)
-        tell(in: new.directory, new.name, isDirectory.union(.movedTo), cookie: cookie)
+        report(in: old.directory, old.name, isDirectory.union(.movedFrom), cookie: cookie)
+        report(in: new.directory, new.name, isDirectory.union(.movedTo), cookie: cookie)
     }
 
     private mutating func exchange(_ one: [UInt8], _ other: [UInt8]) throws(Errno) {
@@ -226,11 +226,11 @@ extension SimulatedTree: SteppableTree {
         let now = tick()
         for inode in [first, second] { self[inode]?.changed = now }
         var cookie = nextCookie()
-        tellMove(old, new, first, cookie)
-        if self[first]?.kind == .directory { tell(of: first, .watchedMoved) }
+        reportMove(old, new, first, cookie)
+        if self[first]?.kind == .directory { report(of: first, .watchedMoved) }
         cookie = nextCookie()
-        tellMove(new, old, second, cookie)
-        if self[second]?.kind == .directory { tell(of: second, .watchedMoved) }
+        reportMove(new, old, second, cookie)
+        if self[second]?.kind == .directory { report(of: second, .watchedMoved) }
     }
 
     private mutating func link(_ from: [UInt8], _ to: [UInt8]) throws(Errno) {
@@ -242,6 +242,6 @@ extension SimulatedTree: SteppableTree {
         enter(inode, new.name, new.directory)
         let now = tick()
         self[inode]?.changed = now
-        tell(in: new.directory, new.name, .created)
+        report(in: new.directory, new.name, .created)
     }
 }

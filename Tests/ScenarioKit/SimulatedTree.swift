@@ -80,7 +80,7 @@ package struct SimulatedTree: Sendable {
         guard node.links == 0 else { return }
         freed.append(inode)
         if let watch = watches.first(where: { $0.value == inode })?.key {
-            tell(InotifyEvent(watch: watch, kinds: .watchedRemoved))
+            report(InotifyEvent(watch: watch, kinds: .watchedRemoved))
             unwatch(watch)
         }
     }
@@ -99,7 +99,7 @@ package struct SimulatedTree: Sendable {
     }
 
     package mutating func unwatch(_ watch: Int32) {
-        if watches.removeValue(forKey: watch) != nil { tell(InotifyEvent(watch: watch, kinds: .ignored)) }
+        if watches.removeValue(forKey: watch) != nil { report(InotifyEvent(watch: watch, kinds: .ignored)) }
     }
 
     /// Returns everything that is to be read, or at most this many events.
@@ -115,16 +115,16 @@ package struct SimulatedTree: Sendable {
     }
 
     /// Makes an event of a directory's entry, if the directory is watched.
-    mutating func tell(in directory: UInt64, _ name: [UInt8], _ kinds: InotifyEvent.Kinds, cookie: UInt32 = 0) {
+    mutating func report(in directory: UInt64, _ name: [UInt8], _ kinds: InotifyEvent.Kinds, cookie: UInt32 = 0) {
         if let watch = watches.first(where: { $0.value == directory })?.key {
-            tell(InotifyEvent(watch: watch, kinds: kinds, cookie: cookie, name: name))
+            report(InotifyEvent(watch: watch, kinds: kinds, cookie: cookie, name: name))
         }
     }
 
     /// Makes an event of an item itself, if it is watched.
-    mutating func tell(of inode: UInt64, _ kinds: InotifyEvent.Kinds) { tell(in: inode, [], kinds) }
+    mutating func report(of inode: UInt64, _ kinds: InotifyEvent.Kinds) { report(in: inode, [], kinds) }
 
-    private mutating func tell(_ event: InotifyEvent) {
+    private mutating func report(_ event: InotifyEvent) {
         // The kernel leaves out an event that repeats the last one.
         if let last = queue.last, (last.watch, last.kinds, last.name) == (event.watch, event.kinds, event.name),
             !event.kinds.contains(.ignored)

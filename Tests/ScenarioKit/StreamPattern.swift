@@ -1,5 +1,5 @@
 /// A line of the stream, as far as scenarios use it.
-package struct ToldLine: Equatable, Hashable, Sendable {
+package struct ReportedLine: Equatable, Hashable, Sendable {
     package var kind: String
     package var path: [UInt8]
     /// The place before a move, or the other one of an exchange.
@@ -11,7 +11,7 @@ package struct ToldLine: Equatable, Hashable, Sendable {
     }
 }
 
-extension ToldLine: CustomStringConvertible {
+extension ReportedLine: CustomStringConvertible {
     package var description: String {
         (isCoordinated ? "@" : "") + kind + " " + Words.joined([from, path].compactMap(\.self))
     }
@@ -34,7 +34,7 @@ package indirect enum StreamPattern: Equatable, Sendable {
             (self.kind, self.path, self.from) = (kind, path, from)
         }
 
-        func matches(_ line: ToldLine) -> Bool {
+        func matches(_ line: ReportedLine) -> Bool {
             if (kind != "any" && kind != line.kind) || isCoordinated != line.isCoordinated { return false }
             if isBelow { return line.path.starts(with: path + [UInt8(ascii: "/")]) }
             if kind == "exchanged" { return Set([path, from]) == Set([line.path, line.from]) }
@@ -47,18 +47,20 @@ package indirect enum StreamPattern: Equatable, Sendable {
     case either([[StreamPattern]])
 
     /// Returns whether the lines are all that is expected, and nothing else.
-    package static func matches(_ expectations: [StreamPattern], _ lines: [ToldLine]) -> Bool {
+    package static func matches(_ expectations: [StreamPattern], _ lines: [ReportedLine]) -> Bool {
         allEnds(expectations, lines, Set([0])).contains(lines.count)
     }
 
     /// Returns where a match can end that begins at one of these places.
-    private static func allEnds(_ expectations: [StreamPattern], _ lines: [ToldLine], _ starts: Set<Int>) -> Set<Int> {
+    private static func allEnds(_ expectations: [StreamPattern], _ lines: [ReportedLine], _ starts: Set<Int>) -> Set<
+        Int
+    > {
         expectations.reduce(starts) { starts, expectation in
             Set(starts.flatMap { expectation.ends(lines, from: $0) })
         }
     }
 
-    private func ends(_ lines: [ToldLine], from start: Int) -> Set<Int> {
+    private func ends(_ lines: [ReportedLine], from start: Int) -> Set<Int> {
         switch self {
         case .line(let line):
             let count = lines[start...].prefix(line.atMost).prefix { line.matches($0) }.count
@@ -71,7 +73,7 @@ package indirect enum StreamPattern: Equatable, Sendable {
 
     /// Returns where the members can end. Each line goes to the first member that takes it: members with the least room
     /// first, those about directories last.
-    private static func ends(of members: [Line], _ lines: [ToldLine], from start: Int) -> Set<Int> {
+    private static func ends(of members: [Line], _ lines: [ReportedLine], from start: Int) -> Set<Int> {
         let members = members.sorted { $0.atMost < $1.atMost }
         let directories = members.indices.filter { members[$0].isBelow }
         var named: [[UInt8]: [Int]] = [:]

@@ -1,5 +1,5 @@
 extension StreamPattern {
-    /// Parses lines as they stand below `told:`, without their common indentation.
+    /// Parses lines as they stand below `reported:`, without their common indentation.
     package static func parse(_ lines: [(number: Int, text: String)]) throws(ScenarioFault) -> [StreamPattern] {
         var rest = lines[...]
         let all = try block(&rest, depth: 0)

@@ -5,9 +5,9 @@ import Testing
     static let sample = """
         A temporary file takes a file's place
         # A remark.
-        behaviour: 6, 15
+        behavior: 6, 15
         needs: sh true
-        not in one round: the leader is asked
+        not in one round: the leader is probed
 
         before:
           write f "old text"
@@ -17,7 +17,7 @@ import Testing
           mv "a\\n\\xff" f
           transaction write a 1 ; remove b
           sh echo 'as  it' > is
-        told:
+        reported:
           @created a
           modified* f
           in any order:
@@ -29,19 +29,19 @@ import Testing
             moved a b
         steps:
           rm f
-        told:
+        reported:
           removed f
-        told in one round:
+        reported in one round:
           nothing
-        told unwatched:
+        reported unwatched:
           removed f
         """
 
     @Test func `a scenario's file is taken apart`() throws {
         let scenario = try Scenario(parsing: Self.sample)
         #expect(scenario.title == "A temporary file takes a file's place")
-        #expect(scenario.behaviours == [6, 15] && scenario.needs == ["sh", "true"])
-        #expect(scenario.notInOneRound == "the leader is asked" && scenario.open == nil && !scenario.isPure)
+        #expect(scenario.behaviors == [6, 15] && scenario.needs == ["sh", "true"])
+        #expect(scenario.notInOneRound == "the leader is probed" && scenario.open == nil && !scenario.isPure)
         #expect(scenario.before.map(\.description) == [#"write f "old text""#, "groupctl write g < x"])
         try #require(scenario.phases.count == 2)
         #expect(
@@ -60,12 +60,12 @@ import Testing
         below.isBelow = true
         let moved = Line("moved", Array("b".utf8), from: Array("a".utf8))
         #expect(
-            scenario.phases[0].told == [
+            scenario.phases[0].reported == [
                 .line(created), .line(modified), .anyOrder([perhaps, below]), .either([[], [.line(moved)]]),
             ])
         let (first, second) = (scenario.phases[0], scenario.phases[1])
-        #expect(first.toldInOneRound == nil && first.expected(.inOneRound) == first.told)
-        #expect(second.toldInOneRound == [] && second.toldUnwatched == second.told)
+        #expect(first.reportedInOneRound == nil && first.expected(.inOneRound) == first.reported)
+        #expect(second.reportedInOneRound == [] && second.reportedUnwatched == second.reported)
         #expect(scenario.isPlayed(.live) && !scenario.isPlayed(.inOneRound) && !scenario.isPlayed(.unwatched))
     }
 
@@ -76,17 +76,18 @@ import Testing
         ("Title\nsteps:\n  rm \"\\q\"", 3, #"'\q' is none of"#), ("Title\nsteps:\n  chmod 9 f", 3, "is no step"),
         ("Title\nsteps:\n  repeat x: rm f", 3, "is not 'repeat N: STEP; STEP'"),
         ("Title\nsteps:\n  groupctl", 3, "is not 'groupctl SUBCOMMAND"), ("Title\nsteps:\n rm f", 2, "two spaces"),
-        ("Title\nsteps:\n  rm f\ntold:\n  deleted f", 5, "'deleted f' is not '[@]KIND[+*?] PATH'"),
-        ("Title\nsteps:\n  rm f\ntold:\n  moved f", 5, "'moved f' is not"),
-        ("Title\nsteps:\n  rm f\ntold:\n    removed f", 5, "indented too far"),
-        ("Title\nsteps:\n  rm f\ntold:\n  either:\n    nothing", 5, "has no 'or:'"),
+        ("Title\nsteps:\n  rm f\nreported:\n  deleted f", 5, "'deleted f' is not '[@]KIND[+*?] PATH'"),
+        ("Title\nsteps:\n  rm f\nreported:\n  moved f", 5, "'moved f' is not"),
+        ("Title\nsteps:\n  rm f\nreported:\n    removed f", 5, "indented too far"),
+        ("Title\nsteps:\n  rm f\nreported:\n  either:\n    nothing", 5, "has no 'or:'"),
         (
-            "Title\nsteps:\n  rm f\ntold:\n  in any order:\n    either:\n      nothing\n    or:\n      nothing", 5,
+            "Title\nsteps:\n  rm f\nreported:\n  in any order:\n    either:\n      nothing\n    or:\n      nothing", 5,
             "lines only"
         ),
-        ("Title\ntold:\n  nothing", 2, "nothing was done"), ("Title\nbehaviour: 41\nsteps:\n  rm f", 2, "1 to 40"),
+        ("Title\nreported:\n  nothing", 2, "no steps come before"),
+        ("Title\nbehavior: 41\nsteps:\n  rm f", 2, "1 to 40"),
         ("Title\nbehaviors: 4\nsteps:\n  rm f", 2, "is no heading"), ("Title\nstep:\n  rm f", 2, "is no heading"),
-        ("Title\n  rm f", 2, "stands below no heading"), ("Title\nsteps:\nbefore:\n  rm f", 2, "says nothing"),
+        ("Title\n  rm f", 2, "stands below no heading"), ("Title\nsteps:\nbefore:\n  rm f", 2, "has no value"),
     ])
     func `an error in a scenario's file names the line, and how it should be`(text: String, line: Int, reason: String) {
         let fault = #expect(throws: ScenarioFault.self) { try Scenario(parsing: text) }

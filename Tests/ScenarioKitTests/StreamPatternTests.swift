@@ -2,16 +2,16 @@ import ScenarioKit
 import Testing
 
 @Suite struct `Stream patterns` {
-    private func matches(_ expected: String, _ told: [String]) throws -> Bool {
+    private func matches(_ expected: String, _ reported: [String]) throws -> Bool {
         let lines = expected.split(separator: "\n").enumerated().map { (number: $0.offset, text: String($0.element)) }
-        let told = try told.map { text in
+        let reported = try reported.map { text in
             let words = try Words.split(text.drop { $0 == "@" })
-            return ToldLine(
+            return ReportedLine(
                 String(decoding: words[0], as: UTF8.self), words[words.count - 1],
                 from: words.count > 2 ? words[1] : nil,
                 isCoordinated: text.hasPrefix("@"))
         }
-        return StreamPattern.matches(try StreamPattern.parse(lines), told)
+        return StreamPattern.matches(try StreamPattern.parse(lines), reported)
     }
 
     @Test(arguments: [
@@ -26,8 +26,8 @@ import Testing
         ("either:\n  nothing\nor:\n  created a\n  removed a", ["created a", "removed a"]),
         ("either:\n  created a\nor:\n  created a\n  removed a\ncreated b", ["created a", "removed a", "created b"]),
     ])
-    func `a stream that fits its pattern matches`(expected: String, told: [String]) throws {
-        #expect(try matches(expected, told))
+    func `a stream that fits its pattern matches`(expected: String, reported: [String]) throws {
+        #expect(try matches(expected, reported))
     }
 
     @Test(arguments: [
@@ -41,13 +41,13 @@ import Testing
         ("in any order:\n  created a\n  created b", ["created a", "created b", "created a"]),
         ("either:\n  nothing\nor:\n  created a\n  removed a", ["created a"]),
     ])
-    func `a stream that does not fit its pattern does not match`(expected: String, told: [String]) throws {
-        #expect(try !matches(expected, told))
+    func `a stream that does not fit its pattern does not match`(expected: String, reported: [String]) throws {
+        #expect(try !matches(expected, reported))
     }
 
     @Test func `a stream of thousands of lines is matched quickly`() throws {
-        let told = (1...3_000).map { "created d/\($0)" }
-        #expect(try matches("in any order:\n  repeat 3000: created d/%", told.reversed()))
-        #expect(try !matches("in any order:\n  repeat 3000: created d/%", told.dropLast() + ["created d/1"]))
+        let reported = (1...3_000).map { "created d/\($0)" }
+        #expect(try matches("in any order:\n  repeat 3000: created d/%", reported.reversed()))
+        #expect(try !matches("in any order:\n  repeat 3000: created d/%", reported.dropLast() + ["created d/1"]))
     }
 }

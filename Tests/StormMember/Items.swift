@@ -38,10 +38,10 @@ extension Part {
                     if !x || !y { return x == y }
                     return try access.readBytes("pair/x") == access.readBytes("pair/y")
                 }
-                if !isSame { say("fault the pair is not the same") }
+                if !isSame { printLine("fault the pair is not the same") }
             default:
                 let found = try items.read("n", as: Int.self)
-                if found < last { say("fault n was \(last) and is \(found)") }
+                if found < last { printLine("fault n was \(last) and is \(found)") }
                 last = found
             }
         }

@@ -22,7 +22,8 @@ extension Part {
         let filling = String(repeating: ".", count: 200)
         try takeTurns {
             try trying("post") { number in
-                say("posted \(name) \(number) \(try channel.post(bytes: Array("\(name) \(number) \(filling)".utf8)))")
+                printLine(
+                    "posted \(name) \(number) \(try channel.post(bytes: Array("\(name) \(number) \(filling)".utf8)))")
             }
         }
     }
@@ -35,16 +36,16 @@ extension Part {
             guard let present = listener else {
                 return try attempt {
                     listener = try channel.listener(named: name, from: .oldest)
-                    say("listening")
+                    printLine("listening")
                 }
             }
             while let message = try present.next(timeout: .milliseconds(20)) {
                 let words = String(decoding: message.bytes ?? [], as: UTF8.self).split(separator: " ")
-                say("got \(words.dropLast().joined(separator: " ")) \(message.number)")
+                printLine("got \(words.dropLast().joined(separator: " ")) \(message.number)")
                 if message.number.isMultiple(of: 5) {
                     try attempt {
                         try present.acknowledge(upTo: message.number)
-                        say("acknowledged \(message.number)")
+                        printLine("acknowledged \(message.number)")
                     }
                     break
                 }
@@ -54,13 +55,13 @@ extension Part {
 
     func refresh() async throws {
         let widget = Refresh(StormWidget(), in: try Container(path: path))
-        try await takeTurns(within: 50) { say("refresh \(try await widget.performUpdate())") }
+        try await takeTurns(within: 50) { printLine("refresh \(try await widget.performUpdate())") }
     }
 
     func openAndLeave() throws {
         try takeTurns(within: 50) {
             let items = try Container(path: path).coordinator(purpose: name).blocking
-            if draw(0..<2) == 0 { say("read \(try items.read("n", as: Int.self))") }
+            if draw(0..<2) == 0 { printLine("read \(try items.read("n", as: Int.self))") }
         }
     }
 }

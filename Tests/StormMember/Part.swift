@@ -36,13 +36,13 @@ final class Part {
     func trying(_ word: String, _ body: (Int) throws -> Void) throws {
         number += 1
         let number = number
-        say("> \(word) \(number)")
+        printLine("> \(word) \(number)")
         try body(number)
-        say("\(word) \(number)")
+        printLine("\(word) \(number)")
     }
 
     private func sayRefused(_ error: CoordinationError) {
-        say("refused \(error.code.rawValue): \("\(error)".split(separator: "\n").joined(separator: " "))")
+        printLine("refused \(error.code.rawValue): \("\(error)".split(separator: "\n").joined(separator: " "))")
     }
 
     /// Waits for the end of its input for this long: poll(2) paces it, and returns at the end at once.
@@ -53,7 +53,7 @@ final class Part {
 }
 
 /// Prints a line with one write(2): what was printed stays, whenever this process is killed.
-func say(_ line: String) {
+func printLine(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(1, $0.baseAddress, $0.count) }
     if count != bytes.count { exit(74) }

@@ -150,8 +150,8 @@ final class Participant {
             let isExpected =
                 life.signal.map { life.status == 128 + $0 } ?? (life.status == 0 && life.text.hasSuffix("ended\n"))
             let ending = isExpected ? [] : ["ended with \(life.status): \(life.text.suffix(500))"]
-            let said = life.lines.filter { $0.hasPrefix("fault ") }.map(String.init)
-            return (ending + said).map { "\(name), life \(number): \($0)" }
+            let reported = life.lines.filter { $0.hasPrefix("fault ") }.map(String.init)
+            return (ending + reported).map { "\(name), life \(number): \($0)" }
         }
     }
 }

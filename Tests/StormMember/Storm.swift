@@ -22,7 +22,7 @@ final class Storm {
     init(members: Int, seed: UInt64, in place: StormPlace) throws {
         (self.place, random) = (place, SeededGenerator(seed: seed))
         let canLimit = succeeds(["unshare", "-Ur", "sh", "-c", "echo 0 >/proc/sys/user/max_inotify_instances"])
-        if !canLimit { say("storm: no follower is without inotify: unshare -Ur is not allowed here") }
+        if !canLimit { printLine("storm: no follower is without inotify: unshare -Ur is not allowed here") }
         let roles = (0..<max(members, 11)).map { Self.roles[$0 % Self.roles.count] }
         // A listener gets everything only if it is there before anything is posted.
         for role in roles.filter({ $0 == .listener }) + roles.filter({ $0 != .listener }) {
@@ -39,7 +39,7 @@ final class Storm {
         var signal: Int32
     }
 
-    /// A storm that is asked to end releases everything on the way out: the members, and the file system.
+    /// A storm that is interrupted releases everything on the way out: the members, and the file system.
     private func checkSignals() throws {
         if let signal = signals.received { throw Interrupted(signal: signal) }
     }
@@ -126,9 +126,9 @@ final class Storm {
             if let last { try listener.wait { $0.contains("got \(last.text) \(last.number)\n") } }
             try listener.end()
         }
-        let told = try place.run(["groupctl", "changes", place.container, "--since", "start", "--json"])
-        let lines = told.text.split(separator: "\n").map(String.init)
-        if told.status != 0 { throw TemporaryContainer.Failed(description: "groupctl changes: \(told)") }
+        let reported = try place.run(["groupctl", "changes", place.container, "--since", "start", "--json"])
+        let lines = reported.text.split(separator: "\n").map(String.init)
+        if reported.status != 0 { throw TemporaryContainer.Failed(description: "groupctl changes: \(reported)") }
         // The last leader is one that can watch.
         for role in [.limited, .follower] as [Participant.Role] {
             for follower in participants where follower.role == role {

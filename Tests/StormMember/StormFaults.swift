@@ -17,7 +17,7 @@ extension Storm {
         faults += channel()
         faults += try place.staging().map { "\($0) is left in staging" }
         faults += try place.processes().map { "still there: \($0)" }
-        say(
+        printLine(
             "storm: \(story.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")); "
                 + "\(lines.count) changes; acknowledged \(account.acknowledged), refused \(account.refusals)")
         return faults
@@ -75,7 +75,7 @@ extension Storm {
 
     private func journal(_ lines: [String], _ files: [String: [UInt8]]) throws -> [String] {
         let changes = try Self.changes(lines)
-        let told = lines.filter { !$0.contains("\"degraded\"") }
+        let reported = lines.filter { !$0.contains("\"degraded\"") }
         var (tree, faults): (StreamedTree, [String]) = (StreamedTree(), [])
         for (index, change) in changes.enumerated() {
             let known = tree.faults.count
@@ -89,14 +89,14 @@ extension Storm {
         faults += tree.differences(from: try place.tree())
         let again = try place.run(["groupctl", "changes", place.container, "--since", "start", "--json"]).text
         let later = try Self.changes(again.split(separator: "\n").map(String.init)).dropFirst(changes.count)
-        faults += later.map { "told when everybody had ended: \($0.sequence) \($0.summary)" }
+        faults += later.map { "reported when all members had ended: \($0.sequence) \($0.summary)" }
         let count = changes.count { $0.path == "n" && $0.coordinated }
         let value = Int(String(decoding: files["n"] ?? [], as: UTF8.self).filter { $0 != "\n" }) ?? 0
-        if count != value { faults.append("n is \(value), and \(count) changes of it are told") }
+        if count != value { faults.append("n is \(value), and \(count) changes of it are reported") }
         for (index, change) in changes.enumerated() where !change.coordinated && !change.path.hasPrefix("shell") {
             let top = change.path.split(separator: "/").prefix(2).joined(separator: "/")
             let story = changes.indices[max(0, index - 60)..<min(changes.count, index + 20)]
-                .filter { changes[$0].path.hasPrefix(top) }.map { told[$0] }.joined(separator: "\n      ")
+                .filter { changes[$0].path.hasPrefix(top) }.map { reported[$0] }.joined(separator: "\n      ")
             faults.append("\(change.sequence) \(change.summary): not coordinated; all of it:\n      \(story)")
         }
         return faults

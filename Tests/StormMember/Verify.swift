@@ -10,19 +10,19 @@ func verify(_ path: String) async throws {
     let paths = (FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? [])
         .filter { $0 != ".group" && !$0.hasPrefix(".group/") }
     for path in paths.sorted() { try items.coordinate(.writing(ItemPath(path)), timeout: .zero) { _ in } }
-    say("locks \(paths.count)")
+    printLine("locks \(paths.count)")
     var follower = try container.recordedChanges(since: .start)
     var changes: [Change] = []
     while let change = try follower.next(timeout: .zero) { changes.append(change) }
     let repeated = Invariants.repeatedOperations(in: changes.filter(\.isCoordinated))
-    for line in repeated { say("fault \(line)") }
+    for line in repeated { printLine("fault \(line)") }
     let n = try items.read("n", as: Int.self)
-    say("n \(n)")
+    printLine("n \(n)")
     let keys = try GroupDefaults(container, suite: "storm").dictionaryRepresentation()
-    for (key, value) in keys.sorted(by: { $0.key < $1.key }) { say("key \(key) \(value.integerValue ?? -1)") }
+    for (key, value) in keys.sorted(by: { $0.key < $1.key }) { printLine("key \(key) \(value.integerValue ?? -1)") }
     let widget = Refresh(StormWidget(), in: container)
     let result = try await widget.performUpdate()
     let shown = try await widget.last()?.timeline.entries.first?.snapshot
-    say("widget \(result) \(shown ?? -1)")
-    if repeated.isEmpty { say("ended") } else { throw Broken() }
+    printLine("widget \(result) \(shown ?? -1)")
+    if repeated.isEmpty { printLine("ended") } else { throw Broken() }
 }

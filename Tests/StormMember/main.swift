@@ -6,12 +6,13 @@ import TestSupport
 let usage = """
     usage: storm-member ROLE CONTAINER NAME LIFE SEED
            storm-member rage MEMBERS SECONDS SEED
-                                              the storm itself: starts so many, and says what is wrong in the end
-           storm-member verify CONTAINER      take every lock without waiting, and say what is there
+                                              run a storm: start MEMBERS processes, and print all faults at the end
+           storm-member verify CONTAINER      take every lock without waiting, and print the state of the container
 
-    ROLE is writer, setter, poster, listener, widget or opener; who is killed comes back under the same NAME, in its next
-    LIFE. Each thing that is tried is said as `> WORD NUMBER`, and once it is acknowledged as `WORD NUMBER`; what was
-    refused as `refused CODE: WHY`; what must never be seen as `fault WHAT`. The last line is `ended`.
+    ROLE is writer, setter, poster, listener, widget or opener. A member that is killed starts again under the same
+    NAME, with the next LIFE. Each operation prints `> WORD NUMBER` before it begins, and `WORD NUMBER` once it is
+    acknowledged. A refused operation prints `refused CODE: REASON`, and a violated guarantee `fault TEXT`. The last
+    line is `ended`.
 
     """
 
@@ -34,30 +35,30 @@ do {
         case "opener": try part.openAndLeave()
         default: throw UnknownRole()
         }
-        say("ended")
+        printLine("ended")
     default: throw UnknownRole()
     }
 } catch let interrupted as Storm.Interrupted {
-    say("storm: ended by a signal before its time; nothing was looked at")
+    printLine("storm: ended by a signal before its time; nothing was looked at")
     exit(128 + interrupted.signal)
 } catch is UnknownRole {
     print(usage, terminator: "")
     exit(64)
 } catch {
-    say("fault \(error)")
+    printLine("fault \(error)")
     exit(1)
 }
 
 func rage(members: Int, seconds: Int, seed: UInt64) async throws {
-    say("storm: seed \(seed), \(members) members, \(seconds) s")
+    printLine("storm: seed \(seed), \(members) members, \(seconds) s")
     let place = try await StormPlace(megabytes: 200 + seconds)
-    if !place.canBeFilled { say("storm: the disk is never full: no file system can be mounted here") }
+    if !place.canBeFilled { printLine("storm: the disk is never full: no file system can be mounted here") }
     let storm = try Storm(members: members, seed: seed, in: place)
     try storm.rage(seconds: Double(seconds))
     let faults = try storm.faults(changes: storm.calm())
     if faults.isEmpty { return }
-    for fault in faults.prefix(40) { say(fault) }
-    say("storm: \(faults.count) faults; seed \(seed)")
+    for fault in faults.prefix(40) { printLine(fault) }
+    printLine("storm: \(faults.count) faults; seed \(seed)")
     throw Broken()
 }
 

@@ -43,14 +43,14 @@ struct Work {
                 }
                 writes += 1
                 longestWrite = max(longestWrite, entered - begin)
-                if isAnnouncing { say("\(found)") }
+                if isAnnouncing { printLine("\(found)") }
             }
             // The number never goes back.
             if found < last { faults += 1 }
             last = found
             longest = max(longest, entered - begin)
         }
-        say("\(writes) \(reads) \(longest / 1_000) \(longestWrite / 1_000) \(faults)")
+        printLine("\(writes) \(reads) \(longest / 1_000) \(longestWrite / 1_000) \(faults)")
     }
 
     private static func number(in content: [UInt8]) throws -> Int {
@@ -62,7 +62,7 @@ struct Work {
     struct Torn: Error {}
 
     /// Prints a line with one write(2): what was printed stays, whenever this process is killed.
-    private func say(_ line: String) {
+    private func printLine(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(1, $0.baseAddress, $0.count) }
         if count != bytes.count { exitProcess(74) }

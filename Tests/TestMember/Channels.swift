@@ -7,7 +7,7 @@ func post(to channel: String, of path: String, tag: String, count: Int, thinking
     let channel = try GroupChannel(Container(path: path), name: channel)
     let filling = String(repeating: ".", count: 200)
     for number in stride(from: 1, through: count, by: 1) {
-        say("posted \(tag) \(number) \(try channel.post(bytes: Array("\(tag) \(number) \(filling)".utf8)))")
+        printLine("posted \(tag) \(number) \(try channel.post(bytes: Array("\(tag) \(number) \(filling)".utf8)))")
         if thinking > 0 { pause(nanoseconds: thinking) }
     }
 }
@@ -16,13 +16,13 @@ func post(to channel: String, of path: String, tag: String, count: Int, thinking
 func listen(to channel: String, of path: String, as name: String, every: UInt64) throws {
     let channel = try GroupChannel(Container(path: path), name: channel)
     let listener = try channel.listener(named: name, from: .oldest)
-    say("listening 0")
+    printLine("listening 0")
     while let message = try listener.next() {
         let words = String(decoding: message.bytes ?? [], as: UTF8.self).split(separator: " ")
-        say("got \(words.dropLast().joined(separator: " ")) \(message.number)")
+        printLine("got \(words.dropLast().joined(separator: " ")) \(message.number)")
         if message.number.isMultiple(of: every) {
             try listener.acknowledge(upTo: message.number)
-            say("acknowledged \(message.number)")
+            printLine("acknowledged \(message.number)")
         }
     }
 }
@@ -39,23 +39,23 @@ func listenAndFork(to channel: String, of path: String, as name: String) throws 
                 return 0
             },
         ] as [() throws -> UInt64] {
-            do { say("child \(try work())") } catch {
-                say("child \((error as? CoordinationError)?.code.rawValue ?? "")")
+            do { printLine("child \(try work())") } catch {
+                printLine("child \((error as? CoordinationError)?.code.rawValue ?? "")")
             }
         }
-        say("child stays")
+        printLine("child stays")
         while nextLine() != nil {}
         _exit(0)
     }
     while nextLine() != nil {}
-    say("\(listener.name) ends")
+    printLine("\(listener.name) ends")
 }
 
 /// Prints the listeners, and whether anything can be changed.
 func list(_ channel: String, of path: String) throws {
     let channel = try GroupChannel(Container(path: path), name: channel)
     for listener in try channel.listeners() {
-        say("\(listener.name) has \(listener.acknowledged), \(listener.waitingCount) wait")
+        printLine("\(listener.name) has \(listener.acknowledged), \(listener.waitingCount) wait")
     }
     for work in [
         { _ = try channel.signal() }, { _ = try channel.listener(named: "new") },
@@ -63,23 +63,24 @@ func list(_ channel: String, of path: String) throws {
     ] as [() throws -> Void] {
         do {
             try work()
-            say("done")
+            printLine("done")
         } catch {
-            say((error as? CoordinationError)?.code.rawValue ?? "")
+            printLine((error as? CoordinationError)?.code.rawValue ?? "")
         }
     }
 }
 
-func sayDurably(to channel: String, of path: String, _ text: String) throws {
-    say("\(try GroupChannel(Container(path: path), name: channel).post(bytes: Array(text.utf8), durability: .durable))")
+func postDurably(to channel: String, of path: String, _ text: String) throws {
+    printLine(
+        "\(try GroupChannel(Container(path: path), name: channel).post(bytes: Array(text.utf8), durability: .durable))")
 }
 
 func fill(_ channel: String, of path: String, _ text: String) throws {
     let channel = try GroupChannel(Container(path: path), name: channel)
-    say("\(try channel.post(bytes: Array(text.utf8), durability: .durable))")
+    printLine("\(try channel.post(bytes: Array(text.utf8), durability: .durable))")
     for number in 1...12 {
         let filling = [UInt8](repeating: UInt8(ascii: "."), count: 48_000)
-        say("\(try channel.post(bytes: Array("\(number) ".utf8) + filling))")
+        printLine("\(try channel.post(bytes: Array("\(number) ".utf8) + filling))")
     }
 }
 
@@ -87,7 +88,7 @@ func take(from channel: String, of path: String, as name: String) throws {
     let listener = try GroupChannel(Container(path: path), name: channel).listener(named: name, from: .oldest)
     var last: UInt64 = 0
     while let message = try listener.next(timeout: .zero) {
-        say(String(decoding: message.bytes ?? [], as: UTF8.self))
+        printLine(String(decoding: message.bytes ?? [], as: UTF8.self))
         last = message.number
     }
     try listener.acknowledge(upTo: last, durability: .durable)

@@ -6,7 +6,7 @@ func setDefaults(of path: String, _ key: String, count: Int) throws {
     let defaults = try GroupDefaults(Container(path: path))
     for number in stride(from: 1, through: count, by: 1) {
         try defaults.set(number, forKey: key)
-        say("\(number)")
+        printLine("\(number)")
     }
 }
 
@@ -17,7 +17,7 @@ func incrementDefaults(of path: String, count: Int, thinking: Int64) throws {
             if thinking > 0 { pause(nanoseconds: thinking) }
             $0 += 1
         }
-        say("\(value)")
+        printLine("\(value)")
     }
 }
 
@@ -30,22 +30,22 @@ func makeHistory(of path: String, seed: UInt64, count: Int) throws {
         let key = GroupDefaults.Key<Int>(name, default: 0)
         switch random.next(below: 4) {
         case 0:
-            say("> \(monotonicNanoseconds()) \(name) get")
-            sayEnd(try defaults.read(key))
+            printLine("> \(monotonicNanoseconds()) \(name) get")
+            printEnd(try defaults.read(key))
         case 1:
             let value = Int(seed) * 1_000_000 + number
-            say("> \(monotonicNanoseconds()) \(name) set \(value)")
+            printLine("> \(monotonicNanoseconds()) \(name) set \(value)")
             try defaults.set(value, for: key)
-            sayEnd(0)
+            printEnd(0)
         case 2:
-            say("> \(monotonicNanoseconds()) \(name) add")
-            sayEnd(try defaults.update(key) { $0 += 1 })
+            printLine("> \(monotonicNanoseconds()) \(name) add")
+            printEnd(try defaults.update(key) { $0 += 1 })
         default:
             let (expected, value) = (defaults[key], Int(seed) * 1_000_000 + number)
-            say("> \(monotonicNanoseconds()) \(name) cas \(expected) \(value)")
+            printLine("> \(monotonicNanoseconds()) \(name) cas \(expected) \(value)")
             let isSet = try defaults.compareAndSet(
                 name, from: .integer(expected), to: .integer(value))
-            sayEnd(isSet ? 1 : 0)
+            printEnd(isSet ? 1 : 0)
         }
     }
 }
@@ -54,10 +54,10 @@ func makeHistory(of path: String, seed: UInt64, count: Int) throws {
 func compactDefaults(of path: String, _ text: String, durability: Durability) throws {
     let defaults = try GroupDefaults(Container(path: path))
     try defaults.set(text, forKey: "first", durability: durability)
-    say("first")
+    printLine("first")
     for _ in 0..<12 { try defaults.set(DefaultsValue.data([UInt8](repeating: 1, count: 48_000)), forKey: "filler") }
     try defaults.set(text, forKey: "last", durability: durability)
-    say("last")
+    printLine("last")
 }
 
 func transactDefaults(of path: String, _ text: String) throws {
@@ -66,11 +66,11 @@ func transactDefaults(of path: String, _ text: String) throws {
         for key in ["first", "last"] { transaction.set(.string(text), forKey: key) }
         transaction.set(nil, forKey: "gone")
     }
-    say("done")
+    printLine("done")
 }
 
 /// Prints a result, with the time after the operation.
-private func sayEnd(_ answer: Int) { say("< \(monotonicNanoseconds()) \(answer)") }
+private func printEnd(_ answer: Int) { printLine("< \(monotonicNanoseconds()) \(answer)") }
 
 /// SplitMix64 (Steele, Lea, Flood).
 private struct Lots {

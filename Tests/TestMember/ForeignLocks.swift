@@ -19,7 +19,7 @@ func lockProcessWide(_ path: String, _ item: String) throws {
 func lockDatabase(_ path: String, _ item: String, journal: String) throws {
     guard let library = unsafe dlopen("libsqlite3.so.0", RTLD_NOW), let open = unsafe dlsym(library, "sqlite3_open"),
         let execute = unsafe dlsym(library, "sqlite3_exec")
-    else { return say("no SQLite") }
+    else { return printLine("no SQLite") }
     typealias Open = @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<OpaquePointer?>) -> Int32
     typealias Execute =
         @convention(c) (
@@ -29,7 +29,7 @@ func lockDatabase(_ path: String, _ item: String, journal: String) throws {
     let opened = unsafe unsafeBitCast(open, to: Open.self)("\(path)/\(item)", &database)
     let statements = "PRAGMA journal_mode=\(journal); CREATE TABLE t (x); BEGIN IMMEDIATE; INSERT INTO t VALUES (1);"
     let executed = unsafe unsafeBitCast(execute, to: Execute.self)(database, statements, nil, nil, nil)
-    if opened != 0 || executed != 0 { return say("SQLite: \(opened) \(executed)") }
+    if opened != 0 || executed != 0 { return printLine("SQLite: \(opened) \(executed)") }
     try obey(path, ItemPath(item))
 }
 
@@ -37,13 +37,13 @@ private func obey(_ path: String, _ item: ItemPath) throws {
     let container = try Container(path: path)
     let coordinator = container.coordinator(purpose: "test-member").blocking
     var follower: Follower<Change>?
-    say("locked")
+    printLine("locked")
     while let word = nextLine() {
         switch word {
         case "lead":
             follower = try container.follow()
-            if !container.awaitLeader(timeout: .seconds(60)) { say("no leader") }
-        case "hear": _ = try follower?.next(timeout: .seconds(60))
+            if !container.awaitLeader(timeout: .seconds(60)) { printLine("no leader") }
+        case "follow": _ = try follower?.next(timeout: .seconds(60))
         case "write the same":
             let content = Array("content".utf8)
             try coordinator.coordinate(.writing(item)) { _ = try $0.write(bytes: content, to: item) }
@@ -60,8 +60,8 @@ private func obey(_ path: String, _ item: ItemPath) throws {
         case "snapshot of the directory": try coordinator.coordinate(.reading("directory", .forUploading)) { _ in }
         case "generation": _ = try coordinator.generation(of: item)
         case "mode": try coordinator.setMode(0o640, of: item)
-        default: say("unknown")
+        default: printLine("unknown")
         }
-        say("done \(word)")
+        printLine("done \(word)")
     }
 }

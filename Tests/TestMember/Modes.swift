@@ -5,7 +5,7 @@ import GroupSystemCalls
 
 /// Prints a line with one write(2), unless the system takes less: what was printed stays, whenever this process is
 /// killed.
-func say(_ line: String) {
+func printLine(_ line: String) {
     var rest = Array((line + "\n").utf8)[...]
     while !rest.isEmpty {
         let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(1, $0.baseAddress, $0.count) }
@@ -21,7 +21,7 @@ func append(to container: String, count: Int, tag: String) throws {
     let container = try Container(path: container)
     for number in stride(from: 1, through: count, by: 1) {
         _ = try container.appendRawRecord(naming: "\(tag)/\(number)")
-        say("\(number)")
+        printLine("\(number)")
     }
 }
 
@@ -31,7 +31,7 @@ func rotate(_ path: String, _ item: ItemPath, _ text: String) throws {
     for _ in 0..<20 { _ = try container.appendRawRecord(naming: long) }
     let coordinator = container.coordinator(purpose: "test-member").blocking
     if let generation = try coordinator.write(bytes: Array(text.utf8), to: item, durability: .relaxed).generation {
-        say("\(generation)")
+        printLine("\(generation)")
     }
 }
 
@@ -39,7 +39,7 @@ func write(to container: String, _ path: ItemPath, count: Int) throws {
     let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
     for number in stride(from: 1, through: count, by: 1) {
         let outcome = try coordinator.write(bytes: Array("\(getpid()) \(number)".utf8), to: path, durability: .relaxed)
-        if let generation = outcome.generation { say("\(generation)") }
+        if let generation = outcome.generation { printLine("\(generation)") }
     }
 }
 
@@ -48,9 +48,9 @@ func writeDurably(to container: String, _ path: ItemPath, count: Int) throws {
     for number in stride(from: 1, through: count, by: 1) {
         do {
             let outcome = try coordinator.write(bytes: Array("\(number)\n".utf8), to: path, durability: .durable)
-            if let generation = outcome.generation { say("\(generation)") }
+            if let generation = outcome.generation { printLine("\(generation)") }
         } catch let error as CoordinationError {
-            say(error.code.rawValue)
+            printLine(error.code.rawValue)
         }
     }
 }
@@ -58,7 +58,7 @@ func writeDurably(to container: String, _ path: ItemPath, count: Int) throws {
 func update(in container: String, _ path: ItemPath, _ text: String) throws {
     let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
     let outcome = try coordinator.updateBytes(path) { old in (old ?? []) + Array(text.utf8) }
-    if let generation = outcome.generation { say("\(generation)") }
+    if let generation = outcome.generation { printLine("\(generation)") }
 }
 
 func count(in container: String, _ path: ItemPath, count: Int) throws {
@@ -69,7 +69,7 @@ func count(in container: String, _ path: ItemPath, count: Int) throws {
             let read = try coordinator.readVersion(path, as: Int.self)
             let outcome = try coordinator.write(
                 read.content + 1, to: path, durability: .relaxed, if: .generation(read.generation))
-            if let generation = outcome.generation { say("\(generation)") }
+            if let generation = outcome.generation { printLine("\(generation)") }
             done += 1
         } catch let error as CoordinationError {
             if error.code == .notFound {
@@ -86,19 +86,19 @@ func count(in container: String, _ path: ItemPath, count: Int) throws {
 func hold(_ path: String, _ item: ItemPath) throws {
     let coordinator = try Container(path: path).coordinator(purpose: "holder").blocking
     try coordinator.coordinate(.writing(item)) { _ in
-        say("held")
+        printLine("held")
         while let order = nextLine() {
             if order == "close-lock" { try closeAnotherDescriptor(ofLockIn: path) }
-            say("done \(order)")
+            printLine("done \(order)")
         }
     }
-    say("ended")
+    printLine("ended")
 }
 
 func share(_ path: String, _ item: ItemPath) throws {
     let coordinator = try Container(path: path).coordinator(purpose: "sharer").blocking
     try coordinator.coordinate(.reading(item)) { _ in
-        say("sharing")
+        printLine("sharing")
         while nextLine() != nil {}
     }
 }
@@ -106,7 +106,7 @@ func share(_ path: String, _ item: ItemPath) throws {
 func upload(_ path: String, _ item: ItemPath) throws {
     let coordinator = try Container(path: path).coordinator(purpose: "uploader").blocking
     try coordinator.coordinate(.reading(item, .forUploading)) { _ in
-        say("uploading")
+        printLine("uploading")
         while nextLine() != nil {}
     }
 }
@@ -114,7 +114,7 @@ func upload(_ path: String, _ item: ItemPath) throws {
 func nest(_ path: String, _ outer: ItemPath, _ inner: ItemPath) throws {
     let coordinator = try Container(path: path).coordinator(purpose: "nester").blocking
     try coordinator.coordinate(.writing(outer)) { _ in
-        say("held")
+        printLine("held")
         while nextLine() != nil {
             let start = monotonicNanoseconds()
             var ending = "written"
@@ -125,10 +125,10 @@ func nest(_ path: String, _ outer: ItemPath, _ inner: ItemPath) throws {
             } catch let error as CoordinationError {
                 ending = error.code.rawValue
             }
-            say("\(ending) \((monotonicNanoseconds() - start) / 1_000_000)")
+            printLine("\(ending) \((monotonicNanoseconds() - start) / 1_000_000)")
         }
     }
-    say("ended")
+    printLine("ended")
 }
 
 /// Opens and closes the lock file. Locks that belong to the process (fcntl's old ones) would all end by this.
@@ -142,14 +142,14 @@ private func closeAnotherDescriptor(ofLockIn path: String) throws {
 func forkAndHold(_ path: String, _ item: ItemPath, childStays: Bool) throws {
     let coordinator = try Container(path: path).coordinator(purpose: "forker").blocking
     try coordinator.coordinate(.writing(item)) { _ in
-        say("held")
+        printLine("held")
         let child = forkWithoutExec()
         if child == 0 {
             do {
                 _ = try coordinator.write(bytes: [0x78], to: item, durability: .relaxed, timeout: .zero)
-                say("child wrote")
+                printLine("child wrote")
             } catch {
-                say("child \((error as? CoordinationError)?.code.rawValue ?? "other")")
+                printLine("child \((error as? CoordinationError)?.code.rawValue ?? "other")")
             }
             if childStays { while nextLine() != nil {} }
             _exit(0)
@@ -157,7 +157,7 @@ func forkAndHold(_ path: String, _ item: ItemPath, childStays: Bool) throws {
         if !childStays {
             var status: Int32 = 0
             _ = unsafe waitpid(child, &status, 0)
-            say("child ended")
+            printLine("child ended")
         }
         while nextLine() != nil {}
     }

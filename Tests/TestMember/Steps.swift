@@ -20,7 +20,7 @@ func performSteps(in path: String) throws {
         } catch {
             answer = "refused: " + "\(error)".split(separator: "\n").joined(separator: " ")
         }
-        say("\(answer) \(count)")
+        printLine("\(answer) \(count)")
     }
 }
 

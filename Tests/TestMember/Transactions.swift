@@ -10,7 +10,7 @@ func transact(in container: String, count: Int) throws {
                 try access.write(bytes: Array("\(getpid()) \(number)".utf8), to: item)
             }
         }
-        if let generation { say("\(generation)") }
+        if let generation { printLine("\(generation)") }
     }
 }
 
@@ -24,7 +24,7 @@ func transactThree(in container: String, directory: String, _ text: String, dura
         try access.write(bytes: Array(text.utf8), to: "kept")
         try access.remove("gone")
     }
-    if let generation { say("\(generation)") }
+    if let generation { printLine("\(generation)") }
 }
 
 /// Rotates a log: `log.1` replaces `log.2`, and `log` becomes `log.1`; a new `log` is written and copied, and a
@@ -42,15 +42,15 @@ func transactRound(in container: String, durability: Durability) throws {
         try access.copy("log", to: "copy")
         try access.move("old/directory", to: "new/directory")
     }
-    if let generation { say("\(generation)") }
+    if let generation { printLine("\(generation)") }
 }
 
 func transactOn(in container: String) throws {
     do {
         try transactThree(in: container, directory: "directory", "text", durability: .durable)
     } catch let error as CoordinationError {
-        say(error.code.rawValue)
+        printLine(error.code.rawValue)
     }
     let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
-    while nextLine() != nil { say(String(decoding: try coordinator.readBytes("kept"), as: UTF8.self)) }
+    while nextLine() != nil { printLine(String(decoding: try coordinator.readBytes("kept"), as: UTF8.self)) }
 }

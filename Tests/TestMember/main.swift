@@ -5,68 +5,71 @@ import GroupSystemCalls
 
 let usage = """
     usage: test-member append CONTAINER N TAG     append N raw records named TAG/1, TAG/2, …; print each number
-           test-member rotate CONTAINER PATH TEXT append raw records until a small journal has begun a new file, then let PATH
-                                                  say TEXT; print its generation
+           test-member rotate CONTAINER PATH TEXT append raw records until a small journal has begun a new file, then
+                                                  write TEXT to PATH; print its generation
            test-member write CONTAINER PATH N     write "PROCESS 1" to "PROCESS N", relaxed; print each generation
            test-member write-durably CONTAINER PATH N
-                                                  the same, durable; what fails is named instead
-           test-member transact CONTAINER N       make "a" and "b" say "PROCESS 1" to "PROCESS N", each time both in one
+                                                  like write, but durable; print the code of an error, and go on
+           test-member transact CONTAINER N       write "PROCESS 1" to "PROCESS N" to "a" and "b", both in one
                                                   transaction, relaxed; print each generation
            test-member transact-three CONTAINER DIRECTORY TEXT durable|relaxed
-                                                  one transaction: DIRECTORY/new and "kept" say TEXT, "gone" is removed;
-                                                  print its generation
+                                                  one transaction: write TEXT to DIRECTORY/new and "kept", remove
+                                                  "gone"; print its generation
            test-member transact-round CONTAINER durable|relaxed
-                                                  one transaction of moves: log.1 to log.2, log to log.1, old/directory to
-                                                  new/directory; a new log and its copy; print its generation
-           test-member transact-on CONTAINER      the same with directory/new and "text", durable; then, after each line of
-                                                  input, print what "kept" says
-           test-member update CONTAINER PATH TEXT let it say TEXT behind what it says, durable; print its generation
-           test-member count CONTAINER PATH N     N times: read the number in it, write the next one if nobody else did,
-                                                  else again; print each generation
-           test-member hold CONTAINER PATH        hold it for writing until the input ends; obey `close-lock`
-           test-member nest CONTAINER OUTER INNER hold OUTER; for each line of input write INNER under it, and say how that
-                                                  ended and after how many milliseconds
-           test-member share CONTAINER PATH       hold it for reading until the input ends
-           test-member upload CONTAINER PATH      read a snapshot of it until the input ends
+                                                  one transaction: move log.1 to log.2, log to log.1, and old/directory
+                                                  to new/directory; write a new log and its copy; print its generation
+           test-member transact-on CONTAINER      like transact-three with directory/new and "text", durable; then print
+                                                  the content of "kept" for each line of input
+           test-member update CONTAINER PATH TEXT append TEXT to the content, durable; print the generation
+           test-member count CONTAINER PATH N     N times: read the number in the item, and write the next one if the
+                                                  item did not change meanwhile, otherwise try again; print each
+                                                  generation
+           test-member hold CONTAINER PATH        hold an exclusive lock until the input ends; obey `close-lock`
+           test-member nest CONTAINER OUTER INNER hold OUTER; for each line of input write INNER under it, and print the
+                                                  result and its milliseconds
+           test-member share CONTAINER PATH       hold a shared lock until the input ends
+           test-member upload CONTAINER PATH      read a snapshot until the input ends
            test-member fork-hold CONTAINER PATH stays|ends
-                                                  hold it, fork without exec; the child tries to write, then stays
-                                                  until the input ends or ends at once
+                                                  hold an exclusive lock, and fork without exec; the child tries to
+                                                  write, then stays until the input ends, or ends at once
            test-member lock-process-wide CONTAINER PATH
-                                                  lock it by fcntl(F_SETLK), then do what each line of input says
+                                                  lock the file with fcntl(F_SETLK), then obey each line of input
            test-member lock-database CONTAINER PATH JOURNAL
-                                                  the same with an SQLite database that is being written
+                                                  like lock-process-wide, with an SQLite database in a write transaction
            test-member defaults-set CONTAINER KEY N
                                                   set KEY to 1 to N; print each
            test-member defaults-increment CONTAINER N
-                                                  add 1 to "n" N times; print what it is then
-           test-member defaults-slow CONTAINER N  the same, but think for 5 ms each time
+                                                  add 1 to "n" N times; print each new value
+           test-member defaults-slow CONTAINER N  like defaults-increment, with a pause of 5 ms in each update
            test-member defaults-compact CONTAINER TEXT durable|relaxed
-                                                  let "first" be TEXT, fill the log until it begins another file, let "last"
-                                                  be TEXT; print the names
+                                                  set "first" to TEXT, fill the log until it begins another file,
+                                                  set "last" to TEXT; print the names
            test-member defaults-transact CONTAINER TEXT
-                                                  one transaction: "first" and "last" are TEXT, "gone" is removed; durable
+                                                  one transaction: set "first" and "last" to TEXT, remove "gone";
+                                                  durable
            test-member defaults-history CONTAINER SEED N
-                                                  N operations on a few keys, drawn by lot; print the beginning and the
-                                                  end of each, with the time
+                                                  N random operations on a few keys; print the beginning and the end
+                                                  of each, with the time
            test-member channel-post CONTAINER CHANNEL TAG N
-                                                  post "TAG 1" to "TAG N", a millisecond apart; print each, and its
-                                                  number
+                                                  post "TAG 1" to "TAG N", a millisecond apart; print each message and
+                                                  its number
            test-member channel-listen CONTAINER CHANNEL NAME EVERY
-                                                  listen as NAME from the oldest on; print each, and acknowledge after
-                                                  each number that is a multiple of EVERY
+                                                  listen as NAME from the oldest message on; print each message, and
+                                                  acknowledge after each number that is a multiple of EVERY
            test-member channel-fork CONTAINER CHANNEL NAME
-                                                  listen as NAME, fork without exec; the child says what it can do; both
-                                                  stay until the input ends
+                                                  listen as NAME, and fork without exec; the child prints which calls
+                                                  succeed; both stay until the input ends
            test-member channel-list CONTAINER CHANNEL
-                                                  say how far each listener is; post, listen and remove "one", and say
-                                                  `done` or why not
-           test-member channel-say CONTAINER CHANNEL TEXT
+                                                  print how far each listener is; post, listen and remove "one", and
+                                                  print `done` or the error of each
+           test-member channel-post-durably CONTAINER CHANNEL TEXT
                                                   post TEXT, durable; print its number
            test-member channel-fill CONTAINER CHANNEL TEXT
-                                                  post TEXT and, until the log has begun another file, large messages
+                                                  post TEXT, and large messages until the log has begun another file
            test-member channel-take CONTAINER CHANNEL NAME
-                                                  listen as NAME, get what waits, acknowledge it, durable; print each
-           test-member steps CONTAINER            carry out each line of input, and say `ok` or why not
+                                                  listen as NAME; receive the waiting messages, print them, and
+                                                  acknowledge them, durable
+           test-member steps CONTAINER            carry out each line of input, and print `ok` or the error
 
     """
 
@@ -103,7 +106,7 @@ do {
     case ("channel-listen", 6): try listen(to: words[3], of: words[2], as: words[4], every: UInt64(words[5]) ?? 1)
     case ("channel-fork", 5): try listenAndFork(to: words[3], of: words[2], as: words[4])
     case ("channel-list", 4): try list(words[3], of: words[2])
-    case ("channel-say", 5): try sayDurably(to: words[3], of: words[2], words[4])
+    case ("channel-post-durably", 5): try postDurably(to: words[3], of: words[2], words[4])
     case ("channel-fill", 5): try fill(words[3], of: words[2], words[4])
     case ("channel-take", 5): try take(from: words[3], of: words[2], as: words[4])
     case ("share", 4): try share(words[2], ItemPath(words[3]))
@@ -114,6 +117,6 @@ do {
         exit(64)
     }
 } catch {
-    say("error \((error as? CoordinationError)?.code.rawValue ?? "other"): \(error)")
+    printLine("error \((error as? CoordinationError)?.code.rawValue ?? "other"): \(error)")
     exit(1)
 }

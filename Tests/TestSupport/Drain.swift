@@ -81,8 +81,9 @@ final class Drain: @unchecked Sendable {
         while !condition() {
             let isLate = isAtEnd || !state.wait(until: limit)
             if isLate && !condition() {
-                let said = String(decoding: bytes.suffix(500), as: UTF8.self)
-                throw WaitedInVain(description: "waited in vain \(what); it \(isAtEnd ? "ended and " : "")said \(said)")
+                let text = String(decoding: bytes.suffix(500), as: UTF8.self)
+                throw WaitedInVain(
+                    description: "waited in vain \(what); it \(isAtEnd ? "ended and " : "")printed \(text)")
             }
         }
     }

@@ -24,10 +24,10 @@ package enum Invariants {
         if status.status != 0 || (try? JSONStatus(status.text)) == nil { faults.append("status: \(status)") }
         faults += container.staging.map { "\($0) is left in staging" }
 
-        let told = try container.groupctl("changes", "--since", "start", "--json")
-        if told.status != 0 { return faults + ["changes: \(told)"] }
+        let reported = try container.groupctl("changes", "--since", "start", "--json")
+        if reported.status != 0 { return faults + ["changes: \(reported)"] }
         var tree = StreamedTree()
-        for line in told.text.split(separator: "\n") {
+        for line in reported.text.split(separator: "\n") {
             let change = try JSONChange(String(line))
             tree.apply(change)
             if !change.coordinated && !uncoordinated {
@@ -56,7 +56,7 @@ package enum Invariants {
         return changes.compactMap { change in
             let operation = Operation(kind: change.kind, path: change.path, by: change.by, time: change.timeNanoseconds)
             let before = seen.updateValue(change.sequence, forKey: operation)
-            return before.map { "\(change.sequence) tells \(change.kind.name) \(change.path) again, as \($0) did" }
+            return before.map { "\(change.sequence) reports \(change.kind.name) \(change.path) again, as \($0) did" }
         }
     }
 }

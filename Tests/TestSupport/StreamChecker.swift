@@ -50,7 +50,7 @@ package struct StreamChecker {
     private static let remarks = ["rescan", "bookmark", "degraded"]
 
     private mutating func take(_ run: Run, _ number: Int) {
-        func say(_ property: Property, _ line: JSONChange, _ text: String) {
+        func report(_ property: Property, _ line: JSONChange, _ text: String) {
             faults.append(
                 Fault(
                     property: property, run: number,
@@ -63,12 +63,12 @@ package struct StreamChecker {
         for line in run.lines {
             defer { isFirst = false }
             if Self.remarks.contains(line.kind) {
-                if let last, last.part + 1 < last.count { say(.atomic, line, "it is within a transaction") }
+                if let last, last.part + 1 < last.count { report(.atomic, line, "it is within a transaction") }
                 if line.kind == "bookmark", let last, line.sequence != last.sequence {
-                    say(.bookmarkable, line, "up to \(last.sequence) was told")
+                    report(.bookmarkable, line, "up to \(last.sequence) was reported")
                 }
                 if line.kind == "rescan" {
-                    if !isFirst { say(.resumable, line, "the place was known") }
+                    if !isFirst { report(.resumable, line, "the place was known") }
                     last = (line.sequence, 0, 1)
                 }
                 places[line.cursor] = line.sequence
@@ -81,28 +81,28 @@ package struct StreamChecker {
                 if (line.sequence, part) != expected {
                     let text = "\(expected.0), part \(expected.1), was next, rather than part \(part)"
                     if (line.sequence, part) == (last.sequence, last.part) {
-                        say(isFirst ? .resumable : .unique, line, text)
+                        report(isFirst ? .resumable : .unique, line, text)
                     } else if isFirst {
-                        say(.resumable, line, text)
+                        report(.resumable, line, text)
                     } else if line.sequence < last.sequence {
-                        say(.ordered, line, text)
+                        report(.ordered, line, text)
                     } else if expected.1 > 0 || part > 0 {
-                        say(.atomic, line, text)
+                        report(.atomic, line, text)
                     } else {
-                        say(.reliable, line, text)
+                        report(.reliable, line, text)
                     }
                 }
             } else if part > 0 {
-                say(.atomic, line, "it is part \(part) of a transaction whose others did not come")
+                report(.atomic, line, "it is part \(part) of a transaction whose others did not come")
             }
             if let before = known.updateValue(line, forKey: Place(sequence: line.sequence, part: part)), before != line
             {
-                say(.unique, line, "before, it was \(before.summary)")
+                report(.unique, line, "before, it was \(before.summary)")
             }
             last = (line.sequence, part, count)
             // The lines of a transaction have the cursor behind all of it.
             if let place = places.updateValue(line.sequence, forKey: line.cursor), place != line.sequence {
-                say(.unique, line, "its cursor was that of \(place)")
+                report(.unique, line, "its cursor was that of \(place)")
             }
         }
     }

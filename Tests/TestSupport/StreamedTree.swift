@@ -123,9 +123,10 @@ package struct StreamedTree {
     /// Returns one line for each path at which both differ; none if all is as it should be.
     package func differences(from disk: [String: Entry]) -> [String] {
         Set(items.keys).union(disk.keys).sorted().compactMap { path in
-            let (told, there) = (items[path], disk[path])
-            if told == there { return nil }
-            return "\(path): told \(told.map { "\($0)" } ?? "nothing"), there is \(there.map { "\($0)" } ?? "nothing")"
+            let (reported, there) = (items[path], disk[path])
+            if reported == there { return nil }
+            return
+                "\(path): reported \(reported.map { "\($0)" } ?? "nothing"), there is \(there.map { "\($0)" } ?? "nothing")"
         }
     }
 }

@@ -38,11 +38,11 @@ var isDeaf = false
 var isStubborn = false
 var ballast: [[UInt8]] = []
 
-func say(_ message: WidgetMessage) { sayLine(ProtocolLine.encoded(message) ?? []) }
+func send(_ message: WidgetMessage) { sendLine(ProtocolLine.encoded(message) ?? []) }
 
-func sayLine(_ line: [UInt8]) { say(bytes: line + [10]) }
+func sendLine(_ line: [UInt8]) { send(bytes: line + [10]) }
 
-func say(bytes: [UInt8]) { try? FileDescriptor.open(path: Array("/proc/self/fd/1".utf8), .writing).writeAll(bytes) }
+func send(bytes: [UInt8]) { try? FileDescriptor.open(path: Array("/proc/self/fd/1".utf8), .writing).writeAll(bytes) }
 
 func content() -> String {
     guard let file = try? FileDescriptor.open(path: Array("\(directory)/Library/\(kind)".utf8), .reading),
@@ -110,13 +110,13 @@ var child: pid_t = 0
     case "exit": exit(7)
     case "hang": return
     case "same" where !reloads: answer = WidgetMessage.Answer(id: id, result: .noData)
-    case "garbage": return sayLine(Array("this is no message".utf8))
-    case "endless": while true { say(bytes: [UInt8](repeating: 0x20, count: 65_536)) }
-    case "chatter": while true { say(.log("and on it goes")) }
+    case "garbage": return sendLine(Array("this is no message".utf8))
+    case "endless": while true { send(bytes: [UInt8](repeating: 0x20, count: 65_536)) }
+    case "chatter": while true { send(.log("and on it goes")) }
     case "complain":
         let line = Array("and on it goes\n".utf8)
         for _ in 0..<10_000 { try FileDescriptor.open(path: Array("/proc/self/fd/2".utf8), .writing).writeAll(line) }
-    case "twice": say(.answer(answer))
+    case "twice": send(.answer(answer))
     case "fail":
         answer = WidgetMessage.Answer(id: id, result: .failed, cause: "the test wants it")
     case "leak": ballast.append([UInt8](repeating: 1, count: 64 << 20))
@@ -135,16 +135,16 @@ var child: pid_t = 0
         return
     default: break
     }
-    say(.answer(answer))
+    send(.answer(answer))
 }
 
-say(.hello(version: 1, kind: announced, placeholder: WidgetView(lines: [WidgetView.Line("…")])))
-say(.log("process \(getpid())"))
+send(.hello(version: 1, kind: announced, placeholder: WidgetView(lines: [WidgetView.Line("…")])))
+send(.log("process \(getpid())"))
 while let line = readLine() {
     guard let message = ProtocolLine.decoded(HostMessage.self, from: Array(line.utf8)) else { continue }
     switch message {
     case .update(let id, let environment, _, _, let reloads): try answer(id, environment, reloads: reloads)
-    case .suspend(let id): if !isDeaf { say(.suspended(id: id)) }
+    case .suspend(let id): if !isDeaf { send(.suspended(id: id)) }
     case .resume: break
     case .end: exit(0)
     }

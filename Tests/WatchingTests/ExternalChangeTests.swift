@@ -45,7 +45,7 @@ import Testing
         #expect(ExternalChange.decide(known: Self.state(type), found: found, by: evidence) == .nothing)
     }
 
-    @Test(arguments: [ItemType.directory, .link, .other])
+    @Test(arguments: [ItemType.directory, .symbolicLink, .other])
     func `an item without content of its own that looks the same has not changed`(type: ItemType) {
         let found = Self.changed(Self.state(type)) { _ in }
         #expect(ExternalChange.decide(known: Self.state(type), found: found, by: .content) == .nothing)
@@ -108,7 +108,7 @@ import Testing
         #expect(ExternalChange.decide(known: Self.state(.directory), found: closed, by: evidence) == .touched)
     }
 
-    @Test(arguments: [ItemType.link, .other])
+    @Test(arguments: [ItemType.symbolicLink, .other])
     func `a symbolic link that is another one was modified`(type: ItemType) {
         for evidence in Self.every {
             let other = Self.changed(Self.state(type)) { ($0.inode, $0.modified, $0.changed) = (2, 101, 201) }

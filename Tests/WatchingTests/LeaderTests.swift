@@ -119,8 +119,8 @@ struct `Leaders of a container` {
         let differences = try await tree.differences(from: StreamedTree.onDisk(container))
         #expect(differences == [])
         let late = try container.watch("--json", "--count", "1")
-        let told = try JSONChange(try #require(try await late.readLine()))
-        #expect(told.kind == "degraded" && told.reason == reasons.first, "a later follower gets it, too")
+        let reported = try JSONChange(try #require(try await late.readLine()))
+        #expect(reported.kind == "degraded" && reported.reason == reasons.first, "a later follower gets it, too")
     }
 
     // case 31
@@ -133,8 +133,8 @@ struct `Leaders of a container` {
         _ = try #require(try await watcher.readLine())
         for number in 0..<40 {
             try await WatchedContainer.run("mkdir d\(number)", in: container)
-            let told = try container.groupctl("changes", "--since", "start")
-            #expect(told.text.contains("created\td\(number)\n"), "\(told)")
+            let reported = try container.groupctl("changes", "--since", "start")
+            #expect(reported.text.contains("created\td\(number)\n"), "\(reported)")
         }
     }
 
@@ -151,10 +151,10 @@ struct `Leaders of a container` {
             "cd d; seq \(count) | xargs touch; cd ..; printf last > f; rm -r gone; mkdir -p new/deep; : > new/deep/h",
             in: watched.container)
         watched.watcher.signal(SIGCONT)
-        let told = try await watched.settle().map(\.summary)
-        #expect(Set(told.filter { $0.hasPrefix("created d/") }).count == count)
-        #expect(told.count == count + 6, "\(told.filter { !$0.hasPrefix("created d/") })")
-        #expect(try await watched.told(by: ": > new/deep/i").withoutRepetitions == ["created new/deep/i"])
+        let reported = try await watched.settle().map(\.summary)
+        #expect(Set(reported.filter { $0.hasPrefix("created d/") }).count == count)
+        #expect(reported.count == count + 6, "\(reported.filter { !$0.hasPrefix("created d/") })")
+        #expect(try await watched.reported(by: ": > new/deep/i").withoutRepetitions == ["created new/deep/i"])
     }
 
     // case 34

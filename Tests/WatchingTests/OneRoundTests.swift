@@ -22,9 +22,9 @@ struct `Changes within one round of the leader` {
         // Each directory is watched under the name that it has now, and no other.
         let directories = try await StreamedTree.onDisk(watched.container).filter { $0.value.type == "directory" }.keys
             .sorted()
-        let told = try await watched.told(
+        let reported = try await watched.reported(
             by: "find . -path ./.group -prune -o -type d -print > ../directories; "
                 + "while read -r d; do mkdir \"$d/probe\"; done < ../directories")
-        #expect(told.sorted() == (["created probe"] + directories.map { "created \($0)/probe" }).sorted())
+        #expect(reported.sorted() == (["created probe"] + directories.map { "created \($0)/probe" }).sorted())
     }
 }

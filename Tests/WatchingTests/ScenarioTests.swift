@@ -87,7 +87,7 @@ struct `Played scenarios` {
     func `a scenario is left out where a program is missing`(file: File) async throws {}
 
     @Test func `each behavior has a scenario`() throws {
-        let shown = try Set(Self.files.flatMap { try $0.scenario.behaviours })
+        let shown = try Set(Self.files.flatMap { try $0.scenario.behaviors })
         #expect(Set(1...40).subtracting(shown) == [])
         #expect(Self.files.count >= 60)
     }

@@ -37,17 +37,17 @@ struct `Changes while no process watched` {
 
         let cursor = tree.cursor
         try await WatchedContainer.run(script, in: container)
-        let told = try await changes(container, since: cursor)
-        #expect(told.allSatisfy { !$0.coordinated })
-        for change in told { tree.apply(change) }
-        try await check(tree, container, told)
-        #expect(try await changes(container, since: cursor) == told)
+        let reported = try await changes(container, since: cursor)
+        #expect(reported.allSatisfy { !$0.coordinated })
+        for change in reported { tree.apply(change) }
+        try await check(tree, container, reported)
+        #expect(try await changes(container, since: cursor) == reported)
 
         // A follower that comes later with the same cursor gets the same, and then what follows.
         let watcher = try await container.watching("--json", "--since", cursor)
         try await WatchedContainer.run("mkdir last", in: container)
-        let followed = try await watcher.readLines(told.count + 1).map { try JSONChange($0) }
-        #expect(followed.dropLast() == told[...] && followed.last?.summary == "created last")
+        let followed = try await watcher.readLines(reported.count + 1).map { try JSONChange($0) }
+        #expect(followed.dropLast() == reported[...] && followed.last?.summary == "created last")
     }
 
     // case 33
@@ -62,8 +62,8 @@ struct `Changes while no process watched` {
 
         let watcher = try await watched.container.watching("--json", "--since", tree.cursor)
         let count = try await changes(watched.container, since: tree.cursor).count
-        let told = try await watcher.readLines(count).map { try JSONChange($0) }
-        for change in told { tree.apply(change) }
-        try await check(tree, watched.container, told)
+        let reported = try await watcher.readLines(count).map { try JSONChange($0) }
+        for change in reported { tree.apply(change) }
+        try await check(tree, watched.container, reported)
     }
 }

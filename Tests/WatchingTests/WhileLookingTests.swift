@@ -21,9 +21,9 @@ struct `Changes while the leader looks` {
         // The same bytes: only the content decides.
         for step in try ScenarioStep.steps(of: "write x old") { try stage.perform(step) }
         try stage.serve()
-        #expect(stage.view.takeTold().isEmpty)
+        #expect(stage.view.takeReported().isEmpty)
         stage.view.pending = []
         try stage.settle()
-        #expect(stage.view.takeTold().map(\.kind) == ["modified"])
+        #expect(stage.view.takeReported().map(\.kind) == ["modified"])
     }
 }

@@ -20,7 +20,7 @@ private final class Conversation {
     }
 
     /// Returns the next line that is not for the log.
-    func hear() throws -> WidgetMessage {
+    func readMessage() throws -> WidgetMessage {
         read += 1
         try process.waitForLines(read)
         let line = process.text.split(separator: "\n")[read - 1]
@@ -29,7 +29,9 @@ private final class Conversation {
 
     func update(_ id: Int, shows: Bool = false, reloads: Bool = false) throws -> WidgetMessage.Answer {
         try say(.update(id: id, environment: WidgetEnvironment(), deadline: 30, shows: shows, reloads: reloads))
-        guard case .answer(let answer) = try hear() else { throw TemporaryContainer.Failed(description: "no answer") }
+        guard case .answer(let answer) = try readMessage() else {
+            throw TemporaryContainer.Failed(description: "no answer")
+        }
         #expect(answer.id == id)
         return answer
     }
@@ -47,7 +49,7 @@ struct `A widget's messages to its host` {
 
     @Test func `a widget sends hello, answers each update once, and sends its view on request`() throws {
         let widget = try Conversation("note-widget", place)
-        guard case .hello(version: 1, kind: "note", placeholder: let placeholder?) = try widget.hear() else {
+        guard case .hello(version: 1, kind: "note", placeholder: let placeholder?) = try widget.readMessage() else {
             Issue.record("no hello: \(widget.process.text)")
             return
         }
@@ -64,13 +66,13 @@ struct `A widget's messages to its host` {
 
     @Test func `a restarted widget gets the changes that it missed, also after kill -9`() throws {
         var widget = try Conversation("note-widget", place)
-        _ = try widget.hear()
+        _ = try widget.readMessage()
         _ = try widget.update(1)
         widget.process.signal(SIGKILL)
         widget.process.reap()
         try place.write("missed", to: "Library/note.txt")
         widget = try Conversation("note-widget", place)
-        _ = try widget.hear()
+        _ = try widget.readMessage()
         #expect(texts(try widget.update(1)) == ["missed"])
         #expect(try widget.update(2) == .init(id: 2, result: .noData))
     }
@@ -78,7 +80,7 @@ struct `A widget's messages to its host` {
     @Test func `a widget sends the view that another process of its kind has rendered`() throws {
         let widgets = try [Conversation("note-widget", place), Conversation("note-widget", place)]
         for widget in widgets {
-            _ = try widget.hear()
+            _ = try widget.readMessage()
             #expect(texts(try widget.update(1)) == ["nothing noted"])
             #expect(try widget.update(2) == .init(id: 2, result: .noData))
         }
@@ -92,9 +94,9 @@ struct `A widget's messages to its host` {
 
     @Test func `a widget completes its update before it answers a suspension`() throws {
         let widget = try Conversation("note-widget", place)
-        _ = try widget.hear()
+        _ = try widget.readMessage()
         try widget.say(.suspend(id: 7))
-        #expect(try widget.hear() == .suspended(id: 7))
+        #expect(try widget.readMessage() == .suspended(id: 7))
         try #require(widget.process.stop())
         try place.write("meanwhile", to: "Library/note.txt")
         widget.process.resume()
@@ -104,7 +106,7 @@ struct `A widget's messages to its host` {
 
     @Test func `a widget ignores unknown messages, and ends with its host`() throws {
         let widget = try Conversation("note-widget", place)
-        _ = try widget.hear()
+        _ = try widget.readMessage()
         for line in ["", "{}", "\u{0}\u{1}", #"{"do":"dance"}"#, #"{"do":"update","id":"x"}"#, "[[[[[["] {
             try widget.process.send(line)
         }
@@ -120,11 +122,11 @@ struct `A widget's messages to its host` {
         ])
         try holder.waitForText("held")
         let widget = try Conversation("note-widget", place)
-        _ = try widget.hear()
+        _ = try widget.readMessage()
         try #require(holder.stop())
         try widget.say(
             .update(id: 1, environment: WidgetEnvironment(), deadline: 0.2, shows: false, reloads: false))
-        guard case .answer(let answer) = try widget.hear() else {
+        guard case .answer(let answer) = try widget.readMessage() else {
             Issue.record("no answer")
             return
         }

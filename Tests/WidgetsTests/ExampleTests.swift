@@ -107,9 +107,9 @@ struct `The to-do example` {
         #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
         let lines = outcome.lines
         #expect(lines.prefix(3) == ["1 no theme", "next: Milk", "newData"])
-        let told = lines.dropFirst(3).map { $0.split(separator: " ").prefix(3).joined(separator: " ") }
+        let reported = lines.dropFirst(3).map { $0.split(separator: " ").prefix(3).joined(separator: " ") }
         #expect(
-            told.filter { !$0.hasPrefix("created Library ") } == [
+            reported.filter { !$0.hasPrefix("created Library ") } == [
                 "created Library/todo.json todo-app", "created Library/next-week.json todo-app",
                 "created Library/backup.json todo-app",
             ], "\(lines)")

@@ -7,11 +7,11 @@ readonly public_modules=(GroupContainer Widgets WidgetApp GroupContainerTesting)
 
 # symbol_graphs DIRECTORY: builds the public modules, and writes the graphs of their public symbols to DIRECTORY/MODULE/.
 symbol_graphs() {
-    local directory="$1" module said
+    local directory="$1" module output
     for module in GroupContainerTesting WidgetApp; do
         # For an up-to-date build its output is of no use.
-        said="$(swift build --target "$module" 2>&1)" || {
-            printf '%s\n' "$said"
+        output="$(swift build --target "$module" 2>&1)" || {
+            printf '%s\n' "$output"
             return 1
         }
     done

@@ -10,12 +10,12 @@ skip() {
 # need_pictures PROGRAM [SETUP_OPTION...]: makes sure that an X server without a screen, the tools for pictures and the
 # program are installed; skips where they cannot be.
 need_pictures() {
-    local program=$1 said
+    local program=$1 output
     shift
-    if ! said="$(tools/setup --pictures "$@" 2>&1)"; then
-        if [[ "$said" == *xvfb* || "$said" == *"$program"* ]]; then skip "no X server: ${said##*$'\n'}"; fi
+    if ! output="$(tools/setup --pictures "$@" 2>&1)"; then
+        if [[ "$output" == *xvfb* || "$output" == *"$program"* ]]; then skip "no X server: ${output##*$'\n'}"; fi
         # shellcheck disable=SC2154 # by common.sh
-        die "$exit_unavailable" "${said##*$'\n'}"
+        die "$exit_unavailable" "${output##*$'\n'}"
     fi
     for program in Xvfb import "$program"; do
         command -v "$program" >/dev/null || skip "no X server: $program is missing"

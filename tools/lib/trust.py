@@ -86,8 +86,8 @@ def written(text, by_case, ended, title):
         cells = match[0].rstrip(" |").split(" | ")
         # The text behind a semicolon is written by hand.
         by_hand = cells[3].partition("; ")[2] if len(cells) > 3 else ""
-        said = verdict(by_case[number], ended) + (f"; {by_hand}" if by_hand else "")
-        return " | ".join(cells[:3] + [said]) + " |"
+        text = verdict(by_case[number], ended) + (f"; {by_hand}" if by_hand else "")
+        return " | ".join(cells[:3] + [text]) + " |"
 
     text = re.sub(r"^\| ([0-9]+) \|.*$", row, text, flags=re.MULTILINE)
     lines = [title, ""]

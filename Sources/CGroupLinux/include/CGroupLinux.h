@@ -11,24 +11,24 @@
 
 #include "CGroupLinuxAtomics.h"
 
-// The words that this process was started with, its name first; NULL behind the last one.
+// The arguments of this process, the program's name first; NULL after the last one.
 
 int clinux_argument_count(void);
 const char *clinux_argument(int index);
 
-// Files. Each returns what its system call returns; errno says why it failed.
+// Files. Each returns what its system call returns; errno is the reason of a failure.
 
 typedef struct {
     uint64_t inode, size, mountID;
     uint64_t allocated;  // bytes on the disk
-    int32_t mountIsUnique;  // no other mount of this boot has the same mountID, nor will have
+    int32_t mountIsUnique;  // whether no other mount of this boot ever has the same mountID
     int64_t modified, changed;  // nanoseconds since 1970
     uint32_t mode, owner, group, links, deviceMajor, deviceMinor;
-    uint64_t node;  // which device a device file stands for
+    uint64_t node;  // the device of a device file
 } clinux_status;
 
 int clinux_openat2(int directory, const char *path, int flags, uint32_t mode, uint64_t resolve);
-// Of the entry itself, also where it is a symbolic link; of `directory` when the path is empty.
+// The status of the entry itself, also where it is a symbolic link; of `directory` when the path is empty.
 int clinux_statx(int directory, const char *path, clinux_status *status);
 int clinux_renameat2(int from, const char *old, int to, const char *new_, unsigned flags);
 long clinux_filesystem_type(int descriptor);
@@ -49,13 +49,13 @@ int clinux_pipe(int32_t ends[2]);
 // Byte locks that belong to the open file description (F_OFD_SETLK, F_OFD_GETLK).
 
 int clinux_lock_try(int descriptor, int64_t start, int64_t length, int type);
-// Whether somebody else's lock is in the way: 1 (and where it lies), 0, or -1.
+// Whether the lock of another open file description conflicts: 1 (and the range of that lock), 0, or -1.
 int clinux_lock_conflict(int descriptor, int64_t start, int64_t length, int type, int64_t *found, int64_t *foundLength);
 
 typedef struct {
     int64_t start, length;
     int type;
-    // Exclusive, all of it or nothing: the waiter waits for the holder of a byte of it with nothing of it held.
+    // Exclusive, and the whole range or nothing: the waiter holds no part of the range while it waits.
     int undivided;
 } clinux_lock_step;
 
@@ -70,7 +70,7 @@ void clinux_lock_waiter_cancel(clinux_lock_waiter *waiter);
 void clinux_lock_waiter_release(clinux_lock_waiter *waiter);
 
 // Threads with a table of descriptors of their own: locks of the whole process (fcntl(F_SETLK)) belong to a table, and
-// go when any descriptor of their file is closed in it. `start` answers 0 or an errno, and the end of a socket; the
+// go when any descriptor of their file is closed in it. `start` returns 0 or an errno, and one end of a socket; the
 // thread ends when that is closed. `run` has `body` run there, with the numbers that one directory or two have in that
 // table (-1: none), and returns when it has returned: 0, or an errno where it did not run. It owns the numbers.
 
@@ -79,13 +79,13 @@ int clinux_reader_run(int end, const int32_t *directories, int count,
                       void (*body)(void *context, int32_t directory, int32_t other), void *context);
 
 // A child of fork() that does not exec shares its parent's open file descriptions and so its locks. The
-// registered descriptors are replaced by /dev/null in the child, and the generation tells it that it is one.
+// registered descriptors are replaced by /dev/null in the child, and the generation differs in the child.
 
 uint32_t clinux_fork_generation(void);
 int clinux_fork_close_in_child(int descriptor);
 void clinux_fork_forget(int descriptor);
 
-// Sleep while *word is `expected`, at most `nanoseconds`; wake all who sleep there.
+// Sleeps while *word is `expected`, at most `nanoseconds`; wakes all threads that sleep there.
 int clinux_futex_wait(void *word, uint32_t expected, int64_t nanoseconds);
 int clinux_futex_wake_all(void *word);
 
@@ -97,8 +97,7 @@ int clinux_epoll_add(int epoll, int descriptor);
 int clinux_epoll_wait(int epoll, int64_t nanoseconds, int32_t *ready, int capacity);
 int clinux_eventfd(void);
 
-// The same by what a descriptor is ready for: input, output, or urgent (EPOLLPRI). Its end and its errors are always
-// told, as input.
+// Readiness for input, output or urgent data (EPOLLPRI). The end of the input and errors are always reported, as input.
 
 enum { clinux_ready_input = 1, clinux_ready_output = 2, clinux_ready_urgent = 4 };
 
@@ -110,13 +109,13 @@ typedef struct {
 int clinux_epoll_set(int epoll, int descriptor, int what, int isKnown);
 int clinux_epoll_wait_ready(int epoll, int64_t nanoseconds, clinux_readiness *ready, int capacity);
 
-// Maps that a stranger's truncation or a full disk may not kill us for: an access beyond the file's end reads zero
-// from then on, and the guard's slot says that it happened. Returns a slot, or -1 when all are taken.
+// Maps that survive a truncation by another process, or a full disk: an access beyond the file's end reads zero from
+// then on, and the guard's slot records it. Returns a slot, or -1 when all are taken.
 
 int clinux_map_guard(void *address, size_t length);
 void clinux_map_unguard(int slot);
 int clinux_map_is_damaged(int slot);
-// Whether an access there is forgiven.
+// Whether such an access is guarded there.
 int clinux_map_guards(const void *address);
 
 // Starts a program with its standard input, output and error replaced (-1: inherited). With `dies_with_parent` the
@@ -128,13 +127,13 @@ enum { clinux_spawn_dies_with_parent = 1, clinux_spawn_own_group = 2 };
 int clinux_spawn(char *const arguments[], char *const environment[], const int32_t streams[3], int flags,
                  int32_t *child);
 
-// The same for a program that is nobody's child, in a session of its own, so it outlives its starter.
+// Starts a program that is no child of this process, in a session of its own, so that it outlives this process.
 int clinux_spawn_detached(char *const arguments[], const int32_t streams[3]);
 
 // Waits for a child's end, at most so long, or until a signal comes: 1 with its wait status, 0: it lives, -1 and errno.
 int clinux_wait_child(int32_t child, int64_t nanoseconds, int *status);
 
-// What became of a child since the last call: 0: nothing, 1: it exited, 2: a signal ended it, 3: it was stopped; -1 and
+// The change of a child since the last call: 0: nothing, 1: it exited, 2: a signal ended it, 3: it was stopped; -1 and
 // errno. `number` is the status or the signal. Does not wait.
 int clinux_child_event(int32_t child, int32_t *number);
 
@@ -155,8 +154,8 @@ int clinux_noted_signal(void);
 int clinux_start_thread(pthread_t *thread, size_t stack, void *(*body)(void *), void *argument);
 int clinux_set_thread_name(const char *name);
 
-// A terminal that a program draws on: without echo, each byte at once, Control keys among them. What it was is restored
-// by `leave`, at the process's end, and before any signal ends it, a crash's among them. One a process.
+// A terminal that a program draws on: without echo, each byte at once, Control keys among them. The former mode
+// is restored by `leave`, at the process's end, and before any signal ends it, that of a crash among them. One a process.
 
 int clinux_terminal_size(int descriptor, int32_t *columns, int32_t *rows);
 // `leaving`: at most 128 bytes.
@@ -170,7 +169,7 @@ int clinux_terminal_news(void);
 enum { clinux_terminal_resized = 1, clinux_terminal_stopping = 2, clinux_terminal_continued = 4 };
 // Whether read() would return at once.
 int clinux_is_readable(int descriptor);
-// A new one: its keyboard, on which its output can be read, and its name, to be opened as the terminal.
+// Opens a new terminal: its keyboard, on which its output can be read, and its name, to be opened as the terminal.
 int clinux_open_terminal(int32_t *keyboard, char *name, size_t capacity);
 
 #endif

@@ -47,7 +47,7 @@ package enum WidgetCommand {
                 }
             }
             try blocking {
-                try await program.follow(environment) { try tell(provider.kind, $0.view, $0.failure, isJSON: isJSON) }
+                try await program.follow(environment) { try show(provider.kind, $0.view, $0.failure, isJSON: isJSON) }
             }
             return .success
         }
@@ -69,7 +69,7 @@ package enum WidgetCommand {
             try? errors.writeLine("\(kind): \(error)")
             try? errors.flush()
         }
-        switch try await refresh.performUpdate({ try tell(kind, $0.view, nil, isJSON: isJSON) }) {
+        switch try await refresh.performUpdate({ try show(kind, $0.view, nil, isJSON: isJSON) }) {
         case .newData: return .success
         case .noData: return .noData
         case .failed: return .failure
@@ -77,7 +77,7 @@ package enum WidgetCommand {
     }
 
     /// Prints the view as one line, whatever its size.
-    private static func tell(_ kind: String, _ view: WidgetView, _ failure: String?, isJSON: Bool) throws {
+    private static func show(_ kind: String, _ view: WidgetView, _ failure: String?, isJSON: Bool) throws {
         var output = StandardOutput()
         let lines = view.lines.map { $0.described(at: Date()) }
         if isJSON {

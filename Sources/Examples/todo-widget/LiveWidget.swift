@@ -33,7 +33,7 @@ struct LiveWidget: Sendable {
             try? errors.flush()
         }
         let result = try await refresh.performUpdate { shown = $0.text }
-        try tell(result, shown)
+        try show(result, shown)
         switch result {
         case .newData: return .success
         case .noData: return .noData
@@ -41,7 +41,7 @@ struct LiveWidget: Sendable {
         }
     }
 
-    private func tell(_ result: UpdateResult, _ snapshot: String) throws {
+    private func show(_ result: UpdateResult, _ snapshot: String) throws {
         var output = StandardOutput()
         if isJSON {
             let fields: [(String, JSONValue)] = [

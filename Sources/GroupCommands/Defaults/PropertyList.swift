@@ -5,7 +5,7 @@ package import GroupContainer
 /// Property lists in XML, version 1.0, as macOS and Python's plistlib write and read them.
 ///
 /// Foundation's `PropertyListDecoder` and `JSONDecoder` are not used, because (as of Swift 6.3.1): `<real>1</real>` and
-/// `1.0` decode as whole numbers, so the two types cannot be told apart; of a duplicate name one value is dropped
+/// `1.0` decode as whole numbers, so the two types are not distinguished; of a duplicate name one value is dropped
 /// silently; data that is not base64 decodes as empty, a real that is too large as infinite; an error in JSON comes
 /// without a line number; and a property list of 20,000 nested arrays ends the process with a stack overflow.
 package enum PropertyList {

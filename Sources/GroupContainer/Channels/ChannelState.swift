@@ -35,8 +35,8 @@ struct ChannelState: LogState, Equatable {
 
     /// Where there is no listener, the newest messages are kept for a future one: at most this many, of at most this
     /// many bytes, but always the last one.
-    static let unheardCount = 1_000
-    static let unheardSize = 1 << 20
+    static let unreadCount = 1_000
+    static let unreadSize = 1 << 20
 
     /// Creates the state before the first record of a segment: `last` messages were posted before it.
     init(last: UInt64 = 0) { self.last = last }
@@ -108,7 +108,7 @@ struct ChannelState: LogState, Equatable {
         while let first = messages.first {
             if let done {
                 if first.number > done { return }
-            } else if messages.count <= Self.unheardCount && size <= Self.unheardSize || messages.count == 1 {
+            } else if messages.count <= Self.unreadCount && size <= Self.unreadSize || messages.count == 1 {
                 return
             }
             size -= first.size
@@ -155,7 +155,7 @@ struct ChannelState: LogState, Equatable {
     var carriesRecords: Bool { !messages.isEmpty }
 
     static let damage = (
-        code: Diagnostic.Code.channelDamaged, meaning: "who misses a message of these is told so"
+        code: Diagnostic.Code.channelDamaged, meaning: "a listener that misses a message because of that gets an error"
     )
 
     /// Returns the carried form of a record of the log, if the record is a message that is still kept.

@@ -276,7 +276,7 @@ extension GroupChannel {
     public func isListening(_ listener: String) throws(CoordinationError) -> Bool {
         try container.opened.locating { () throws(CoordinationError) -> Bool in
             let opened = container.opened
-            return try locking("ask who listens") { () throws(LockFileFailure) in
+            return try locking("read the locks of") { () throws(LockFileFailure) in
                 try HeldByte.isHeld(
                     ContainerLock.listening(to: name, as: listener, key: opened.hashKey), opened.lockManager)
             }

@@ -54,7 +54,8 @@ struct LogFacts: Equatable, Sendable {
         if !file.isNewest {
             return Finding(
                 code, .warning, item: file.name, what,
-                why: "the file after it says what it came to; who follows slowly and comes to it compares everything",
+                why:
+                    "the file after it begins with the state that it came to; a slow follower that comes to it compares everything",
                 remedy: remedy("drops it"), mended: isAlone ? "it was dropped" : nil)
         }
         let isLoss = file.lost > 0
@@ -73,7 +74,7 @@ struct LogFacts: Equatable, Sendable {
         let count = places == 1 ? "one place" : "\(places) places"
         return kind == .suite
             ? "; what was set at \(count) is lost, and has the values from before"
-            : "; what stood at \(count) is lost, which listeners are told; messages behind that may come to them again"
+            : "; what stood at \(count) is lost, and listeners get an error; messages behind that may come to them again"
     }
 
     private func remedy(_ what: String) -> String {
@@ -116,7 +117,7 @@ struct LogFacts: Equatable, Sendable {
 
     private func leftover(_ file: String) -> Finding {
         Finding(
-            .leftovers, .note, item: file, "the file that follows it is gone, so nobody reads it",
+            .leftovers, .note, item: file, "the file that follows it is gone, so no process reads it",
             why: "it only takes room", remedy: remedy("removes it"), mended: isAlone ? "it was removed" : nil)
     }
 
@@ -157,7 +158,7 @@ struct LogsFacts: Sendable {
             + strange.map { item in
                 Finding(
                     .strangeName, .note, item: item, "nothing of that name belongs here",
-                    why: "nobody reads it", remedy: "look where it comes from; remove it, if nobody needs it")
+                    why: "no process reads it", remedy: "find out where it comes from; remove it, if nothing needs it")
             }
             + failed.map { item, cause in
                 Finding(

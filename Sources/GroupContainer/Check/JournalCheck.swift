@@ -45,9 +45,10 @@ struct JournalFacts: Sendable {
         damage.map { damage in
             Finding(
                 .journalDamaged, .error, item: damage.file, damage.cause,
-                why: "changes recorded behind that cannot be read; followers that come to it compare everything once",
+                why:
+                    "changes recorded behind the damage cannot be read; followers that come to it compare everything once",
                 remedy: "\(Finding.repair) keeps what can be read; look after the disk, too",
-                mended: "what can be read was kept; who follows compares everything once")
+                mended: "what can be read was kept; followers compare everything once")
         }
     }
 
@@ -82,7 +83,8 @@ struct JournalFacts: Sendable {
             Finding(
                 .journalCut, .note, item: file,
                 "it was damaged, and ends before that\(cut.count > 1 ? " (and \(cut.count - 1) more)" : "")",
-                why: "who followed from before has compared everything", remedy: "nothing; it goes with its age")
+                why: "followers that had not read it compared everything",
+                remedy: "nothing needs to be done; the file is dropped when it is old enough")
         }
     }
 
@@ -93,7 +95,7 @@ struct JournalFacts: Sendable {
         case .newer(let cause):
             return Finding(
                 .checkpointNewer, .error, item: item, cause,
-                why: "this version cannot tell what stands in the container, and neither watches nor compares",
+                why: "this version cannot read which items the journal has, so it neither watches nor compares",
                 remedy: "use a newer version of this program")
         case .damaged(let cause):
             return Finding(
@@ -104,9 +106,9 @@ struct JournalFacts: Sendable {
         case .lost(let cause):
             return Finding(
                 .checkpointLost, .error, item: item, cause,
-                why: "nobody can tell what stood in the container: generations and watching end in errors",
+                why: "the items that the journal had are unknown: generations and watching end in errors",
                 remedy: "\(Finding.repair) makes it anew; followers compare everything once",
-                mended: "it was made anew; who follows compares everything once")
+                mended: "it was made anew; followers compare everything once")
         }
     }
 

@@ -65,21 +65,22 @@ struct LocationFacts: Equatable, Sendable {
                     why: "nothing of the container can be read or followed",
                     remedy: barrier.isForGroup
                         ? "have user \(barrier.user) put into group \(barrier.group), and log in anew"
-                        : "ask user \(barrier.owner), who can share what they make with 'groupctl create --unix-group'"
+                        : "ask user \(barrier.owner) to share the container with a group: 'groupctl create --unix-group'"
                 )
             ]
         case .unsupported(let cause):
             [
                 Finding(
                     .fileSystemUnsupported, .error, item: path, cause,
-                    why: "members could not see each other: locks would exclude nobody, and changes would not arrive",
+                    why:
+                        "members could not see each other: locks would not exclude each other, and changes would not arrive",
                     remedy: "put it on a local file system: ext4, xfs, btrfs, tmpfs")
             ]
         case .failed(let cause):
             [
                 Finding(
                     .partDamaged, .error, item: path, cause, why: "the container cannot be opened",
-                    remedy: "put back what stood there")
+                    remedy: "put back the file or directory that was there")
             ]
         }
     }

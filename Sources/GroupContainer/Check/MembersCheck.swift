@@ -55,7 +55,7 @@ struct MembersFacts: Sendable {
     private func locks(of member: Living) -> [Finding] {
         let held = member.locks.filter { !$0.isWaiting }
         guard let oldest = held.max(by: { $0.lasting < $1.lasting }) else { return [] }
-        let who = Self.name(member.process, member.purpose)
+        let name = Self.name(member.process, member.purpose)
         let waiting = living.flatMap(\.locks).count { $0.isWaiting }
         let queue =
             waiting == 0
@@ -65,8 +65,8 @@ struct MembersFacts: Sendable {
             return [
                 Finding(
                     .lockHolderStopped, .warning, item: oldest.path, process: member.process.signalled,
-                    "\(who) is stopped, and holds \(items)",
-                    why: "who wants that waits until its deadline\(queue)",
+                    "\(name) is stopped, and holds \(items)",
+                    why: "requests for the same items wait until their deadlines\(queue)",
                     remedy: "\(Self.continuing(member.process)), which frees what it holds")
             ]
         }
@@ -74,8 +74,8 @@ struct MembersFacts: Sendable {
         return [
             Finding(
                 .lockHeldLong, .warning, item: oldest.path, process: member.process.signalled,
-                "\(who) has held \(items) for \(RoughTime.text(oldest.lasting))",
-                why: "who wants that waits until its deadline\(queue)",
+                "\(name) has held \(items) for \(RoughTime.text(oldest.lasting))",
+                why: "requests for the same items wait until their deadlines\(queue)",
                 remedy:
                     "see what \(member.process.description) is doing; a lock is to be held for as long as a change takes"
             )
@@ -87,8 +87,9 @@ struct MembersFacts: Sendable {
         return Finding(
             .deadMember, .warning, item: member.items.first, process: member.process.signalled,
             "\(member.process.description), \(member.purpose), died in the middle of a change of \(items)",
-            why: "whether it happened is settled, and followers are told, when somebody gets a lock on that",
-            remedy: "\(Finding.repair) does it now", mended: "what had happened was recorded, what had not was swept")
+            why: "the next process that gets a lock on the same items finishes or undoes the change",
+            remedy: "\(Finding.repair) does it now",
+            mended: "the change was recorded if it had happened, and its remains were removed")
     }
 
     private var swept: [Finding] {
@@ -98,12 +99,12 @@ struct MembersFacts: Sendable {
             Finding(
                 .leftovers, leftovers.bytes < Self.muchRoom ? .note : .warning, item: ".group/staging",
                 "\(count) of members that died, \(RoughSize.text(leftovers.bytes))", why: "they only take room",
-                remedy: "who opens the container alone sweeps them; \(Finding.repair) does it now",
+                remedy: "a process that opens the container alone removes them; \(Finding.repair) does it now",
                 mended: "they were removed")
         ]
     }
 
-    /// Returns the name of a member for messages to people who want to act on it.
+    /// Returns the name of a member for messages to users.
     static func name(_ process: MemberProcess, _ purpose: String) -> String {
         "\(process.description), \(purpose)" + (process.command.map { " ('\($0)')" } ?? "")
     }

@@ -37,7 +37,7 @@ struct PartsFacts: Sendable {
 
     var findings: [Finding] {
         var found: [Finding] = []
-        let nobody = "nobody can open the container"
+        let cannotOpen = "no process can open the container"
         switch format {
         case .good: break
         case .newer(let cause):
@@ -57,7 +57,7 @@ struct PartsFacts: Sendable {
             let unfinished = format == .missing ? "groupctl create completes one that was never finished; else " : ""
             found.append(
                 Finding(
-                    .formatDamaged, .error, item: ".group/format", cause(of: format), why: nobody,
+                    .formatDamaged, .error, item: ".group/format", cause(of: format), why: cannotOpen,
                     remedy: isInUse
                         ? "end its members (they are alive), then \(Finding.repair)"
                         : "\(unfinished)put the file back from a backup, with which places in the journal stay valid; or \(Finding.repair) gives the container a new identity, and followers compare everything once",
@@ -72,7 +72,7 @@ struct PartsFacts: Sendable {
         } else if !lock.isGood {
             found.append(
                 Finding(
-                    .lockFileMissing, .error, item: ".group/lock", cause(of: lock), why: nobody,
+                    .lockFileMissing, .error, item: ".group/lock", cause(of: lock), why: cannotOpen,
                     remedy: isInUse
                         ? "end its members (they hold locks on the old one), then \(Finding.repair)"
                         : "\(Finding.repair) makes it anew; followers compare everything once",
@@ -82,14 +82,14 @@ struct PartsFacts: Sendable {
                 Finding(
                     .lockFileReplaced, .error, item: ".group/lock", "it was replaced while members are alive",
                     why:
-                        "locks on the old one exclude nobody who opened the new one, so nobody may open the container now",
+                        "locks on the old file do not exclude processes that opened the new one, so no process may open the container now",
                     remedy: "end all its members, and open it again"))
         } else if isOtherLockFile {
             found.append(
                 Finding(
                     .containerCopied, .note, "it was copied, or restored from a backup, and not opened since",
                     why:
-                        "who opens it first gives it an identity of its own; followers with places from before compare everything once",
+                        "the first process that opens it gives it an identity of its own; followers with cursors from before compare everything once",
                     remedy: "nothing needs to be done", mended: "it has an identity of its own"))
         }
         if isOtherMemberTable {
@@ -97,15 +97,16 @@ struct PartsFacts: Sendable {
                 Finding(
                     .memberTableReplaced, .error, item: ".group/members",
                     "members are alive, and none of them in this member table: it was replaced",
-                    why: "they and those who come now neither see nor wake each other, and repair each other's changes",
-                    remedy: "end all its members (lsof says who has .group/lock open), and open it again"))
+                    why: "these members and new ones neither see nor wake each other, and repair each other's changes",
+                    remedy:
+                        "end all its members (lsof lists the processes that have .group/lock open), and open it again"))
         }
         if case .failed(let cause) = memberTable {
             found.append(unseen("members", cause))
         } else if !memberTable.isGood {
             found.append(
                 Finding(
-                    .memberTableDamaged, .error, item: ".group/members", cause(of: memberTable), why: nobody,
+                    .memberTableDamaged, .error, item: ".group/members", cause(of: memberTable), why: cannotOpen,
                     remedy: isInUse
                         ? "end its members (they are alive), then \(Finding.repair)"
                         : "\(Finding.repair) makes it anew", mended: isInUse ? nil : "it was made anew"))
@@ -126,19 +127,19 @@ struct PartsFacts: Sendable {
     /// Reports a file that could not be examined. The file may be good, so nothing is made in its place.
     private func unseen(_ name: String, _ cause: String) -> Finding {
         Finding(
-            .partDamaged, .error, item: ".group/\(name)", "it could not be looked at: \(cause)",
-            why: "nothing can be said of the container, and nothing is mended", remedy: "see to that, and try again")
+            .partDamaged, .error, item: ".group/\(name)", "it could not be examined: \(cause)",
+            why: "the container cannot be checked, and nothing is repaired", remedy: "remove the cause, and try again")
     }
 
     private var opening: Finding? {
         openingFor.map { time in
-            let who = opener.map { "process \($0.process) ('\($0.command)')" } ?? "a process"
+            let name = opener.map { "process \($0.process) ('\($0.command)')" } ?? "a process"
             return Finding(
                 .openingBlocked, .error, item: ".group/lock", process: opener?.process,
-                "\(who) is opening the container and does not come to an end: for \(RoughTime.text(time)) at least",
-                why: "nobody else can open it meanwhile",
+                "\(name) has been opening the container for at least \(RoughTime.text(time))",
+                why: "no other process can open it meanwhile",
                 remedy: opener.map { "continue or end process \($0.process)" }
-                    ?? "find who has .group/lock open (lsof), and continue or end it")
+                    ?? "find the process that has .group/lock open (lsof), and continue or end it")
         }
     }
 

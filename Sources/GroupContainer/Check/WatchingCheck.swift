@@ -38,22 +38,25 @@ struct WatchingFacts: Sendable {
     private var election: Finding? {
         guard let leader else {
             return Finding(
-                .leaderMissing, .note, "nobody follows it, so nobody watches for changes made without coordination",
-                why: "they are found when the next follower or short command comes; coordinated changes are complete",
+                .leaderMissing, .note,
+                "no process follows the container, so none watches for changes made without coordination",
+                why: "they are found when the next follower or short command runs; coordinated changes are complete",
                 remedy: "nothing, if that is meant; 'watch-group', or a program that follows, watches")
         }
-        let who = MembersFacts.name(leader.process, leader.purpose)
+        let name = MembersFacts.name(leader.process, leader.purpose)
         if leader.process.condition == .stopped {
             return Finding(
-                .leaderStopped, .warning, process: leader.process.signalled, "the leader, \(who), is stopped",
-                why: "\(Self.notAtOnce): another follower takes over, if there is one, else nobody does",
+                .leaderStopped, .warning, process: leader.process.signalled, "the leader, \(name), is stopped",
+                why: "\(Self.notAtOnce): another follower takes over, if there is one",
                 remedy: MembersFacts.continuing(leader.process))
         }
         if leader.answers == false {
             return Finding(
-                .leaderSilent, .warning, process: leader.process.signalled, "the leader, \(who), does not answer",
-                why: "\(Self.notAtOnce): another follower takes over, if there is one, else nobody does",
-                remedy: "see what \(leader.process.description) is doing; when it ends, another one follows it")
+                .leaderSilent, .warning, process: leader.process.signalled, "the leader, \(name), does not answer",
+                why: "\(Self.notAtOnce): another follower takes over, if there is one",
+                remedy:
+                    "see what \(leader.process.description) is doing; when that process ends, another follower becomes leader"
+            )
         }
         return nil
     }
@@ -64,8 +67,8 @@ struct WatchingFacts: Sendable {
                 .watchingDegraded, .warning, item: degraded.directory.isEmpty ? nil : degraded.directory,
                 degraded.reason,
                 why:
-                    "\(Self.notAtOnce): they are found by comparing every so often, or not at all where nobody may look",
-                remedy: "what the leader says; it watches again by itself once it can, or when another takes over")
+                    "\(Self.notAtOnce): they are found by periodic comparison, or not at all where the leader may not look",
+                remedy: "do what that text suggests; the leader watches again by itself once it can")
         }
     }
 
@@ -87,7 +90,7 @@ struct WatchingFacts: Sendable {
                 Finding(
                     .inotifyInstances, .warning, item: instances.name,
                     "all inotify instances of this user are taken: \(instances.used) of \(instances.limit)",
-                    why: "the next leader cannot watch, and finds changes by comparing every so often",
+                    why: "the next leader cannot watch, and finds changes by periodic comparison",
                     remedy: Self.raise(instances, to: max(instances.limit * 4, 1_024))))
         }
         let needed = (leader == nil ? directories : 0) + 2
@@ -96,14 +99,14 @@ struct WatchingFacts: Sendable {
                 Finding(
                     .inotifyWatches, .warning, item: watches.name,
                     "\(watches.used) of \(watches.limit) inotify watches of this user are taken, and the container has \(directories) directories",
-                    why: "what is in the directories that are not watched is found by comparing every so often",
+                    why: "changes in the directories that are not watched are found by periodic comparison",
                     remedy: Self.raise(watches, to: max(watches.limit * 4, (watches.used + directories) * 2, 524_288))))
         }
         return found
     }
 
     private static func raise(_ limit: Limit, to enough: Int) -> String {
-        "'sysctl \(limit.name)=\(enough)' would do, or fewer programs that watch"
+        "raise the limit: 'sysctl \(limit.name)=\(enough)'; or run fewer programs that watch"
     }
 }
 
@@ -182,10 +185,10 @@ extension CheckedContainer {
             let map = try? WritableMap(file, size: MemberTableLayout.size)
         else { return nil }
         map.store64(MemberTableLayout.probedAt, UInt64(bitPattern: monotonicNanoseconds()))
-        let question = map.add32(MemberTableLayout.probed, 1) &+ 1
+        let probe = map.add32(MemberTableLayout.probed, 1) &+ 1
         guard (try? file.touch()) != nil else { return nil }
         let deadline = Deadline(after: .milliseconds(1_500))
-        while Int32(bitPattern: map.load32(MemberTableLayout.replied) &- question) < 0 {
+        while Int32(bitPattern: map.load32(MemberTableLayout.replied) &- probe) < 0 {
             // The leader has given up its term meanwhile, or died.
             if !isHeld(ContainerLock.leadership(term: term)) { return nil }
             if deadline.isOver { return false }
@@ -210,7 +213,7 @@ extension Journal {
                 place = entry.position
                 guard let record = entry.record, record.kind == .degraded, !record.purpose.isEmpty else { continue }
                 return (printable(record.path), printable(record.purpose))
-            case .end, .lost, nil: return ("", "watching is incomplete; the record that says why is gone")
+            case .end, .lost, nil: return ("", "watching is incomplete; the record with the reason is gone")
             }
         }
         return nil

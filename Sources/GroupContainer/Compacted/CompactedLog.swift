@@ -229,7 +229,7 @@ extension CompactedLog {
     ) throws(LogFailure) -> LogPosition {
         guard let damage = error.damage else { throw error }
         if let place = try? log.placeBehindBroken(position) {
-            diagnostics.tell(State.damage.code, item: error.file, "a record was passed over: \(damage.cause)")
+            diagnostics.report(State.damage.code, item: error.file, "a record was passed over: \(damage.cause)")
             return place
         }
         if isReadOnly { throw error }
@@ -334,7 +334,7 @@ extension CompactedLog {
             state.apply(body, at: sequence, isControl: isControl)
         }
         if broken > 0 {
-            diagnostics.tell(
+            diagnostics.report(
                 State.damage.code, item: file.name, count: broken,
                 "records that do not fit their checksums were left out; \(State.damage.meaning)")
         }

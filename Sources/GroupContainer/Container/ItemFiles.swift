@@ -105,7 +105,7 @@ extension OpenContainer {
     }
 
     /// The form of `withFile` that opens the file in another table of descriptors, for files that the program has not
-    /// asked to read: it may hold locks on the file, which a close in its own table would release.
+    /// named: the program may hold locks on the file, which a close in its own table would release.
     private func withFileAside<Answer>(
         _ location: ItemLocation, operation: String,
         _ body: (borrowing FileDescriptor, FileStatus, _ staging: borrowing FileDescriptor) throws(Errno) -> Answer

@@ -142,7 +142,7 @@ enum Membership {
             UnfinishedName.bytes(slot: slot, nonce: nonce, randomBytes(8))
         }
         configuration.isAbandoned = { [weak memberTable] in memberTable?.isAbandoned($0) ?? false }
-        configuration.report = { diagnostics.tell($0) }
+        configuration.report = { diagnostics.report($0) }
         let log = try SegmentedLog.open("journal", in: directory.ownDirectory("journal"), configuration)
         if isAlone {
             if repairing { _ = try translating(log.repair(isAlone: true)) }
@@ -190,7 +190,7 @@ enum Membership {
         var configuration = LogConfiguration(
             identity: origin, incarnation: incarnation, writer: nil, fileMode: directory.fileMode)
         configuration.awaitsRecovery = awaitsRecovery
-        configuration.report = { diagnostics.tell($0) }
+        configuration.report = { diagnostics.report($0) }
         let log = try SegmentedLog.open("journal", in: directory.journalDirectory(), configuration)
         return OpenContainer(
             directory: directory, format: format, hashKey: hashKey, lockFile: lockFile, memberTable: memberTable,

@@ -87,14 +87,14 @@ final class ContainersInside {
 
     /// Checks, after the rename, that no process has created a container in the directory since the directory was
     /// searched. (A process that is about to open a container finds that it was moved.)
-    func checkNobodyCame(_ name: [UInt8], in directory: borrowing FileDescriptor) throws(Obstacle) {
+    func checkNoneCreated(_ name: [UInt8], in directory: borrowing FileDescriptor) throws(Obstacle) {
         try Self.each(name, in: directory) { (path, group) throws(Errno) in
             if held[path] == nil, try ContainerHold.hasMember(group) { throw .busy }
         }
     }
 
     /// Checks that no process has one of the containers open. Errors: `busy`, `accessDenied`
-    static func checkNobodyIsThere(_ name: [UInt8], in directory: borrowing FileDescriptor) throws(Errno) {
+    static func checkNoneIsOpen(_ name: [UInt8], in directory: borrowing FileDescriptor) throws(Errno) {
         do throws(Obstacle) {
             try each(name, in: directory) { (_, group) throws(Errno) in
                 if try ContainerHold.hasMember(group) { throw .busy }

@@ -28,7 +28,7 @@ package final class Presence: Sendable {
     /// Returns whether this process or another is present under the name.
     package static func isThere(_ name: String, in container: Container) throws(CoordinationError) -> Bool {
         let opened = container.opened
-        return try locking("ask who is present") { () throws(LockFileFailure) in
+        return try locking("read the locks of") { () throws(LockFileFailure) in
             try HeldByte.isHeld(ContainerLock.presence(of: name, key: opened.hashKey), opened.lockManager)
         }
     }

@@ -81,8 +81,8 @@ public final class Access {
 
     /// Returns the location of an item's content: symbolic links were followed when the request was made.
     func location(_ path: ItemPath, for mode: LockMode, _ operation: String) throws(CoordinationError) -> ItemLocation {
-        let asked = try path.location(for: operation)
-        let location = locations[path] ?? asked
+        let requested = try path.location(for: operation)
+        let location = locations[path] ?? requested
         if isOver || !covers(location, for: mode) { throw notGranted(path, operation) }
         // A read of a path of the request was checked when it was resolved. In all other cases, a directory may have
         // become a container since.
@@ -92,8 +92,8 @@ public final class Access {
 
     /// Returns the location of an item for a call that needs no lock: the request need only name the item.
     func namedLocation(_ path: ItemPath, _ operation: String) throws(CoordinationError) -> ItemLocation {
-        let asked = try path.location(for: operation)
-        let location = locations[path] ?? asked
+        let requested = try path.location(for: operation)
+        let location = locations[path] ?? requested
         if isOver || (locations[path] == nil && !covers(location, for: .shared)) { throw notGranted(path, operation) }
         if locations[path] == nil { try container.checkIsOurs(location, operation) }
         return location
@@ -102,10 +102,10 @@ public final class Access {
     /// Returns the location of the entry itself, also where it is a symbolic link, and its status. A directory must
     /// have been granted with everything below it, because the caller moves or removes all of it.
     func entry(_ path: ItemPath, _ operation: String) throws(CoordinationError) -> (ItemLocation, FileStatus) {
-        let asked = try path.location(for: operation)
+        let requested = try path.location(for: operation)
         // An item that was moved while its lock was awaited is at its new location.
         let isNamed = intents.contains { $0.path == path && $0.isStructural }
-        let location = isNamed ? locations[path] ?? asked : asked
+        let location = isNamed ? locations[path] ?? requested : requested
         if isOver || !covers(location, for: .exclusive) { throw notGranted(path, operation) }
         try container.checkIsOurs(location, operation)
         guard let status = try status(of: location, operation) else {

@@ -1,7 +1,7 @@
 // Imports nothing: no file, clock or process.
 
 /// The version of an item's content: a number that each change of the item increases. Two generations of one item can
-/// be compared; those of different items say in which order the items were changed.
+/// be compared; those of different items show in which order the items were changed.
 public struct Generation: RawRepresentable, Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
     /// The number, as it stands in the journal: the sequence number of the change's record.
     public let rawValue: UInt64

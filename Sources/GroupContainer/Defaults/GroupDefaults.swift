@@ -207,8 +207,8 @@ extension CompactedLog<SuiteState> {
         do {
             try catchUp(&fold)
         } catch {
-            diagnostics.tell(
-                .defaultsUnreadable, item: error.file, "the values before are given: \(CoordinationError(error))")
+            diagnostics.report(
+                .defaultsUnreadable, item: error.file, "the previous values are returned: \(CoordinationError(error))")
         }
     }
 }

@@ -203,7 +203,7 @@ struct KeyFeed: Feed {
                 // before.
                 guard let file = try translating(store.log.file(entry.position.file)) else { continue }
                 position = file.positionAfterPreamble
-            case .entry(let entry): tell(entry)
+            case .entry(let entry): report(entry)
             case .end: return nil
             // The records in a gap are lost; only the values that are set now count.
             case .gap, .lost: try compare()
@@ -211,7 +211,7 @@ struct KeyFeed: Feed {
         }
     }
 
-    private mutating func tell(_ entry: LogEntry) {
+    private mutating func report(_ entry: LogEntry) {
         (front, position) = (position, entry.position)
         guard !entry.isControl, let record = try? SuiteRecord(decoding: entry.body) else {
             // The state that a compacted segment begins with is known already.

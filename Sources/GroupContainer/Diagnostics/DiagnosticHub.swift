@@ -52,12 +52,12 @@ package final class DiagnosticHub: Sendable {
 
     private let state = Guarded(State())
     /// The number of listeners; one more while the container is opened.
-    private let heard = Atomic<Int>(1)
+    private let listenerCount = Atomic<Int>(1)
     private static let keptEarly = 64
 
     /// Records an event. To be called from any thread. The text is made only if there is a listener.
-    func tell(_ code: Diagnostic.Code, item: String? = nil, count: Int = 1, _ text: @autoclosure () -> String) {
-        if heard.load(ordering: .relaxed) == 0 { return }
+    func report(_ code: Diagnostic.Code, item: String? = nil, count: Int = 1, _ text: @autoclosure () -> String) {
+        if listenerCount.load(ordering: .relaxed) == 0 { return }
         let event = Diagnostic(code: code, item: item, text: text(), count: count, timeNanoseconds: wallNanoseconds())
         let listeners = state.withLock { state in
             if state.listeners.isEmpty && state.early.count < Self.keptEarly { state.early.append(event) }
@@ -67,10 +67,10 @@ package final class DiagnosticHub: Sendable {
     }
 
     /// Ends the time of opening: the container is open now.
-    func finishOpening() { heard.subtract(1, ordering: .relaxed) }
+    func finishOpening() { listenerCount.subtract(1, ordering: .relaxed) }
 
     func add(_ listener: DiagnosticQueue) {
-        heard.add(1, ordering: .relaxed)
+        listenerCount.add(1, ordering: .relaxed)
         let early = state.withLock { state in
             state.listeners[ObjectIdentifier(listener)] = listener
             defer { state.early = [] }
@@ -80,7 +80,7 @@ package final class DiagnosticHub: Sendable {
     }
 
     func remove(_ listener: DiagnosticQueue) {
-        heard.subtract(1, ordering: .relaxed)
+        listenerCount.subtract(1, ordering: .relaxed)
         _ = state.withLock { $0.listeners.removeValue(forKey: ObjectIdentifier(listener)) }
     }
 }

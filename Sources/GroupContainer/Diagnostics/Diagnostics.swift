@@ -27,7 +27,7 @@ extension Diagnostic: StreamElement {
 
 /// The events about this process's part in a container, as they happen, without end. The sequence collects them from
 /// when it was made, and keeps the latest 256: where more come than are taken, the oldest are dropped, and one
-/// `eventsDropped` has their number. For one consumer; another one asks the container for its own.
+/// `eventsDropped` has their number. For one consumer; another one gets its own from the container.
 public typealias Diagnostics = FollowerSequence<Diagnostic>
 
 extension Container {

@@ -62,20 +62,20 @@ extension LogDamage {
 
 extension DiagnosticHub {
     /// Records an event of a log.
-    func tell(_ event: LogEvent) {
+    func report(_ event: LogEvent) {
         switch event {
         case .recovered(let file, let end):
-            tell(
+            report(
                 .journalRecovered, item: file,
                 "recovered, after a restart of the machine or as a copy: it is whole up to byte \(end)")
         case .cut(let file, let offset, let damage):
-            tell(
+            report(
                 .journalCut, item: file,
                 "it ends at byte \(offset) now, and the journal goes on in the next file: \(damage.cause)")
         case .notDurable(let file, let errno):
-            tell(.journalNotDurable, item: file, "the disk refused to keep it: \(errno)")
+            report(.journalNotDurable, item: file, "the disk refused to keep it: \(errno)")
         case .rewritten(let file):
-            tell(.journalRenewed, item: file, "what the disk had refused was written again, and kept")
+            report(.journalRenewed, item: file, "what the disk had refused was written again, and kept")
         }
     }
 }

@@ -125,8 +125,8 @@ public struct Change: Hashable, Sendable {
     /// Whether the change was made under a lock.
     public var isCoordinated: Bool { by != nil }
 
-    private init?(_ told: ReportedPart, of record: ChangeRecord, sequence: SequenceNumber, cursor: Cursor) {
-        let part = told.part
+    private init?(_ reported: ReportedPart, of record: ChangeRecord, sequence: SequenceNumber, cursor: Cursor) {
+        let part = reported.part
         switch part.kind {
         case .created: kind = .created
         case .modified: kind = .modified
@@ -136,14 +136,14 @@ public struct Change: Hashable, Sendable {
         case .touched: kind = .touched
         case .term, .degraded, .transaction: return nil
         }
-        (self.sequence, self.cursor, generation) = (sequence, cursor, told.generation ?? sequence.rawValue)
+        (self.sequence, self.cursor, generation) = (sequence, cursor, reported.generation ?? sequence.rawValue)
         path = ItemPath(bytes: part.path)
         type = part.state?.type
         takesDirectory =
             part.wasDirectory || (part.kind == .moved && type == .directory)
             || (part.kind == .exchanged && (type == .directory || part.otherState?.type == .directory))
         size = part.state?.size
-        mayReplace = told.mayReplace
+        mayReplace = reported.mayReplace
         if record.isCoordinated {
             by = Author(processIdentifier: record.processIdentifier, purpose: printable(record.purpose))
         }
@@ -162,8 +162,8 @@ public struct Change: Hashable, Sendable {
             return [Change(degraded: record, sequence: sequence, cursor: cursor)]
         }
         if entry.isControl { return [] }
-        guard let told = try FilteredChange.told(record.changes, by: filter, before: before) else { return nil }
-        var changes = told.compactMap { Change($0, of: record, sequence: sequence, cursor: cursor) }
+        guard let reported = try FilteredChange.reported(record.changes, by: filter, before: before) else { return nil }
+        var changes = reported.compactMap { Change($0, of: record, sequence: sequence, cursor: cursor) }
             .filter(filter.wants)
         if record.kind == .transaction || changes.count > 1 {
             let identifier = Self.identifier(of: record, sequence)

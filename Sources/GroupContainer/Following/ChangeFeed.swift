@@ -14,7 +14,7 @@ struct ChangeFeed: Feed {
     private(set) var position: LogPosition
     /// A transaction, how many of its changes were returned, and the place behind it. The changes are counted rather
     /// than removed, as copies of the reader share them.
-    private var rest: (changes: [Change], told: Int, behind: LogPosition)?
+    private var rest: (changes: [Change], reported: Int, behind: LogPosition)?
     /// Whether the place was not found, or what came behind it is gone: a `rescan` comes next.
     private var isLost = false
     /// Whether a snapshot is still to be taken. Snapshots are taken when they are read, so that a sequence can be made
@@ -128,11 +128,11 @@ struct ChangeFeed: Feed {
         }
         let memberTable = container.memberTable
         let place = memberTable.map.load64(MemberTableLayout.degraded)
-        let said = LogPosition(file: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
+        let marker = LogPosition(file: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
         // A record that lies ahead will be read.
-        if place == 0 || (said.file, said.offset) >= (position.file, position.offset) { return }
+        if place == 0 || (marker.file, marker.offset) >= (position.file, position.offset) { return }
         guard container.hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term)) else { return }
-        try? container.journal.read(from: said) { record in
+        try? container.journal.read(from: marker) { record in
             if record.kind != .degraded { return false }
             notice = Change(degraded: record, sequence: self.place.sequence, cursor: self.place)
             return true
@@ -146,12 +146,14 @@ struct ChangeFeed: Feed {
         guard let readOnly = container.readOnly, absence?.isDue(at: now) == true,
             let isNews = absence?.look(isThere: container.hasWatchingLeader, at: now)
         else { return false }
-        if isNews == .returned { container.diagnostics.tell(.watchingComplete, "a member that may write watches now") }
+        if isNews == .returned {
+            container.diagnostics.report(.watchingComplete, "a member that may write watches now")
+        }
         if isNews != .missing { return false }
         let reason =
             "this process can only read it (\(readOnly.reason)), and no member that may write follows: changes made without "
-            + "coordination are told once one does; run watch-group where the container can be written"
-        container.diagnostics.tell(.watchingDegraded, reason)
+            + "coordination are recorded once one does; run watch-group where the container can be written"
+        container.diagnostics.report(.watchingDegraded, reason)
         notice = Change(
             .degraded(reason: reason), sequence: place.sequence, cursor: place, time: wallNanoseconds())
         return true
@@ -172,10 +174,10 @@ struct ChangeFeed: Feed {
     }
 
     private mutating func nextOfTransaction() -> Change? {
-        guard let (changes, told, behind) = rest else { return nil }
-        rest?.told += 1
-        if told + 1 == changes.count { (position, rest) = (behind, nil) }
-        return changes[told]
+        guard let (changes, reported, behind) = rest else { return nil }
+        rest?.reported += 1
+        if reported + 1 == changes.count { (position, rest) = (behind, nil) }
+        return changes[reported]
     }
 
     private mutating func step() throws(CoordinationError) -> Journal.Step {
@@ -185,7 +187,7 @@ struct ChangeFeed: Feed {
             // The files of a container that is removed go one after the other.
             if container.isGone { throw container.removed("follow") }
             if error.code == .damaged {
-                container.diagnostics.tell(.damageMet, item: error.item, "a follower met it: \(error.reason)")
+                container.diagnostics.report(.damageMet, item: error.item, "a follower met it: \(error.reason)")
             }
             // What was there cannot be read. A caller that calls again has had the error.
             if error.code == .damaged, let end = try? container.journal.log.end() { (position, isLost) = (end, true) }

@@ -12,30 +12,30 @@ struct ReportedPart: Equatable, Sendable {
 
     /// Returns the change of an item that was moved in from where the filter lets nothing through.
     static func arrival(_ path: [UInt8], _ state: ItemState?) -> ReportedPart {
-        var told = ReportedPart(ChangePart(kind: .created, path: path, state: state))
-        told.mayReplace = true
-        return told
+        var reported = ReportedPart(ChangePart(kind: .created, path: path, state: state))
+        reported.mayReplace = true
+        return reported
     }
 }
 
 /// The changes of a record that a filter's paths let through, for a follower that keeps a copy of what it gets.
 struct FilteredChange {
     private let filter: ChangeFilter
-    private var told: [ReportedPart] = []
+    private var reported: [ReportedPart] = []
 
     private init(_ filter: ChangeFilter) { self.filter = filter }
 
     /// Returns the changes that the filter lets through. `before` returns the tree before the record; it is called only
     /// if that matters: a directory crosses the filter's border, and the items in it have no changes of their own.
     /// Returns nil if `before` does, since the changes cannot be decided then.
-    static func told<Failure: Error>(
+    static func reported<Failure: Error>(
         _ changes: [ChangePart], by filter: ChangeFilter, before: () throws(Failure) -> TreeIndex?
     ) throws(Failure) -> [ReportedPart]? {
         if !filter.concernsPaths { return changes.map { ReportedPart($0) } }
         var parts = FilteredChange(filter)
         var treeIndex: TreeIndex?
         for (index, change) in changes.enumerated() {
-            if parts.tellWithoutLooking(change) {
+            if parts.reportWithoutLooking(change) {
                 treeIndex?.apply(change, at: 0)
                 continue
             }
@@ -44,45 +44,45 @@ struct FilteredChange {
                 for earlier in changes[..<index] { treeIndex?.apply(earlier, at: 0) }
             }
             guard let known = treeIndex else { return nil }
-            parts.tell(change, known)
+            parts.report(change, known)
             if index + 1 < changes.count { treeIndex?.apply(change, at: 0) }
         }
-        return parts.told
+        return parts.reported
     }
 
-    private mutating func tell(_ part: ChangePart) { told.append(ReportedPart(part)) }
+    private mutating func report(_ part: ChangePart) { reported.append(ReportedPart(part)) }
 
     /// Adds a change, if the filter lets it through. Returns false if that depends on what is in the directories.
-    private mutating func tellWithoutLooking(_ change: ChangePart) -> Bool {
+    private mutating func reportWithoutLooking(_ change: ChangePart) -> Bool {
         let isIn = filter.includes(change.path)
         switch change.kind {
         case .removed:
-            if isIn || (change.wasDirectory && filter.coverage(below: change.path) != .none) { tell(change) }
-        case .moved: return tellMove(change, isIn)
-        case .exchanged: return tellExchange(change, isIn)
-        default: if isIn { tell(change) }
+            if isIn || (change.wasDirectory && filter.coverage(below: change.path) != .none) { report(change) }
+        case .moved: return reportMove(change, isIn)
+        case .exchanged: return reportExchange(change, isIn)
+        default: if isIn { report(change) }
         }
         return true
     }
 
-    private mutating func tellMove(_ change: ChangePart, _ isIn: Bool) -> Bool {
+    private mutating func reportMove(_ change: ChangePart, _ isIn: Bool) -> Bool {
         guard let from = change.from else { return true }
         let wasIn = filter.includes(from)
         let isDirectory = change.state?.type == .directory
         let (old, new) = (filter.coverage(below: from), filter.coverage(below: change.path))
         if !isIn && (!isDirectory || new == .none) {
-            if wasIn || (isDirectory && old != .none) { tell(Self.removal(from, wasDirectory: isDirectory)) }
+            if wasIn || (isDirectory && old != .none) { report(Self.removal(from, wasDirectory: isDirectory)) }
         } else if wasIn == isIn && (!isDirectory || filter.coversAlike(below: from, change.path)) {
-            tell(change)
+            report(change)
         } else if !isDirectory {
-            tell(ReportedPart.arrival(change.path, change.state))
+            report(ReportedPart.arrival(change.path, change.state))
         } else {
             return false
         }
         return true
     }
 
-    private mutating func tellExchange(_ change: ChangePart, _ isIn: Bool) -> Bool {
+    private mutating func reportExchange(_ change: ChangePart, _ isIn: Bool) -> Bool {
         guard let other = change.from else { return true }
         let otherIsIn = filter.includes(other)
         let holdsDirectory = change.state?.type == .directory || change.otherState?.type == .directory
@@ -90,13 +90,13 @@ struct FilteredChange {
             let (here, there) = (filter.coverage(below: change.path), filter.coverage(below: other))
             if !isIn && !otherIsIn && here == .none && there == .none { return true }
             guard isIn == otherIsIn && filter.coversAlike(below: change.path, other) else { return false }
-            tell(change)
+            report(change)
         } else if isIn && otherIsIn {
-            tell(change)
+            report(change)
         } else if isIn {
-            tell(ChangePart(kind: .modified, path: change.path, state: change.state))
+            report(ChangePart(kind: .modified, path: change.path, state: change.state))
         } else if otherIsIn {
-            tell(ChangePart(kind: .modified, path: other, state: change.otherState))
+            report(ChangePart(kind: .modified, path: other, state: change.otherState))
         }
         return true
     }
@@ -106,12 +106,12 @@ struct FilteredChange {
     }
 
     /// Adds the changes of the items one by one, from the tree before the record.
-    private mutating func tell(_ change: ChangePart, _ treeIndex: TreeIndex) {
+    private mutating func report(_ change: ChangePart, _ treeIndex: TreeIndex) {
         guard let from = change.from, let old = try? ItemLocation(from), let new = try? ItemLocation(change.path)
         else { return }
         if change.kind == .moved {
             if filter.includes(from) && filter.includes(change.path) {
-                tell(change)
+                report(change)
                 adjust(Self.tree(at: old, treeIndex).dropFirst(), movedTo: new, from: old)
             } else {
                 relocate(Self.tree(at: old, treeIndex), to: new, from: old, change.state)
@@ -122,7 +122,7 @@ struct FilteredChange {
         let (here, there) = (Self.tree(at: new, treeIndex), Self.tree(at: old, treeIndex))
         for tree in [here, there] {
             for item in tree.reversed() where filter.includes(item.place.bytes) {
-                tell(Self.removal(item.place.bytes, wasDirectory: item.item.state.type == .directory))
+                report(Self.removal(item.place.bytes, wasDirectory: item.item.state.type == .directory))
             }
         }
         create(there, at: new, from: old, change.state)
@@ -148,11 +148,11 @@ struct FilteredChange {
     ) {
         for (place, item) in inner.reversed() where filter.includes(place.bytes) {
             let path = Self.moved(place, to: new, from: old)
-            if !filter.includes(path) { tell(Self.removal(path, wasDirectory: item.state.type == .directory)) }
+            if !filter.includes(path) { report(Self.removal(path, wasDirectory: item.state.type == .directory)) }
         }
         for (place, item) in inner where !filter.includes(place.bytes) {
             let path = Self.moved(place, to: new, from: old)
-            if filter.includes(path) { tell(creation(path, item)) }
+            if filter.includes(path) { report(creation(path, item)) }
         }
     }
 
@@ -160,14 +160,14 @@ struct FilteredChange {
         ReportedPart(ChangePart(kind: .created, path: path, state: item.state), generation: item.generation)
     }
 
-    private mutating func tell(_ part: ReportedPart) { told.append(part) }
+    private mutating func report(_ part: ReportedPart) { reported.append(part) }
 
     private mutating func create(_ tree: Tree, at new: ItemLocation, from old: ItemLocation, _ state: ItemState?) {
         for (place, item) in tree {
             let path = Self.moved(place, to: new, from: old)
             if !filter.includes(path) { continue }
             let isTop = place == old
-            told.append(
+            reported.append(
                 isTop
                     ? ReportedPart(ChangePart(kind: .created, path: path, state: state ?? item.state))
                     : creation(path, item))
@@ -182,19 +182,19 @@ struct FilteredChange {
             if item.state.type == .directory || !filter.includes(place.bytes) {
                 let isTop = place == old
                 if isIn {
-                    tell(isTop ? .arrival(path, state) : creation(path, item))
+                    report(isTop ? .arrival(path, state) : creation(path, item))
                 }
             } else if isIn {
-                tell(
+                report(
                     ReportedPart(
                         ChangePart(kind: .moved, path: path, from: place.bytes, state: item.state),
                         generation: item.generation))
             } else {
-                tell(Self.removal(place.bytes, wasDirectory: false))
+                report(Self.removal(place.bytes, wasDirectory: false))
             }
         }
         for (place, item) in tree.reversed() where item.state.type == .directory && filter.includes(place.bytes) {
-            tell(Self.removal(place.bytes, wasDirectory: true))
+            report(Self.removal(place.bytes, wasDirectory: true))
         }
     }
 }

@@ -3,7 +3,7 @@ import GroupLog
 /// The items of a container at one position of its journal, one by one: directories before their content.
 struct Listing: Sendable {
     private let items: [(place: ItemLocation, item: TreeIndex.Item)]
-    private var told = 0
+    private var index = 0
     /// The position in the journal.
     let position: LogPosition
 
@@ -20,8 +20,8 @@ struct Listing: Sendable {
 
     /// Returns the next item; nil after the last.
     mutating func next() -> (place: ItemLocation, item: TreeIndex.Item)? {
-        if told == items.count { return nil }
-        defer { told += 1 }
-        return items[told]
+        if index == items.count { return nil }
+        defer { index += 1 }
+        return items[index]
     }
 }

@@ -55,7 +55,7 @@ extension OpenContainer {
         do {
             return try tryToKeepJournal(read)
         } catch {
-            diagnostics.tell(
+            diagnostics.report(
                 .checkpointFailed, item: error.item,
                 "no checkpoint was made, and the journal stays longer: \(error.reason)")
             throw error
@@ -102,7 +102,7 @@ extension OpenContainer {
             at: place, fileSalt: file.header.salt, newestTerm: tree.newestTerm)
         try journal.checkpoint.replace(by: tree.treeIndex, header)
         journal.checkpointed.withLock { $0 = place }
-        diagnostics.tell(
+        diagnostics.report(
             .checkpointWritten, item: CheckpointFile.label,
             "\(tree.treeIndex.items.count) items, as of change \(place.sequence)")
     }
@@ -121,9 +121,9 @@ extension OpenContainer {
             dropped.append(number)
         }
         if let oldest = dropped.last {
-            diagnostics.tell(
+            diagnostics.report(
                 .journalFilesDropped, item: journal.log.name, count: dropped.count,
-                "files up to \(oldest).log went; who comes back to a place in them compares everything")
+                "files up to \(oldest).log were dropped; a follower with a cursor in them compares everything")
         }
     }
 

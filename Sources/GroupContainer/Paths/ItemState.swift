@@ -6,7 +6,7 @@ import GroupBytes
 public enum ItemType: UInt8, Sendable, CaseIterable {
     case file = 1
     case directory = 2
-    case link = 3
+    case symbolicLink = 3
     /// A socket, a FIFO or a device.
     case other = 4
 }

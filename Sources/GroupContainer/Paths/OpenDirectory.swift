@@ -10,7 +10,7 @@ final class OpenDirectory: Sendable {
 extension ItemState {
     init(_ status: FileStatus, contentHash: UInt64?) {
         let type: ItemType =
-            status.isRegularFile ? .file : status.isDirectory ? .directory : status.isLink ? .link : .other
+            status.isRegularFile ? .file : status.isDirectory ? .directory : status.isLink ? .symbolicLink : .other
         self.init(
             type: type, inode: status.inode, size: status.size, modified: status.modified, changed: status.changed,
             mode: status.permissions, owner: status.owner, group: status.group, contentHash: contentHash,

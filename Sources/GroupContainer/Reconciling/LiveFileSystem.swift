@@ -20,7 +20,7 @@ final class LiveFileSystem {
     private static let openDirectories = 64
     private var last: (location: ItemLocation?, directory: OpenDirectory)?
     /// Whether no process held a lock for writing when this round first probed; nil before that.
-    private var nobodyHolds: Bool?
+    private var isUnlocked: Bool?
     /// The round's beginning by the wall clock, like the dates that it is compared with.
     private var roundBegan = wallNanoseconds()
 
@@ -49,7 +49,7 @@ final class LiveFileSystem {
     func beginRound() {
         directories = [:]
         last = nil
-        nobodyHolds = nil
+        isUnlocked = nil
         roundBegan = wallNanoseconds()
     }
 
@@ -145,13 +145,13 @@ extension LiveFileSystem: WatchedFileSystem {
     func isFresh(_ state: ItemState) -> Bool { state.changed > roundBegan - 50_000_000 }
 
     func isBusy(_ locations: [ItemLocation], in directories: [ItemLocation]) throws(CoordinationError) -> Bool {
-        let asked = locations.filter { !(lock?.covers($0, for: .shared) ?? false) }
-        if asked.isEmpty && directories.isEmpty { return false }
+        let uncovered = locations.filter { !(lock?.covers($0, for: .shared) ?? false) }
+        if uncovered.isEmpty && directories.isEmpty { return false }
         // A writer that got its lock since the round began has announced its operation, which is checked below, or
         // causes another event. With a lock of the caller's, other locks are not waited for: the locations that it does
         // not cover are directories, which no process writes in place.
-        if lock == nil, try !nobodyHoldsAnything() {
-            for location in asked {
+        if lock == nil, try !hasNoLockHolder() {
+            for location in uncovered {
                 // A writer holds the whole block; a waiter that is only at its turnstile does not hold this byte.
                 let byte = LockRange(location, key: container.hashKey).sharedByte
                 if try isHeld(ByteRange(start: byte, length: 1)) { return true }
@@ -160,7 +160,7 @@ extension LiveFileSystem: WatchedFileSystem {
         // The member table has to be read after the disk, which the caller read before this call.
         SharedMap.fence()
         if !container.memberTable.hasInFlight { return false }
-        let blocks = asked.map { LockRange($0, key: container.hashKey).start }
+        let blocks = uncovered.map { LockRange($0, key: container.hashKey).start }
         let subtrees = directories.map { LockRange($0, key: container.hashKey).subtree }
         var isUnfinished = false
         for slot in container.memberTable.slotsWithInFlight() {
@@ -178,7 +178,7 @@ extension LiveFileSystem: WatchedFileSystem {
                 if isOfOne { isUnfinished = true }
             }
         }
-        return isUnfinished ? try !finishDead(asked) : false
+        return isUnfinished ? try !finishDead(uncovered) : false
     }
 
     /// Has what a dead member left half done finished: the process that gets the lock does that. Returns false if
@@ -196,11 +196,11 @@ extension LiveFileSystem: WatchedFileSystem {
         }
     }
 
-    private func nobodyHoldsAnything() throws(CoordinationError) -> Bool {
-        if let nobodyHolds { return nobodyHolds }
+    private func hasNoLockHolder() throws(CoordinationError) -> Bool {
+        if let isUnlocked { return isUnlocked }
         let answer = try !isHeld(
             ByteRange(start: LockRange.all.first, length: LockRange.all.last - LockRange.all.first))
-        nobodyHolds = answer
+        isUnlocked = answer
         return answer
     }
 

@@ -64,7 +64,7 @@ struct Reconciler<View: FileSystemView> {
         for (location, why) in rest { taken.add(location, why) }
         var gone: [ItemLocation] = []
         for location in taken.order where !view.isSuperseded {
-            switch try reconcile(location, taken.hints[location] ?? .comparison, tellsRemoval: false) {
+            switch try reconcile(location, taken.hints[location] ?? .comparison, recordsRemoval: false) {
             case .gone: if !taken.awaitsEventOfRemoval(location) { gone.append(location) }
             case .wrote: wrote = true
             case .nothing, .postponed: break
@@ -92,7 +92,7 @@ struct Reconciler<View: FileSystemView> {
     }
 
     private mutating func reconcile(
-        _ location: ItemLocation, _ why: Hint, tellsRemoval: Bool
+        _ location: ItemLocation, _ why: Hint, recordsRemoval: Bool
     ) throws(CoordinationError) -> Outcome {
         var outcome = Outcome.nothing
         while true {
@@ -103,13 +103,13 @@ struct Reconciler<View: FileSystemView> {
             let found = try view.found(location)
             if found == nil {
                 vanished.append((location, why))
-                if known != nil && !tellsRemoval { return .gone }
+                if known != nil && !recordsRemoval { return .gone }
             }
             // The contents of a directory went before it, and may have been seen there a moment ago: they are compared
             // first.
             if found == nil, known?.type == .directory, !view.treeIndex.below(location).isEmpty {
                 for inner in view.treeIndex.below(location) {
-                    if try reconcile(inner, .comparison, tellsRemoval: true) == .wrote { outcome = .wrote }
+                    if try reconcile(inner, .comparison, recordsRemoval: true) == .wrote { outcome = .wrote }
                 }
                 if stamp != looked { continue }
                 postpone(location, why)
@@ -118,21 +118,21 @@ struct Reconciler<View: FileSystemView> {
             if found?.type != .directory, known?.type != .directory {
                 // Items that were made under a lock in a directory that was not recorded, or that has gone since.
                 for inner in view.treeIndex.below(location) {
-                    if try reconcile(inner, .comparison, tellsRemoval: true) == .wrote { outcome = .wrote }
+                    if try reconcile(inner, .comparison, recordsRemoval: true) == .wrote { outcome = .wrote }
                 }
             }
             let change = ExternalChange.decide(known: known, found: found, by: why)
             if change == .nothing { return outcome }
             if let found {
-                switch known == nil ? try tellDirectories(around: location) : .told {
-                case .told: break
+                switch known == nil ? try recordDirectories(around: location) : .recorded {
+                case .recorded: break
                 case .gone: return outcome
                 case .busy:
                     postpone(location, why)
                     return outcome == .wrote ? .wrote : .postponed
                 }
                 if let known, known.type == .directory, known.inode != found.inode || found.type != .directory {
-                    if try tellContents(ofReplaced: location) { outcome = .wrote }
+                    if try recordContents(ofReplaced: location) { outcome = .wrote }
                     if found.type != .directory && !view.treeIndex.below(location).isEmpty && stamp == looked {
                         postpone(location, why)
                         return outcome == .wrote ? .wrote : .postponed
@@ -193,14 +193,14 @@ struct Reconciler<View: FileSystemView> {
     private mutating func remove(_ location: ItemLocation) throws(CoordinationError) -> Bool {
         var wrote = false
         for inner in view.treeIndex.below(location) {
-            if try reconcile(inner, .comparison, tellsRemoval: true) == .wrote { wrote = true }
+            if try reconcile(inner, .comparison, recordsRemoval: true) == .wrote { wrote = true }
         }
         let isLeft = !view.treeIndex.below(location).isEmpty
         if isLeft, try view.found(location) == nil {
             postpone(location, .removal)
             return wrote
         }
-        return try reconcile(location, .removal, tellsRemoval: true) == .wrote || wrote
+        return try reconcile(location, .removal, recordsRemoval: true) == .wrote || wrote
     }
 
     /// Records the removal of the item that the journal has at `location`, its contents first. Another item, with the
@@ -238,16 +238,16 @@ struct Reconciler<View: FileSystemView> {
         vanished += places.map { ($0, .comparison) }
     }
 
-    enum Telling { case told, gone, busy }
+    enum ParentResult { case recorded, gone, busy }
 
     /// Records the directories around an item: a directory is recorded before its contents.
-    mutating func tellDirectories(around location: ItemLocation) throws(CoordinationError) -> Telling {
+    mutating func recordDirectories(around location: ItemLocation) throws(CoordinationError) -> ParentResult {
         for directory in location.ancestors where view.treeIndex[directory]?.type != .directory {
-            _ = try reconcile(directory, .comparison, tellsRemoval: false)
+            _ = try reconcile(directory, .comparison, recordsRemoval: false)
             if view.treeIndex[directory]?.type == .directory { continue }
             return postponed[directory] == nil ? .gone : .busy
         }
-        return .told
+        return .recorded
     }
 
     /// Returns the place in an array if the journal has a directory there, otherwise an empty array. A change that
@@ -258,12 +258,12 @@ struct Reconciler<View: FileSystemView> {
 
     /// Records the removals in a directory that went, and whose place another directory took. Returns true if a record
     /// was written.
-    private mutating func tellContents(ofReplaced directory: ItemLocation) throws(CoordinationError) -> Bool {
+    private mutating func recordContents(ofReplaced directory: ItemLocation) throws(CoordinationError) -> Bool {
         var wrote = false
         // What stands in the new directory is compared when it is listed: an item there that is written without pause
         // would keep this loop running.
         for inner in view.treeIndex.below(directory) where try view.found(inner) == nil {
-            if try reconcile(inner, .comparison, tellsRemoval: true) == .wrote { wrote = true }
+            if try reconcile(inner, .comparison, recordsRemoval: true) == .wrote { wrote = true }
         }
         return wrote
     }
@@ -272,7 +272,7 @@ struct Reconciler<View: FileSystemView> {
         postponed[location] = max(why, postponed[location] ?? why)
     }
 
-    /// Returns the next record that the item needs, or nil. The caller asks for another after each record, so a
+    /// Returns the next record that the item needs, or nil. The caller calls again after each record, so a
     /// replaced item gets its two records.
     private mutating func record(
         _ decided: ExternalChange, _ location: ItemLocation, _ why: Hint, known: ItemState?, found: ItemState?,

@@ -102,9 +102,9 @@ extension Reconciler {
             }
         }
         let order = goals.values.sorted { ($0.arrival.goal.depth, $0.number) < ($1.arrival.goal.depth, $1.number) }
-        var told: [ItemLocation?: [ItemLocation]] = [:]
+        var affected: [ItemLocation?: [ItemLocation]] = [:]
         for goal in order where !view.isSuperseded {
-            for place in [goal.arrival.goal, goal.origin] { told[place.parent, default: []].append(place) }
+            for place in [goal.arrival.goal, goal.origin] { affected[place.parent, default: []].append(place) }
             let isBrought = try bring(goal, goals, taken, [])
             if isBrought { wrote = true }
             // Either the directory was recorded already, perhaps without its contents. Or records of other processes
@@ -117,7 +117,7 @@ extension Reconciler {
             let hasLeft = view.treeIndex[goal.arrival.origin] == nil && view.treeIndex[goal.origin] == nil
             if isThere && hasLeft { settled.insert(goal.number) }
         }
-        for (directory, places) in told { try noteStrangeDirectory(around: places, directory) }
+        for (directory, places) in affected { try noteStrangeDirectory(around: places, directory) }
         for (number, arrival) in arrivals.enumerated() where !settled.contains(number) {
             rest(arrival.goal, .comparison)
             rest(arrival.origin, .removal)
@@ -141,8 +141,8 @@ extension Reconciler {
             guard let state = known, let origin = self.origin(of: goal, state, taken), origin != place,
                 !place.isBelow(origin), view.treeIndex[origin]?.type == state.type
             else { return wrote }
-            switch try tellDirectories(around: place) {
-            case .told: break
+            switch try recordDirectories(around: place) {
+            case .recorded: break
             case .gone: return wrote
             case .busy:
                 postpone(place, .comparison)
@@ -196,7 +196,9 @@ extension Reconciler {
     private func origin(of goal: Goal, _ state: ItemState, _ taken: Worklist) -> ItemLocation? {
         // The journal has the item at the goal.
         if view.treeIndex[goal.arrival.goal]?.inode == state.inode { return nil }
-        for told in [goal.arrival.origin, goal.origin] where view.treeIndex[told]?.inode == state.inode { return told }
+        for place in [goal.arrival.origin, goal.origin] where view.treeIndex[place]?.inode == state.inode {
+            return place
+        }
         guard let place = view.treeIndex.place(ofInode: state.inode), !taken.isRemoved(place) else { return nil }
         return place
     }

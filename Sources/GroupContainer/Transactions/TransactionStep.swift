@@ -60,10 +60,10 @@ struct TransactionStep {
     static func renameDirectory(
         _ name: [UInt8], in directory: borrowing FileDescriptor, to newName: [UInt8], in other: borrowing FileDescriptor
     ) throws(Errno) {
-        try ContainersInside.checkNobodyIsThere(name, in: directory)
+        try ContainersInside.checkNoneIsOpen(name, in: directory)
         try directory.rename(name, to: newName, in: other, replacing: false)
         do throws(Errno) {
-            try ContainersInside.checkNobodyIsThere(newName, in: other)
+            try ContainersInside.checkNoneIsOpen(newName, in: other)
         } catch {
             try other.rename(newName, to: name, in: directory, replacing: false)
             throw error

@@ -58,8 +58,9 @@ final class EventLoop: Sendable {
             for election in leaving {
                 leaders.removeAll { $0.election === election }
                 election.resign(tryingAgain: false)
-                election.container.diagnostics.tell(
-                    .leadershipEnded, "nobody follows here any more; another follower watches, if there is one")
+                election.container.diagnostics.report(
+                    .leadershipEnded,
+                    "this process has no follower any more; another one with a follower watches, if there is one")
             }
             let isDone = state.withLock { state in
                 let isDone = leaders.isEmpty && state.coming.isEmpty && state.leaving.isEmpty
@@ -69,7 +70,7 @@ final class EventLoop: Sendable {
             if isDone { return }
             let patience = backlog.isEmpty ? leaders.compactMap(\.leader.timeUntilNextWork).min() : 0
             let isReadable = (try? poller.wait(nanoseconds: patience)) ?? false
-            for entry in leaders { entry.leader.hear() }
+            for entry in leaders { entry.leader.readProbe() }
             if (isReadable || backlog.mayHaveMore) && backlog.hasRoom {
                 backlog.add(try? queue?.drain(atMost: Backlog.limit))
             }
@@ -90,7 +91,7 @@ final class EventLoop: Sendable {
             try leader.begin()
             return leader
         } catch {
-            tell(error, of: election.container)
+            report(error, of: election.container)
             election.resign(tryingAgain: true)
             return nil
         }
@@ -102,18 +103,18 @@ final class EventLoop: Sendable {
             if slice.isIncomplete { leader.compareEverything() }
             try leader.serve(slice.events.filter { leader.owns($0.watch) }, more: more)
             if leader.isSuperseded {
-                leader.container.diagnostics.tell(
+                leader.container.diagnostics.report(
                     .leadershipSuperseded, "another process watches now: this one did not answer for too long")
             }
             return !leader.isSuperseded
         } catch {
-            tell(error, of: leader.container)
+            report(error, of: leader.container)
             return false
         }
     }
 
-    private func tell(_ error: CoordinationError, of container: OpenContainer) {
-        container.diagnostics.tell(
+    private func report(_ error: CoordinationError, of container: OpenContainer) {
+        container.diagnostics.report(
             .leadershipFailed, item: error.item, "watching ended, and is tried again: \(error)")
     }
 }

@@ -30,7 +30,7 @@ final class Leader {
     /// Files whose content was not read: their content is read when there is nothing else to do.
     private var unhashed: [ItemLocation] = []
     private var rest: Int64 = 0
-    private var question: UInt32?
+    private var probe: UInt32?
 
     init(_ container: OpenContainer, term: UInt64, _ queue: InotifyQueue?) throws(CoordinationError) {
         (self.container, self.term, self.queue) = (container, term, queue)
@@ -67,7 +67,7 @@ final class Leader {
         if queue == nil { return }
         var directories: [ItemLocation?] = [nil]
         while let directory = directories.popLast() {
-            answer(isSettled: false)
+            reply(isSettled: false)
             guard let found = view.watchOnly(directory) else { continue }
             treeWatcher.watched(found.watch, directory, inode: found.inode, isContainer: found.isContainer)
             directories += found.directories
@@ -104,7 +104,7 @@ final class Leader {
 
     /// Reads the number of the last probe. To be called before events are read: what happened before that probe is
     /// among them.
-    func hear() { question = container.memberTable.map.load32(MemberTableLayout.probed) }
+    func readProbe() { probe = container.memberTable.map.load32(MemberTableLayout.probed) }
 
     /// Takes the events of its directories: all that there were or, with `more`, those up to now. Then works for a
     /// while.
@@ -112,19 +112,19 @@ final class Leader {
         view.beginRound()
         let here = events.prefix { !isRootMoved($0) }
         if events.contains(where: isRootMoved) { isMoved = true }
-        let told = here.compactMap { $0.watch == bell ? nil : DirectoryEvent($0) }
-        try treeWatcher.take(told, more: more)
-        backoff = told.isEmpty ? min(backoff * 2, Self.longest) : Self.shortest
+        let directoryEvents = here.compactMap { $0.watch == bell ? nil : DirectoryEvent($0) }
+        try treeWatcher.take(directoryEvents, more: more)
+        backoff = directoryEvents.isEmpty ? min(backoff * 2, Self.longest) : Self.shortest
         if monotonicNanoseconds() >= nextComparison { compareEverything() }
         defer { if view.takeAppended() { container.memberTable.wake(MemberTable.journalWord) } }
         try treeWatcher.work()
         if view.takeAppended() { container.memberTable.wake(MemberTable.journalWord) }
         noteComparison()
-        tellBlind()
-        try learn(isIdle: told.isEmpty && !more)
+        reportWatchGaps()
+        try learn(isIdle: directoryEvents.isEmpty && !more)
         // A checkpoint that cannot be written is tried again with the next change; older files of the journal stay
         // until then.
-        if told.isEmpty && isReady && !more { _ = try? container.keepCheckpoint(view.tree) }
+        if directoryEvents.isEmpty && isReady && !more { _ = try? container.keepCheckpoint(view.tree) }
         // The container's directory was moved: changes from now on happen elsewhere, and followers must not receive
         // them.
         if isMoved {
@@ -136,7 +136,7 @@ final class Leader {
         let isSettled = isReady && !more && treeWatcher.isSettled
         // The changes may be recorded by the next leader, which may not have come that far: no probe is answered.
         if isSuperseded { return }
-        answer(isSettled: isSettled, question)
+        reply(isSettled: isSettled, probe)
     }
 
     private func noteComparison() {
@@ -171,19 +171,19 @@ final class Leader {
 
     /// Answers a probe: writes into the member table that the leader is there, and whether everything from before the
     /// probe is in the journal.
-    private func answer(isSettled: Bool, _ question: UInt32? = nil) {
-        let asked = question ?? container.memberTable.map.load32(MemberTableLayout.probed)
-        let isNew = container.memberTable.map.load32(MemberTableLayout.replied) != asked
-        if isNew { container.memberTable.answer(asked, at: MemberTableLayout.replied) }
-        let settles = isSettled && container.memberTable.map.load32(MemberTableLayout.settled) != asked
-        if settles { container.memberTable.answer(asked, at: MemberTableLayout.settled) }
+    private func reply(isSettled: Bool, _ probe: UInt32? = nil) {
+        let probe = probe ?? container.memberTable.map.load32(MemberTableLayout.probed)
+        let isNew = container.memberTable.map.load32(MemberTableLayout.replied) != probe
+        if isNew { container.memberTable.reply(to: probe, at: MemberTableLayout.replied) }
+        let settles = isSettled && container.memberTable.map.load32(MemberTableLayout.settled) != probe
+        if settles { container.memberTable.reply(to: probe, at: MemberTableLayout.settled) }
         if isNew || settles { container.memberTable.wake(MemberTable.leaderWord) }
     }
 
-    private func tellBlind() {
+    private func reportWatchGaps() {
         while let news = view.blind.take() {
             let (path, reason) = WatchGapCause.text(news)
-            container.diagnostics.tell(
+            container.diagnostics.report(
                 reason.isEmpty ? .watchingComplete : .watchingDegraded, item: path.isEmpty ? nil : printable(path),
                 reason.isEmpty ? "everything is watched again" : reason)
             let record = ChangeRecord(

@@ -2,7 +2,7 @@ import GroupLocking
 import Dispatch
 import GroupSystemCalls
 
-/// A member's candidacy for the leadership, and its time as leader. A candidate waits in the kernel's queue for the
+/// A member's candidacy, and its term as leader. A candidate waits in the kernel's queue for the
 /// lock of the present term's byte, which the leader's death releases; the candidate that gets it opens the next term.
 /// The candidacy lasts as long as the member has a follower.
 final class LeaderElection: Sendable {
@@ -13,12 +13,12 @@ final class LeaderElection: Sendable {
         case idle
         /// The waiter is nil for the moment in which it is made: a byte that is free is granted before that is over.
         case waiting(LockFile.Handle, LockWaiter?)
-        case inOffice(LockFile.Handle, term: UInt64)
+        case elected(LockFile.Handle, term: UInt64)
         /// The member has no follower any more.
         case over
     }
     private let phase = Guarded(Phase.idle)
-    private let patience = Guarded(LeaderProbe())
+    private let probe = Guarded(LeaderProbe())
 
     private init(_ container: OpenContainer) { self.container = container }
 
@@ -54,15 +54,17 @@ final class LeaderElection: Sendable {
     /// The member's term as leader; nil if it is not the leader.
     var term: UInt64? {
         phase.withLock { phase in
-            if case .inOffice(_, let term) = phase { return term }
+            if case .elected(_, let term) = phase { return term }
             return nil
         }
     }
 
-    private static func byte(_ term: UInt64) -> ByteRange {
+    /// The byte of the lock file that candidates queue for: the leader of the term holds its lock.
+    private static func candidateByte(_ term: UInt64) -> ByteRange {
         ByteRange(start: ContainerLock.election(term: term), length: 1)
     }
-    private static func office(_ term: UInt64) -> ByteRange {
+    /// The byte of the lock file whose lock shows other processes that the leader of the term lives.
+    private static func leaderByte(_ term: UInt64) -> ByteRange {
         ByteRange(start: ContainerLock.leadership(term: term), length: 1)
     }
 
@@ -76,7 +78,7 @@ final class LeaderElection: Sendable {
             return true
         }
         guard isIdle else { return container.lockFile.giveBack(handle) }
-        let step = LockWaiter.Step(.exclusive, Self.byte(present))
+        let step = LockWaiter.Step(.exclusive, Self.candidateByte(present))
         let waiter = try? LockWaiter([step], on: handle.descriptor.number) { outcome in
             if outcome == .granted { self.accept(handle, after: present) } else { self.giveUp(handle) }
         }
@@ -119,16 +121,16 @@ final class LeaderElection: Sendable {
         enum Outcome { case elected, late, over }
         let outcome = phase.withLock { phase -> Outcome in
             guard case .waiting(let mine, _) = phase, mine === handle else { return .over }
-            phase = isFirst ? .inOffice(handle, term: next) : .idle
+            phase = isFirst ? .elected(handle, term: next) : .idle
             return isFirst ? .elected : .late
         }
         switch outcome {
         case .elected:
             container.memberTable.noteLeader()
-            container.diagnostics.tell(
+            container.diagnostics.report(
                 .leadershipTaken, "changes made without coordination are watched here: term \(next)")
             // The candidates that wait for this byte find a later term and wait for that one.
-            _ = try? handle.descriptor.tryLock(.none, Self.byte(present))
+            _ = try? handle.descriptor.tryLock(.none, Self.candidateByte(present))
             EventLoop.shared.adopt(self)
         case .late:
             // Another member opened a later term meanwhile: this one waits for that term's byte.
@@ -139,8 +141,8 @@ final class LeaderElection: Sendable {
     }
 
     private func opensTerm(_ next: UInt64, after present: UInt64, _ handle: LockFile.Handle) -> Bool {
-        (try? handle.descriptor.tryLock(.exclusive, Self.byte(next))) == true
-            && (try? handle.descriptor.tryLock(.exclusive, Self.office(next))) == true
+        (try? handle.descriptor.tryLock(.exclusive, Self.candidateByte(next))) == true
+            && (try? handle.descriptor.tryLock(.exclusive, Self.leaderByte(next))) == true
             && container.memberTable.begin(term: next, after: present)
     }
 
@@ -149,14 +151,14 @@ final class LeaderElection: Sendable {
     func lookAfterLeader() {
         let now = monotonicNanoseconds()
         let map = container.memberTable.map
-        let advice = patience.withLock { patience in
-            patience.look(
-                asked: map.load32(MemberTableLayout.probed), answered: map.load32(MemberTableLayout.replied),
-                askedAt: Int64(bitPattern: map.load64(MemberTableLayout.probedAt)), now: now)
+        let advice = probe.withLock { probe in
+            probe.look(
+                probed: map.load32(MemberTableLayout.probed), replied: map.load32(MemberTableLayout.replied),
+                probedAt: Int64(bitPattern: map.load64(MemberTableLayout.probedAt)), now: now)
         }
         switch advice {
         case .nothing: break
-        case .ask: _ = container.memberTable.ask()
+        case .probe: _ = container.memberTable.probe()
         case .takeOver: takeOver(from: map.load64(MemberTableLayout.term))
         }
     }
@@ -170,12 +172,12 @@ final class LeaderElection: Sendable {
         enum Outcome { case elected(LockWaiter?), over }
         let outcome = phase.withLock { phase -> Outcome in
             switch phase {
-            case .over, .inOffice: return .over
+            case .over, .elected: return .over
             case .idle:
-                phase = .inOffice(handle, term: present &+ 1)
+                phase = .elected(handle, term: present &+ 1)
                 return .elected(nil)
             case .waiting(_, let waiter):
-                phase = .inOffice(handle, term: present &+ 1)
+                phase = .elected(handle, term: present &+ 1)
                 return .elected(waiter)
             }
         }
@@ -184,7 +186,7 @@ final class LeaderElection: Sendable {
         case .elected(let waiter):
             waiter?.cancel()
             container.memberTable.noteLeader()
-            container.diagnostics.tell(
+            container.diagnostics.report(
                 .leadershipTaken,
                 "changes made without coordination are watched here: term \(present &+ 1), as the leader before did not answer"
             )
@@ -196,7 +198,7 @@ final class LeaderElection: Sendable {
     /// candidate again later. To be called on the event loop's thread.
     func resign(tryingAgain: Bool) {
         let handle = phase.withLock { phase -> LockFile.Handle? in
-            guard case .inOffice(let handle, _) = phase else { return nil }
+            guard case .elected(let handle, _) = phase else { return nil }
             phase = tryingAgain ? .idle : .over
             return handle
         }
@@ -209,7 +211,7 @@ final class LeaderElection: Sendable {
         enum Action { case nothing, cancel(LockWaiter), dismiss }
         let action = phase.withLock { phase -> Action in
             switch phase {
-            case .inOffice: return .dismiss
+            case .elected: return .dismiss
             case .waiting(_, let waiter):
                 phase = .over
                 return waiter.map(Action.cancel) ?? .nothing

@@ -5,8 +5,8 @@
 struct LeaderProbe: Equatable, Sendable {
     enum Advice: Equatable, Sendable {
         case nothing
-        /// Send a probe: increase `asked`.
-        case ask
+        /// Send a probe: increase the count of probes.
+        case probe
         /// Open the next term.
         case takeOver
     }
@@ -14,23 +14,23 @@ struct LeaderProbe: Equatable, Sendable {
     static let period: Int64 = 1_000_000_000
     static let patience: Int64 = 1_000_000_000
 
-    private var question: UInt32?
+    /// The count of replies when the first unanswered probe was seen; nil if all probes have a reply.
+    private var lastReply: UInt32?
     private var since: Int64 = 0
     private var looks = 0
 
     /// Returns what to do, from the two counts and the time of the last probe, all in the member table. Times in
     /// nanoseconds.
-    mutating func look(asked: UInt32, answered: UInt32, askedAt: Int64, now: Int64) -> Advice {
-        if asked == answered {
-            question = nil
-            return askedAt < 0 || askedAt > now || now - askedAt >= Self.period ? .ask : .nothing
+    mutating func look(probed: UInt32, replied: UInt32, probedAt: Int64, now: Int64) -> Advice {
+        if probed == replied {
+            lastReply = nil
+            return probedAt < 0 || probedAt > now || now - probedAt >= Self.period ? .probe : .nothing
         }
-        if question == nil { (question, since, looks) = (answered, now, 0) }
-        if question != answered { (question, since, looks) = (answered, now, 0) }
+        if lastReply != replied { (lastReply, since, looks) = (replied, now, 0) }
         looks += 1
         // A follower that was stopped itself may find that much time has passed: two more looks are needed.
         if now - since < Self.patience || looks < 3 { return .nothing }
-        question = nil
+        lastReply = nil
         return .takeOver
     }
 }
@@ -53,7 +53,7 @@ struct LeaderAbsence: Equatable, Sendable {
 
     private var next: Int64?
     private var missingSince: Int64?
-    private var isTold = false
+    private var isReported = false
 
     func isDue(at now: Int64) -> Bool { next.map { now >= $0 } ?? true }
 
@@ -61,13 +61,13 @@ struct LeaderAbsence: Equatable, Sendable {
         let isFirst = next == nil
         next = now + Self.period
         if isThere {
-            defer { (missingSince, isTold) = (nil, false) }
-            return isTold ? .returned : .nothing
+            defer { (missingSince, isReported) = (nil, false) }
+            return isReported ? .returned : .nothing
         }
         let since = missingSince ?? now
         missingSince = since
-        if isTold || (!isFirst && now - since < Self.patience) { return .nothing }
-        isTold = true
+        if isReported || (!isFirst && now - since < Self.patience) { return .nothing }
+        isReported = true
         return .missing
     }
 }

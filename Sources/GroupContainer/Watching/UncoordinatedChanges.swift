@@ -20,22 +20,22 @@ extension MemberTable {
         if let own, map.load64(MemberTableLayout.term) == term { own.map.store64(offset, value) }
     }
 
-    func answer(_ question: UInt32, at offset: Int) { own?.map.store32(offset, question) }
+    func reply(to probe: UInt32, at offset: Int) { own?.map.store32(offset, probe) }
 
     /// Sends a probe to the leader; returns its number, nil for a reader. System calls: futimens(2), which the leader's
     /// inotify instance reports
-    func ask() -> UInt32? {
+    func probe() -> UInt32? {
         guard let own else { return nil }
         own.map.store64(MemberTableLayout.probedAt, UInt64(bitPattern: monotonicNanoseconds()))
-        let question = own.map.add32(MemberTableLayout.probed, 1) &+ 1
+        let probe = own.map.add32(MemberTableLayout.probed, 1) &+ 1
         try? file.touch()
-        return question
+        return probe
     }
 
     /// Returns whether a count has come as far as a probe's number. Counts only grow, and begin again at 0 after the
     /// last number.
-    func isReplied(_ question: UInt32, at offset: Int) -> Bool {
-        Int32(bitPattern: map.load32(offset) &- question) >= 0
+    func isReplied(_ probe: UInt32, at offset: Int) -> Bool {
+        Int32(bitPattern: map.load32(offset) &- probe) >= 0
     }
 }
 
@@ -63,22 +63,22 @@ extension OpenContainer {
     /// answers within a second, if that leader takes more than ten seconds longer to record everything, or if not
     /// everything is watched.
     fileprivate func settleByLeader() -> Bool {
-        guard hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term)), let question = memberTable.ask() else {
+        guard hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term)), let probe = memberTable.probe() else {
             return false
         }
         var deadline = Deadline(after: .seconds(1))
-        while !memberTable.isReplied(question, at: MemberTableLayout.replied) {
+        while !memberTable.isReplied(probe, at: MemberTableLayout.replied) {
             if deadline.isOver { return false }
             memberTable.awaitWake(on: MemberTable.leaderWord, atMost: deadline.remaining) {
-                memberTable.isReplied(question, at: MemberTableLayout.replied)
+                memberTable.isReplied(probe, at: MemberTableLayout.replied)
             }
         }
         // The leader is there, but may have a large tree to compare first.
         deadline = Deadline(after: .seconds(10))
-        while !memberTable.isReplied(question, at: MemberTableLayout.settled) {
+        while !memberTable.isReplied(probe, at: MemberTableLayout.settled) {
             if deadline.isOver { return false }
             memberTable.awaitWake(on: MemberTable.leaderWord, atMost: deadline.remaining) {
-                memberTable.isReplied(question, at: MemberTableLayout.settled)
+                memberTable.isReplied(probe, at: MemberTableLayout.settled)
             }
         }
         // Where the leader sees no events it has compared nothing since its last comparison.

@@ -20,7 +20,7 @@ struct WatchGaps: Equatable, Sendable {
     }
 
     private var spots: [ItemLocation?: Reason] = [:]
-    private var untold: [News] = []
+    private var unreported: [News] = []
     /// Limits are reported once, not for each directory.
     private var toldLimit = false
 
@@ -34,7 +34,7 @@ struct WatchGaps: Equatable, Sendable {
             if toldLimit { return }
             toldLimit = true
         }
-        untold.append(.blind(directory, reason))
+        unreported.append(.blind(directory, reason))
     }
 
     /// Notes that a directory was listed, and perhaps watched.
@@ -43,10 +43,10 @@ struct WatchGaps: Equatable, Sendable {
         spots[directory] = nil
         if !spots.isEmpty { return }
         toldLimit = false
-        untold.append(.sighted)
+        unreported.append(.sighted)
     }
 
-    mutating func take() -> News? { untold.isEmpty ? nil : untold.removeFirst() }
+    mutating func take() -> News? { unreported.isEmpty ? nil : unreported.removeFirst() }
 }
 
 /// The text about why watching is incomplete, and what would mend it.

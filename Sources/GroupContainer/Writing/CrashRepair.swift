@@ -113,7 +113,7 @@ extension OpenContainer {
             memberTable.forget(change)
         }
         if !changes.isEmpty {
-            diagnostics.tell(
+            diagnostics.report(
                 .memberRepaired, item: "process \(dead.mark.identifier), \(dead.purpose)", count: changes.count,
                 "it died in the middle of a change; what had happened was recorded")
         }

@@ -153,7 +153,7 @@ struct StagedChange {
         to step: Step, _ ends: StepEnds, _ inside: ContainersInside?
     ) -> ContainersInside.Obstacle? {
         do throws(ContainersInside.Obstacle) {
-            try inside?.checkNobodyCame(ends.toName, in: ends.to)
+            try inside?.checkNoneCreated(ends.toName, in: ends.to)
             return nil
         } catch {
             return error.reason == .busy ? error : nil

@@ -15,7 +15,7 @@ enum StagingName {
 }
 
 /// The name of a log's file before it has its number. The name identifies the member that makes the file, so that a
-/// file whose maker died can be told from a file in progress, also where another member has the slot by now.
+/// file whose maker died can be distinguished from a file in progress, also where another member has the slot by now.
 struct UnfinishedName: Equatable, Sendable {
     var slot: Int
     /// The member's nonce; nil in a name of an older version.

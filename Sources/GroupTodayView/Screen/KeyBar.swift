@@ -21,7 +21,7 @@ struct KeyBar {
     }
 
     /// Returns a row with a notice in place of the keys.
-    func row(saying text: String, width: Int) -> [Cell] {
+    func row(notice text: String, width: Int) -> [Cell] {
         cells(" \(text)", CellStyle(.yellow)).clipped(to: width)
     }
 

@@ -48,7 +48,7 @@ extension TodayScreen {
 
     private func footer() -> [Cell] {
         let bar = KeyBar(look)
-        if let notice { return bar.row(saying: notice, width: size.columns) }
+        if let notice { return bar.row(notice: notice, width: size.columns) }
         return bar.row(keys, end: beyond, width: size.columns)
     }
 

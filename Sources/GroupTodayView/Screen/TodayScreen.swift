@@ -17,7 +17,7 @@ package struct TodayScreen: Sendable {
     /// How many rows of the panels are above the screen.
     var scroll = 0
     /// The visibility of each panel as the host has it.
-    private var told: [String: Bool] = [:]
+    private var reported: [String: Bool] = [:]
 
     package init(size: WidgetSize, look: TodayLook = TodayLook()) {
         (self.size, self.look) = (size, look)
@@ -28,7 +28,7 @@ package struct TodayScreen: Sendable {
         today.replace(by: model.panels)
         let kinds = Set(model.panels.map(\.kind))
         folded.formIntersection(kinds)
-        told = told.filter { kinds.contains($0.key) }
+        reported = reported.filter { kinds.contains($0.key) }
         keepWithin()
     }
 
@@ -50,15 +50,15 @@ package struct TodayScreen: Sendable {
     }
 
     /// Shows a notice until the next key.
-    package mutating func say(_ text: String) { notice = text }
+    package mutating func show(notice text: String) { notice = text }
 
     /// Returns commands for the panels that came into sight since the last call, and for those that went out of it.
     package mutating func visibilityChanges() -> [UserCommand] {
         var commands: [UserCommand] = []
         for place in places() {
             let isVisible = !folded.contains(place.kind) && place.isSeen(from: scroll, rows: panelRows)
-            if isVisible == told[place.kind] ?? true { continue }
-            told[place.kind] = isVisible
+            if isVisible == reported[place.kind] ?? true { continue }
+            reported[place.kind] = isVisible
             commands.append(isVisible ? .show(place.kind) : .hide(place.kind))
         }
         return commands

@@ -111,8 +111,8 @@ package struct TodayTerminal: ~Copyable {
     }
 
     /// Shows a notice.
-    package mutating func say(_ text: String) {
-        screen.say(text)
+    package mutating func show(notice text: String) {
+        screen.show(notice: text)
         isChanged = true
     }
 

@@ -47,14 +47,14 @@ final class AppRequests {
                 case .opened: break
                 case .refused:
                     let cause = "its app refused '\(url)': \(PipeText.escaped(Array(reason.utf8)))"
-                    watch.tell { $0.complaints.append("\(kind): \(cause)") }
-                case .noApp: watch.tell { $0.unopened.append(ContainerWatch.Address(url: url, kind: kind)) }
+                    watch.note { $0.complaints.append("\(kind): \(cause)") }
+                case .noApp: watch.note { $0.unopened.append(ContainerWatch.Address(url: url, kind: kind)) }
                 case .queued:
                     let cause = "its app has not taken '\(url)' in time; the address stays in the app's queue"
-                    watch.tell { $0.complaints.append("\(kind): \(cause)") }
+                    watch.note { $0.complaints.append("\(kind): \(cause)") }
                 }
             } catch {
-                watch.tell { $0.complaints.append("\(kind): \(error)") }
+                watch.note { $0.complaints.append("\(kind): \(error)") }
             }
         }
     }

@@ -63,7 +63,7 @@ final class ContainerWatch: Sendable {
             } catch {
                 // Widgets with other interests are not affected.
                 let cause = "\(keys.keys.sorted().joined(separator: ", ")): interests: \(error)"
-                tell { $0.complaints.append(cause) }
+                note { $0.complaints.append(cause) }
             }
         }
     }
@@ -121,17 +121,17 @@ final class ContainerWatch: Sendable {
             do throws(CoordinationError) {
                 guard var kinds = try follower.next(.seconds(1)) else { continue }
                 while let more = try follower.next(.zero) { kinds.formUnion(more) }
-                tell { $0.changed.formUnion(kinds) }
+                note { $0.changed.formUnion(kinds) }
                 pause(nanoseconds: Self.rest)
             } catch {
-                if error.code == .notFound { return tell { $0.end = error } }
-                tell { $0.complaints.append("\(error)") }
+                if error.code == .notFound { return note { $0.end = error } }
+                note { $0.complaints.append("\(error)") }
                 pause(nanoseconds: 1_000_000_000)
             }
         }
     }
 
-    func tell(_ note: (inout Found) -> Void) {
+    func note(_ note: (inout Found) -> Void) {
         found.withLock(note)
         wake()
     }

@@ -11,7 +11,7 @@ package enum HostAction: Equatable, Sendable {
     /// Send SIGKILL; the event `exited` follows.
     case kill(WidgetRun)
     /// Look for what the widget's processes hold; the event `holds` follows.
-    case askWhatItHolds(WidgetRun)
+    case findHoldings(WidgetRun)
     case open(url: String, kind: String)
     case log(HostLogLine)
     /// The panel looks different.

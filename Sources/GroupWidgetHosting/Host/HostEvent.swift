@@ -42,7 +42,7 @@ package enum ProcessEvent: Hashable, Sendable {
     case started(processIdentifier: Int32)
     /// The process could not be started, with the reason.
     case notStarted(String)
-    case said(WidgetMessage)
+    case received(WidgetMessage)
     /// A line on standard output is no message, with the reason.
     case spoilt(String)
     /// A line on standard error.
@@ -52,7 +52,7 @@ package enum ProcessEvent: Hashable, Sendable {
     case inputFull
     /// The process was stopped by `stop`.
     case stopped
-    /// The result of `askWhatItHolds`.
+    /// The result of `findHoldings`.
     case holds(Holdings)
     /// The resident memory, in bytes.
     case memory(UInt64)

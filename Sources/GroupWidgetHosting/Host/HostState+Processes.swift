@@ -19,7 +19,7 @@ extension HostState {
         case .complained(let text) where process.isEnding: noteComplaint(text, of: &widget, at: now, &actions)
         // Messages of a process that ends or was killed are ignored.
         case _ where process.isEnding: break
-        case .said(let message): note(message, of: &widget, process, at: now, &actions)
+        case .received(let message): note(message, of: &widget, process, at: now, &actions)
         case .spoilt(let cause): fail(&widget, "sent an invalid message: \(cause)", at: now, &actions)
         case .complained(let text): noteComplaint(text, of: &widget, at: now, &actions)
         // The end of the process follows as a rule, and has more information.
@@ -29,7 +29,7 @@ extension HostState {
             if let limit = widget.manifest.memoryLimit, bytes > limit, !options.isForDebugging {
                 fail(&widget, "used \(bytes >> 10) KiB of memory; its limit is \(limit >> 10) KiB", at: now, &actions)
             }
-        case .stopped: if case .stopping = process.phase { actions.append(.askWhatItHolds(run)) }
+        case .stopped: if case .stopping = process.phase { actions.append(.findHoldings(run)) }
         case .holds(let holdings): noteHoldings(holdings, of: &widget, process, at: now, &actions)
         }
         widgets[run.kind] = widget
@@ -82,7 +82,7 @@ extension HostState {
     private func noteComplaint(
         _ text: String, of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]
     ) {
-        if widget.process?.unasked.take(at: now.monotonic) == true {
+        if widget.process?.logBucket.take(at: now.monotonic) == true {
             actions.append(.log(HostLogLine(Self.cut(text), of: widget.manifest.kind)))
         }
     }
@@ -91,7 +91,7 @@ extension HostState {
 
     /// Logs something that the host did not request; exceeding the limit is a fault.
     private func chat(_ text: String, of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
-        if widget.process?.unasked.take(at: now.monotonic) == true {
+        if widget.process?.logBucket.take(at: now.monotonic) == true {
             actions.append(.log(HostLogLine(Self.cut(text), of: widget.manifest.kind)))
         } else {
             fail(&widget, "sends too many messages", at: now, &actions)

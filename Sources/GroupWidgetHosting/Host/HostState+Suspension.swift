@@ -36,7 +36,7 @@ extension HostState {
     func look(at widget: inout HostedWidget, _ actions: inout [HostAction]) {
         guard let run = widget.process?.run else { return }
         widget.process?.phase = .looking
-        actions.append(.askWhatItHolds(run))
+        actions.append(.findHoldings(run))
     }
 
     func pursueStopping(_ widget: inout HostedWidget, _ until: Int64, at now: Moment, _ actions: inout [HostAction]) {
@@ -45,7 +45,7 @@ extension HostState {
         if until <= now.monotonic { return fail(&widget, "could not be stopped", at: now, &actions) }
         if process.lookAgain > now.monotonic { return widget.look(at: process.lookAgain) }
         widget.process?.lookAgain = .max
-        actions.append(.askWhatItHolds(process.run))
+        actions.append(.findHoldings(process.run))
     }
 
     /// Decides what follows from the locks that a widget holds. Other processes would wait for them as long as the

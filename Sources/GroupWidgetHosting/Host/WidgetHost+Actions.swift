@@ -16,7 +16,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
         case .stop(let run): processes[run.kind]?.process.signal(.stop)
         case .goOn(let run): processes[run.kind]?.process.signal(.goOn)
         case .kill(let run): processes[run.kind]?.process.signal(.kill)
-        case .askWhatItHolds(let run): events.append(.process(run, .holds(holdings(of: run))))
+        case .findHoldings(let run): events.append(.process(run, .holds(holdings(of: run))))
         case .open(let url, let kind): try open(url, for: kind)
         case .log(let line): try frontEnd.log(line, at: now)
         case .redraw(let panel): try frontEnd.redraw(panel, at: now)
@@ -55,7 +55,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
             return
         }
         try frontEnd.traffic(run, isFromWidget: false, line)
-        if !process.say(line) { return events.append(.process(run, .inputFull)) }
+        if !process.send(line) { return events.append(.process(run, .inputFull)) }
         flush(process)
     }
 

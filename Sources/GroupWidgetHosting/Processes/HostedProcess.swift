@@ -32,7 +32,7 @@ struct HostedProcess: Hashable, Sendable {
     var phase: Phase
     var update: Update?
     /// The lines that the widget may write to the log without a request: 200 at once, and then 20 a second.
-    var unasked = TokenBucket(TokenBucket.Rate(tokens: 20, period: 1_000_000_000, capacity: 200))
+    var logBucket = TokenBucket(TokenBucket.Rate(tokens: 20, period: 1_000_000_000, capacity: 200))
     /// The number of the last suspension. An answer to it that comes too late is no fault.
     var lastSuspension = 0
     /// Whether that suspension was answered.

@@ -42,7 +42,7 @@ final class WidgetProcess {
     }
 
     /// Queues a line. Returns false if too much is unread already.
-    func say(_ line: [UInt8]) -> Bool {
+    func send(_ line: [UInt8]) -> Bool {
         if outbox.count + line.count > Self.largestOutbox { return false }
         outbox += line + [0x0A]
         return true
@@ -73,7 +73,7 @@ final class WidgetProcess {
         var events: [(event: ProcessEvent, line: [UInt8])] = []
         while let line = lines.next() {
             if let message = ProtocolLine.decoded(WidgetMessage.self, from: line) {
-                events.append((.said(message), line))
+                events.append((.received(message), line))
             } else {
                 let cause = ProtocolLine.fault(WidgetMessage.self, in: line)
                 events.append((.spoilt("'\(String(decoding: line.prefix(60), as: UTF8.self))': \(cause)"), line))

@@ -29,7 +29,7 @@ final class HostLink: Sendable {
         source.activate()
     }
 
-    func say(_ message: WidgetMessage) throws {
+    func send(_ message: WidgetMessage) throws {
         guard let line = ProtocolLine.encoded(message) else { return }
         try writing.withLock { _ in try output.writeAll(line + [0x0A]) }
     }

@@ -21,25 +21,25 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
     public func converse() async throws {
         _ = container.coordinator(purpose: provider.kind)
         let link = try HostLink()
-        try link.say(
+        try link.send(
             .hello(version: WidgetMessage.version, kind: provider.kind, placeholder: provider.placeholder?.view))
         var update: Task<Void, Never>?
         // What the host last got to show: what another process renders of the same kind is new to the host.
-        let told = Guarded<[UInt8]?>(nil)
+        let shownBefore = Guarded<[UInt8]?>(nil)
         for await message in link.messages {
             switch message {
             case .update(let id, let environment, let deadline, let shows, let reloads):
                 let previous = update
                 update = Task {
                     await previous?.value
-                    let answer = await answer(id, environment, deadline, shows: shows, reloads: reloads, told)
-                    try? link.say(.answer(answer))
+                    let answer = await answer(id, environment, deadline, shows: shows, reloads: reloads, shownBefore)
+                    try? link.send(.answer(answer))
                 }
             case .suspend(let id):
                 update?.cancel()
                 await update?.value
                 update = nil
-                try link.say(.suspended(id: id))
+                try link.send(.suspended(id: id))
             case .resume: break
             case .end:
                 update?.cancel()
@@ -51,7 +51,7 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
 
     private func answer(
         _ id: Int, _ environment: WidgetEnvironment, _ deadline: Double, shows: Bool, reloads: Bool,
-        _ told: Guarded<[UInt8]?>
+        _ shownBefore: Guarded<[UInt8]?>
     ) async -> WidgetMessage.Answer {
         var answer = WidgetMessage.Answer(id: id, result: .failed)
         let cause = Guarded<String?>(nil)
@@ -60,10 +60,10 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
             provider, in: container, environment: environment, timeout: time, deadline: time, clock: clock
         ) { error in cause.withLock { $0 = "\(error)" } }
         do {
-            let shown = shows ? nil : told.withLock { $0 }
+            let shown = shows ? nil : shownBefore.withLock { $0 }
             answer.result = try await refresh.update(isReload: reloads, unlike: shown) { timeline, rendered in
                 answer.timeline = timeline.map(\.view)
-                told.withLock { $0 = rendered }
+                shownBefore.withLock { $0 = rendered }
             }
             // The result is `noData`, as the snapshot is in the container already, but it is new to the host.
             if answer.timeline != nil && !shows { answer.result = .newData }

@@ -89,7 +89,7 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
         }
         var timeline: Timeline<Provider.Snapshot>
         do {
-            guard let answer = try await ask(session) else {
+            guard let answer = try await render(session) else {
                 let result = try session.finish(.unchanged) {}
                 try confirm(session, isMissing, deliver)
                 return result
@@ -125,11 +125,11 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
     }
 
     /// Runs the provider until the deadline; nil if what it shows is unchanged.
-    private func ask(_ session: RefreshSession) async throws -> Timeline<Provider.Snapshot>? {
+    private func render(_ session: RefreshSession) async throws -> Timeline<Provider.Snapshot>? {
         let context = Context(
             container: container, coordinator: container.coordinator(purpose: provider.kind),
             changes: session.changes, keyChanges: session.keyChanges, environment: environment)
-        let (provider, isSettled) = (provider, session.lastSnapshot != nil && !session.isAsked)
+        let (provider, isSettled) = (provider, session.lastSnapshot != nil && !session.isRequested)
         let answer = try await FirstAnswer.of(deadline, by: clock) { () async throws -> Timeline<Provider.Snapshot>? in
             switch try await provider.performUpdate(in: context) {
             case .noData where isSettled: nil

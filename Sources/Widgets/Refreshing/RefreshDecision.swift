@@ -30,7 +30,7 @@ struct RefreshDecision: Equatable, Sendable {
         var relevantChanges: Int
         /// A reload was requested, the timeline's refresh date has come, or the environment or the interests are others
         /// than before.
-        var isAsked = false
+        var isRequested = false
     }
 
     /// What the provider did.
@@ -44,7 +44,7 @@ struct RefreshDecision: Equatable, Sendable {
 
     /// Decides before rendering; nil: render, then call `after`.
     static func before(_ situation: Situation) -> RefreshDecision? {
-        if !situation.hasPrevious || situation.isLost || situation.isAsked || situation.relevantChanges > 0 {
+        if !situation.hasPrevious || situation.isLost || situation.isRequested || situation.relevantChanges > 0 {
             return nil
         }
         return RefreshDecision(result: .noData, movesCursor: true, keepsSnapshot: false)

@@ -46,7 +46,7 @@ package struct RefreshSession: Sendable {
 
     /// Whether to render whatever changed: a caller wants a reload, the environment or the interests differ from those
     /// of the last delivery, or the timeline's refresh date has come.
-    var isAsked: Bool {
+    var isRequested: Bool {
         let isOtherwiseShown = environment != nil && previous?.environment != environment
         let isDue = (previous?.refreshAt).map { $0 <= Int64(nanosecondsOf: clock.date) } ?? false
         return isReload || isOtherwiseShown || isDue || hasOtherInterests
@@ -62,7 +62,7 @@ package struct RefreshSession: Sendable {
         let situation = RefreshDecision.Situation(
             hasPrevious: canRender ? lastSnapshot != nil : previous != nil, isLost: found.isLost,
             relevantChanges: changes.count + keyChanges.count,
-            isAsked: isAsked)
+            isRequested: isRequested)
         guard let decision = RefreshDecision.before(situation) else { return nil }
         try carryOut(decision, nil)
         return decision.result

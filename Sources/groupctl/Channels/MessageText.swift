@@ -23,11 +23,11 @@ struct MessageText {
             let text = message.bytes.map { "\t" + PipeText.escaped($0) } ?? ""
             return Array("\(message.number)\(text)\n".utf8)
         }
-        let who = "\(TerminalName.shown(Array(message.by.purpose.utf8))) (\(message.by.processIdentifier))"
+        let writer = "\(TerminalName.shown(Array(message.by.purpose.utf8))) (\(message.by.processIdentifier))"
         let text = message.bytes.map { TerminalName.shown($0) } ?? terminal.styled("signal", as: .faint)
         let time = terminal.styled(Timestamp.ofDay(message.timeNanoseconds), as: .faint)
         let number = terminal.styled("\(message.number)", as: .strong)
-        return Array("\(time)  \(number)  \(text)  \(terminal.styled(who, as: .faint))\n".utf8)
+        return Array("\(time)  \(number)  \(text)  \(terminal.styled(writer, as: .faint))\n".utf8)
     }
 
     private func json(_ message: GroupMessage) -> JSONValue {

@@ -1,19 +1,19 @@
 /// Decides when a bookmark ("complete up to here") is due: as soon as all changes that were there have been printed, at
 /// the start and after a rescan; later, after new changes, once no line has come for `quiet`.
 struct Bookmarks: Equatable, Sendable {
-    private var said: UInt64?
+    private var printed: UInt64?
     static let quiet: Int64 = 100_000_000
 
     /// Returns whether a bookmark is due now that no change is ready. `sequence` is that of the last change that was
     /// printed or filtered out, `idle` the time since the last line.
     mutating func isDue(at sequence: UInt64, idle: Int64) -> Bool {
-        if sequence == said || (said != nil && idle < Self.quiet) { return false }
-        said = sequence
+        if sequence == printed || (printed != nil && idle < Self.quiet) { return false }
+        printed = sequence
         return true
     }
 
     /// Records a bookmark that a snapshot ended with.
-    mutating func noteBookmark(at sequence: UInt64) { said = sequence }
+    mutating func noteBookmark(at sequence: UInt64) { printed = sequence }
 
-    mutating func noteRescan() { said = nil }
+    mutating func noteRescan() { printed = nil }
 }

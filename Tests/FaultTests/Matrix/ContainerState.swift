@@ -14,7 +14,7 @@ struct ContainerState: Equatable, Sendable {
     /// The files of widgets.
     var widgets: [String] = []
     /// The journal's changes, as kind and path, behind `!` if not coordinated.
-    var told: [String] = []
+    var recorded: [String] = []
 
     /// The item that is written to find out whether anything is in the way.
     static let probe = "probe"
@@ -28,7 +28,7 @@ struct ContainerState: Equatable, Sendable {
         return copy
     }
 
-    func telling(_ record: String) -> Self { with { $0.told.append(record) } }
+    func recording(_ record: String) -> Self { with { $0.recorded.append(record) } }
 
     /// Reads the state of a container as a member; the tree is read as every process sees it. The journal is read only
     /// if its changes have their numbers without a gap (`isNumbered`): not where a journal whose end is lost was cut.
@@ -59,7 +59,7 @@ struct ContainerState: Equatable, Sendable {
             return (try? JSONSerialization.jsonObject(with: content)) == nil ? "\(name), torn" : name
         }
         if !isNumbered { return }
-        told = try container.changes(member).filter { $0.path != ItemPath(Self.probe) }
+        recorded = try container.changes(member).filter { $0.path != ItemPath(Self.probe) }
             .map { "\($0.isCoordinated ? "" : "!")\($0.kind.name) \($0.path)" }
     }
 
@@ -82,7 +82,7 @@ struct ContainerState: Equatable, Sendable {
         }
         return [
             pair("tree", \.tree), pair("keys", \.keys), pair("messages", \.messages), pair("listeners", \.listeners),
-            pair("widgets", \.widgets), pair("told", \.told),
+            pair("widgets", \.widgets), pair("recorded", \.recorded),
         ].compactMap { $0 }.joined(separator: "; ")
     }
 }

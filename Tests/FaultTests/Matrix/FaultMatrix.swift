@@ -73,7 +73,7 @@ struct FaultMatrix {
         let count = Guarded(0)
         // Each attempt waits for its processes most of the time.
         DispatchQueue.concurrentPerform(iterations: places.count) { number in
-            let faults = told("\(places[number])") {
+            let faults = faults(at: "\(places[number])") {
                 let (faults, isReached) = try attempt(places[number], number)
                 if isReached { count.withLock { $0 += 1 } }
                 return faults
@@ -92,12 +92,12 @@ struct FaultMatrix {
                 isReached = wasReached
             }
         }
-        found.withLock { $0 += told("short transfers") { try faultsOfShortTransfers() } }
+        found.withLock { $0 += faults(at: "short transfers") { try faultsOfShortTransfers() } }
         report(found.withLock { $0 })
         return count.withLock { $0 }
     }
 
-    private func told(_ place: String, _ body: () throws -> [String]) -> [String] {
+    private func faults(at place: String, _ body: () throws -> [String]) -> [String] {
         do { return try body() } catch { return ["\(place): \(error)"] }
     }
 
@@ -120,9 +120,9 @@ struct FaultMatrix {
             chosen.append(Place(call: killed, fault: .kill))
         }
         for (number, place) in chosen.enumerated() {
-            report(told("\(place)") { try attempt(place, number + Int(seed % 2)).faults })
+            report(faults(at: "\(place)") { try attempt(place, number + Int(seed % 2)).faults })
         }
-        report(told("short transfers") { try faultsOfShortTransfers() })
+        report(faults(at: "short transfers") { try faultsOfShortTransfers() })
         return chosen.count + 1
     }
 
@@ -155,8 +155,8 @@ struct FaultMatrix {
         let (status, text) = try RunningProcess(
             operation.command(in: container), input: operation.input, environment: ["LD_PRELOAD": library]
         ).finish()
-        var nobody: Container?
-        let faults = oracle.faults(in: container, &nobody, after: .error("EINTR"), status: status, text: text)
+        var member: Container?
+        let faults = oracle.faults(in: container, &member, after: .error("EINTR"), status: status, text: text)
         return faults.isEmpty ? [] : ["short transfers: \(faults.joined(separator: " | "))"]
     }
 }

@@ -12,7 +12,7 @@ struct FaultOracle: Sendable {
     private let allowed: [ContainerState]
 
     init(_ operation: FaultedOperation, before: ContainerState, after: ContainerState, text: String) {
-        let simplify = { (state: ContainerState) in operation.cutsJournal ? state.with { $0.told = [] } : state }
+        let simplify = { (state: ContainerState) in operation.cutsJournal ? state.with { $0.recorded = [] } : state }
         (self.operation, self.text) = (operation, text)
         (self.before, self.after) = (simplify(before), simplify(after))
         allowed = ([before, after] + operation.stages(before, after)).map(simplify)
@@ -40,7 +40,7 @@ struct FaultOracle: Sendable {
         } catch {
             faults.append("then: \(error)")
         }
-        if !faults.isEmpty { faults.append("it ended with \(status) and said: \(text.prefix(500))") }
+        if !faults.isEmpty { faults.append("it ended with \(status) and printed: \(text.prefix(500))") }
         return faults
     }
 
@@ -52,14 +52,16 @@ struct FaultOracle: Sendable {
             if status != 0 { return ["it failed, which only an interruption is no reason for"] }
         default:
             if status > 127 { return ["a signal ended it"] }
-            if status != 0 { return Self.saysAll(text) ? [] : ["it does not say what failed in what, and why"] }
+            if status != 0 {
+                return Self.namesAll(text) ? [] : ["its error does not name the operation, the item and the cause"]
+            }
         }
         return operation.printsTheSame && text != self.text ? ["it printed something else than '\(self.text)'"] : []
     }
 
     /// Returns whether an error has the form `cannot write 'item' in '/srv/shared': No space left on device`; a doctor's
     /// findings have their own.
-    private static func saysAll(_ text: String) -> Bool {
+    private static func namesAll(_ text: String) -> Bool {
         if text.contains(/(?:error|warning) +[^ ]+: .{3,}\n +why it matters/) { return true }
         if text.contains(/(?:groupctl|watch-group): standard (?:input|output): .{3,}/) { return true }
         return text.contains(/cannot [a-z][a-z -]* '[^']+'(?: in '[^']+')?: .{3,}/) && !text.contains("error other")
@@ -72,7 +74,7 @@ struct FaultOracle: Sendable {
         // Before any repair: each visible file is whole already.
         let visible = ContainerState.tree(of: container)
         for (path, content) in visible where !allowed.contains(where: { $0.tree[path] == content }) {
-            if operation.fate == .stays { faults.append("at first \(path) says \(content.prefix(100))") }
+            if operation.fate == .stays { faults.append("at first \(path) contains \(content.prefix(100))") }
         }
         if operation.mends {
             let left = try ContainerCheck(.path(Array(container.path.utf8))).repair().left
@@ -92,7 +94,7 @@ struct FaultOracle: Sendable {
             bytes: Array("heir".utf8), to: ItemPath(ContainerState.probe), durability: .durable, timeout: .zero)
 
         var found = try ContainerState(of: container, isNumbered: !operation.cutsJournal)
-        if operation.cutsJournal { found.told = [] }
+        if operation.cutsJournal { found.recorded = [] }
         if status == 0 || operation.mends {
             if found != after { faults.append("it is not done: \(found.difference(from: after))") }
         } else if text.contains("nothing was changed") {

@@ -35,7 +35,7 @@ extension FaultedOperation {
             }
             return compact
         }(),
-        channel("post a message", "test-member", "channel-say", "@", "news", "third"),
+        channel("post a message", "test-member", "channel-post-durably", "@", "news", "third"),
         {
             var take = channel("listen and acknowledge", "test-member", "channel-take", "@", "news", "two")
             take.stages = { before, _ in [before.with { $0.listeners["two"] = 1 }] }

@@ -57,7 +57,7 @@ extension FaultedOperation {
         {
             var write = named("write, relaxed, below a new directory", "groupctl", "write", "@", "new/item", from: file)
             write.words.append("--relaxed")
-            write.stages = { before, _ in [before.with { $0.tree["new"] = "/" }.telling("created new")] }
+            write.stages = { before, _ in [before.with { $0.tree["new"] = "/" }.recording("created new")] }
             return write
         }(),
         named("compare and set", "groupctl", "write", "@", "item", "--if-generation", "1", from: file),
@@ -99,7 +99,7 @@ extension FaultedOperation {
             return remake
         }(),
         named("begin to follow", "watch-group", "--since", "start", "--count", "1", "@", from: file),
-        named("tell what happened", "groupctl", "changes", "--since", "start", "@", from: file),
+        named("print what happened", "groupctl", "changes", "--since", "start", "@", from: file),
         {
             var refresh = named("save a widget's state", "groupctl", "refresh", "@", "kind", from: file)
             // The new record has a name for the time being: the next record is written over what a kill leaves of it.

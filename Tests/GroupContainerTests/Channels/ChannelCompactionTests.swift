@@ -92,8 +92,8 @@ struct `Channel compaction` {
         #expect(try listener.next()?.number == 1)
         #expect(code { try listener.next() } == .damaged)
         #expect(try listener.next()?.number == 3)
-        var told = diagnostics
-        #expect(told.next(timeout: .zero)?.code == .channelDamaged)
+        var feed = diagnostics
+        #expect(feed.next(timeout: .zero)?.code == .channelDamaged)
         // The same holds for a listener that comes later, after the log was compacted.
         _ = try Self.fill(channel, files: 3)
         var late = try MessageFeed(try Self.fresh(sample), listener: "one")

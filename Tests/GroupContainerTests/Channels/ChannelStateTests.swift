@@ -18,8 +18,8 @@ import Testing
                 return
             }
             while kept.count > 1, let oldest = kept.min(),
-                kept.count > ChannelState.unheardCount
-                    || kept.reduce(0, { $0 + (sizes[$1] ?? 0) }) > ChannelState.unheardSize
+                kept.count > ChannelState.unreadCount
+                    || kept.reduce(0, { $0 + (sizes[$1] ?? 0) }) > ChannelState.unreadSize
             {
                 kept.remove(oldest)
             }

@@ -70,10 +70,10 @@ struct `Posting and listening` {
     @Test func `a channel without listeners keeps its latest messages for one that begins with the oldest`() throws {
         let sample = try SampleContainer()
         let channel = try GroupChannel(sample.container, name: "news")
-        for _ in 0..<ChannelState.unheardCount + 10 { try channel.signal() }
+        for _ in 0..<ChannelState.unreadCount + 10 { try channel.signal() }
         let listener = try channel.listener(named: "late", from: .oldest)
         let numbers = try Self.numbers(of: listener)
-        #expect(numbers == Array(11...UInt64(ChannelState.unheardCount + 10)))
+        #expect(numbers == Array(11...UInt64(ChannelState.unreadCount + 10)))
         #expect(try Self.numbers(of: try channel.listener(named: "now")) == [])
     }
 

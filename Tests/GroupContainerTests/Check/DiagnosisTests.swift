@@ -18,7 +18,7 @@ import Testing
         watching.leader = WatchingFacts.Leader(process: MemberProcess(identifier: 1), purpose: "p", answers: true)
         #expect(watching.findings == [])
         watching.leader?.answers = nil
-        #expect(watching.findings == [], "it could not be asked")
+        #expect(watching.findings == [], "it could not be probed")
     }
 
     @Test func `a lock held for long is a finding, and a lock that is waited for is not`() {

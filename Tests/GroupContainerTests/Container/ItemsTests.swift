@@ -15,7 +15,7 @@ struct `Listing items` {
         try sample.temporary.run("mkfifo", "fifo")
         let items = try sample.container.items()
         #expect(items.map(\.path) == [".hidden", "a", "b", "directory", "fifo", "link"])
-        #expect(items.map(\.type) == [.directory, .file, .file, .directory, .other, .link])
+        #expect(items.map(\.type) == [.directory, .file, .file, .directory, .other, .symbolicLink])
         #expect(items.first { $0.path == "b" }?.size == 5)
     }
 

@@ -126,7 +126,8 @@ struct `Nested containers` {
         #expect(try staging.statusIfPresent(of: transaction.manifest) == nil)
         // The transaction's record has what was decided; what is left on the disk is reported as new.
         try sample.container.noteUncoordinatedChanges()
-        let told = try sample.history().dropFirst(before.count)
-        #expect(told.last == "created d/sub" || told.contains("created d/sub") || told.isEmpty, "\(told)")
+        let reported = try sample.history().dropFirst(before.count)
+        #expect(
+            reported.last == "created d/sub" || reported.contains("created d/sub") || reported.isEmpty, "\(reported)")
     }
 }

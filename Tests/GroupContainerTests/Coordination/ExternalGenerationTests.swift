@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct `External changes before a conditional write` {
     /// Shell scripts, run with `a` at generation 1 and "old" in it, and the changes that the journal records for `a`.
-    static let scripts: [(script: String, told: [String], isThere: Bool)] = [
+    static let scripts: [(script: String, reported: [String], isThere: Bool)] = [
         ("printf other > a", ["modified a"], true),
         ("printf new > a", ["modified a"], true),
         ("cp -p a keep; printf new 1<> a; touch -r keep a; rm keep", ["modified a"], true),
@@ -24,29 +24,29 @@ struct `External changes before a conditional write` {
 
     @Test(arguments: scripts)
     func `an external change is recorded once and makes a conditional write fail`(
-        _ change: (script: String, told: [String], isThere: Bool)
+        _ change: (script: String, reported: [String], isThere: Bool)
     ) throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.write(bytes: Array("old".utf8), to: "a", mode: 0o600) == .written(1))
         let read = try tester.readVersion("a")
         try sample.temporary.run("sh", "-c", change.script)
-        let isLink = change.told.isEmpty
+        let isLink = change.reported.isEmpty
         let error = #expect(throws: CoordinationError.self) {
             try tester.write(bytes: Array("mine".utf8), to: "a", if: .generation(read.generation))
         }
         #expect(error?.code == .conflict)
-        #expect(error?.generation == (change.isThere ? Generation(rawValue: UInt64(1 + change.told.count)) : nil))
-        #expect(try sample.history() == ["created a"] + change.told)
+        #expect(error?.generation == (change.isThere ? Generation(rawValue: UInt64(1 + change.reported.count)) : nil))
+        #expect(try sample.history() == ["created a"] + change.reported)
         #expect(try tester.generation(of: "a") == error?.generation)
-        #expect(try sample.history() == ["created a"] + change.told, "once")
+        #expect(try sample.history() == ["created a"] + change.reported, "once")
         if isLink { return }
         var follower = try sample.container.recordedChanges(since: .start)
         _ = try follower.next(timeout: .zero)
         while let found = try follower.next(timeout: .zero) { #expect(!found.isCoordinated) }
         try sample.container.noteUncoordinatedChanges()
         #expect(
-            try sample.history().filter { $0.hasSuffix(" a") } == ["created a"] + change.told, "not recorded again")
+            try sample.history().filter { $0.hasSuffix(" a") } == ["created a"] + change.reported, "not recorded again")
     }
 
     @Test func `an external change after a versioned read makes the next conditional write fail`() throws {

@@ -129,14 +129,14 @@ struct `Key changes` {
         try defaults.set(1, for: Self.number)
         let observed = ObservedDefault(defaults, Self.number)
         #expect(observed.value == 1)
-        let told = AsyncStream<Void>.makeStream()
+        let reported = AsyncStream<Void>.makeStream()
         withObservationTracking {
             _ = observed.value
         } onChange: {
-            told.continuation.yield()
+            reported.continuation.yield()
         }
         try GroupDefaults(sample.container).set(2, for: Self.number)
-        for await _ in told.stream { break }
+        for await _ in reported.stream { break }
         #expect(await eventually { observed.value == 2 })
         try observed.set(3)
         #expect(defaults[Self.number] == 3)

@@ -105,8 +105,8 @@ struct `Suite compaction` {
         let diagnostics = sample.container.followDiagnostics()
         let other = try #require(try SuiteStore.open(sample.container.opened, suite: "standard", creating: false))
         #expect(other.read { $0.entries.mapValues(\.value) } == ["a": .integer(1), "b": .integer(3)])
-        var told = diagnostics
-        #expect(told.next(timeout: .zero)?.code == .defaultsDamaged)
+        var feed = diagnostics
+        #expect(feed.next(timeout: .zero)?.code == .defaultsDamaged)
         // A follower gets the damage once, and goes on.
         var reader = try KeyFeed(other, in: sample.container, keys: nil, since: .start)
         #expect(try reader.next()?.key == "a")

@@ -59,8 +59,8 @@ struct `Reading suites` {
         let diagnostics = sample.container.followDiagnostics()
         let other = try #require(try SuiteStore.open(sample.container.opened, suite: "standard", creating: false))
         #expect(other.read { $0.entries["n"]?.value } == .integer(4))
-        var told = diagnostics
-        #expect(told.next(timeout: .zero)?.code == .defaultsDamaged)
+        var feed = diagnostics
+        #expect(feed.next(timeout: .zero)?.code == .defaultsDamaged)
     }
 
     @Test func `the sole key of a record is found only where the record sets just one`() {

@@ -28,9 +28,9 @@ import Testing
     @Test func `each listener gets diagnostics from when it listens, in a sequence and on a thread`() async throws {
         let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
-        let desk = container.opened.diagnostics
+        let feed = container.opened.diagnostics
         var early = container.followDiagnostics()
-        desk.tell(.damageMet, item: "file", "the first")
+        feed.report(.damageMet, item: "file", "the first")
         let late = container.diagnostics
         let collector = Task {
             var texts: [String] = []
@@ -40,8 +40,8 @@ import Testing
             }
             return texts
         }
-        desk.tell(.checkpointWritten, count: 7, "the second")
-        desk.tell(.checkpointFailed, "the third")
+        feed.report(.checkpointWritten, count: 7, "the second")
+        feed.report(.checkpointFailed, "the third")
         #expect(await collector.value == ["the second", "the third"])
         #expect(early.next(timeout: .zero)?.description == "file: the first")
         #expect(early.next()?.count == 7)
@@ -53,13 +53,13 @@ import Testing
         let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
         let events = container.diagnostics
-        let (heard, hear) = AsyncStream<String>.makeStream()
+        let (received, continuation) = AsyncStream<String>.makeStream()
         let listener = Task {
-            for await event in events { hear.yield(event.text) }
+            for await event in events { continuation.yield(event.text) }
         }
-        var texts = heard.makeAsyncIterator()
+        var texts = received.makeAsyncIterator()
         for number in 0..<100 {
-            container.opened.diagnostics.tell(.damageMet, "\(number)")
+            container.opened.diagnostics.report(.damageMet, "\(number)")
             let text = await texts.next()
             #expect(text == "\(number)")
             // Sometimes the listener waits by now, sometimes not yet.
@@ -87,7 +87,7 @@ import Testing
         let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
         var follower = container.followDiagnostics()
-        for number in 0..<1_000 { container.opened.diagnostics.tell(.damageMet, "\(number)") }
+        for number in 0..<1_000 { container.opened.diagnostics.report(.damageMet, "\(number)") }
         let first = follower.next(timeout: .zero)
         #expect(first?.code == .eventsDropped && first?.count == 1_000 - DiagnosticQueue.limit)
         #expect(follower.next(timeout: .zero)?.text == "\(1_000 - DiagnosticQueue.limit)")
@@ -100,11 +100,11 @@ import Testing
             Issue.record("no listener needs the text")
             return ""
         }
-        container.opened.diagnostics.tell(.damageMet, words())
+        container.opened.diagnostics.report(.damageMet, words())
         var follower: Follower<Diagnostic>? = container.followDiagnostics()
         #expect(follower?.next(timeout: .zero) == nil)
         follower = nil
-        container.opened.diagnostics.tell(.damageMet, words())
+        container.opened.diagnostics.report(.damageMet, words())
     }
 
     @Test func `diagnostics report checkpoints and dropped journal segments`() throws {

@@ -109,12 +109,12 @@ private struct SourceCall {
         }
     }
 
-    private subscript(label: String) -> String? { arguments.first { $0.label == label }.map { Self.said($0.value) } }
+    private subscript(label: String) -> String? { arguments.first { $0.label == label }.map { Self.text($0.value) } }
 
     /// The text; nil if the call has none of its own and passes on another error's.
     var text: String? {
         let unnamed = arguments.filter { $0.label == nil }.map(\.value)
-        let reason = self["reason"] ?? unnamed.last { $0.contains("\"") }.map(Self.said)
+        let reason = self["reason"] ?? unnamed.last { $0.contains("\"") }.map(Self.text)
         let remedy = arguments.first { $0.label == "remedy" }.map { Self.remedy($0.value) }
         if reason == nil && remedy == nil { return nil }
         // A single word comes from the kernel.
@@ -126,14 +126,14 @@ private struct SourceCall {
         return (code ?? "") + "cannot \(phrase)\(item): \(reason ?? "<reason>")" + (remedy.map { "; \($0)" } ?? "")
     }
 
-    /// What a remedy says, and its code; nil for what is no remedy.
+    /// Returns the text of a remedy and its code; nil if it is no remedy.
     var remedyText: String? {
         let code = arguments.first.map(\.value) ?? ""
-        if maker == "ofCommand" { return code.contains("\"") ? Self.said(code) + " [command]" : nil }
+        if maker == "ofCommand" { return code.contains("\"") ? Self.text(code) + " [command]" : nil }
         guard arguments.count > 1, arguments[1].label == nil, arguments[1].value.contains("\""),
             code.wholeMatch(of: #/\.\w+|\S*Code\(rawValue: "\w+"\)/#) != nil
         else { return nil }
-        return "\(Self.said(arguments[1].value)) [\(code.matches(of: #/\w+/#).last.map { String($0.output) } ?? "")]"
+        return "\(Self.text(arguments[1].value)) [\(code.matches(of: #/\w+/#).last.map { String($0.output) } ?? "")]"
     }
 
     private static func remedy(_ value: String) -> String {
@@ -164,7 +164,7 @@ private struct SourceCall {
     }
 
     /// Returns an expression's text: its literals joined, or as alternatives.
-    private static func said(_ value: String) -> String {
+    private static func text(_ value: String) -> String {
         guard value.hasPrefix("\"") || value.contains(" ? ") else { return "<\(value)>" }
         var (parts, rest): ([String], Substring) = ([], value[...])
         while let start = rest.firstIndex(of: "\"") {

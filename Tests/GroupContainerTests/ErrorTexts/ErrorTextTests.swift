@@ -12,13 +12,13 @@ import Testing
         .deletingLastPathComponent().appending(path: "error-texts.txt")
 
     @Test func `error-texts.txt contains exactly the error texts of the sources`() throws {
-        let said = try Self.all()
+        let texts = try Self.all()
         let made = FileManager.default.temporaryDirectory.appending(path: "error-texts.txt")
         let kept = try String(contentsOf: Self.file, encoding: .utf8)
-        if said == kept { return }
-        try said.write(to: made, atomically: true, encoding: .utf8)
-        let (new, old) = (Set(said.split(separator: "\n")), Set(kept.split(separator: "\n")))
-        for line in said.split(separator: "\n") where !old.contains(line) { Issue.record("not there: \(line)") }
+        if texts == kept { return }
+        try texts.write(to: made, atomically: true, encoding: .utf8)
+        let (new, old) = (Set(texts.split(separator: "\n")), Set(kept.split(separator: "\n")))
+        for line in texts.split(separator: "\n") where !old.contains(line) { Issue.record("not there: \(line)") }
         for line in kept.split(separator: "\n") where !new.contains(line) {
             Issue.record("not in the sources: \(line)")
         }
@@ -26,10 +26,10 @@ import Testing
     }
 
     @Test func `error-texts.txt has an error of every code`() throws {
-        let said = try Self.all()
+        let texts = try Self.all()
         let codes = try ErrorSources.codes()
         #expect(codes.count > 15)
-        for code in codes { #expect(said.contains("\(code)"), "\(code)") }
+        for code in codes { #expect(texts.contains("\(code)"), "\(code)") }
     }
 
     @Test func `an error of the library names no command and no option`() throws {

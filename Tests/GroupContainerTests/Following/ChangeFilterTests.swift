@@ -73,7 +73,9 @@ import Testing
         return treeIndex
     }
 
-    private func told(_ from: String, _ to: String, _ state: ItemState, _ filter: ChangeFilter, _ treeIndex: TreeIndex)
+    private func reported(
+        _ from: String, _ to: String, _ state: ItemState, _ filter: ChangeFilter, _ treeIndex: TreeIndex
+    )
         throws -> [String]
     {
         let part = ChangePart(kind: .moved, path: Array(to.utf8), from: Array(from.utf8), state: state)
@@ -82,18 +84,18 @@ import Testing
 
     @Test func `a file moved across a filter's border is reported as created or removed`() throws {
         let filter = Self.filter("in/**")
-        #expect(try told("in/a", "in/b", Self.state, filter, treeIndex()) == ["moved in/b from in/a"])
-        #expect(try told("out/a", "in/a", Self.state, filter, treeIndex()) == ["created in/a"])
-        #expect(try told("in/a", "out/a", Self.state, filter, treeIndex()) == ["removed in/a"])
-        #expect(try told("out/a", "b", Self.state, filter, treeIndex()) == [])
+        #expect(try reported("in/a", "in/b", Self.state, filter, treeIndex()) == ["moved in/b from in/a"])
+        #expect(try reported("out/a", "in/a", Self.state, filter, treeIndex()) == ["created in/a"])
+        #expect(try reported("in/a", "out/a", Self.state, filter, treeIndex()) == ["removed in/a"])
+        #expect(try reported("out/a", "b", Self.state, filter, treeIndex()) == [])
     }
 
     @Test func `a directory moved into a filter is reported with its contents, each with its own generation`() throws {
         let filter = Self.filter("in/**", "-**/*.tmp")
         let before = treeIndex("in/", "out/", "out/f/", "out/f/a", "out/f/b.tmp", "out/f/g/", "out/f/g/c")
         let expected = ["created in/f", "created in/f/a", "created in/f/g", "created in/f/g/c"]
-        #expect(try told("out/f", "in/f", Self.directory, filter, before) == expected)
-        #expect(try told("in/f", "out/f", Self.directory, filter, before) == ["removed in/f"])
+        #expect(try reported("out/f", "in/f", Self.directory, filter, before) == expected)
+        #expect(try reported("in/f", "out/f", Self.directory, filter, before) == ["removed in/f"])
         let part = ChangePart(
             kind: .moved, path: Array("in/f".utf8), from: Array("out/f".utf8), state: Self.directory)
         let changes = try #require(try Change.changes([part], at: 9, by: filter, before: before))
@@ -105,11 +107,11 @@ import Testing
     @Test func `a filter reads the tree only if it needs it`() throws {
         let part = ChangePart(kind: .moved, path: Array("b".utf8), from: Array("a".utf8), state: Self.directory)
         for filter in [Self.filter("-**/*.tmp"), Self.filter("a/**", "b/**"), Self.filter("c/**"), Self.filter()] {
-            let told = try FilteredChange.told([part], by: filter) { () throws -> TreeIndex? in
-                Issue.record("asked for the tree")
+            let reported = try FilteredChange.reported([part], by: filter) { () throws -> TreeIndex? in
+                Issue.record("the tree was requested")
                 return nil
             }
-            #expect(told?.count == (filter == Self.filter("c/**") ? 0 : 1))
+            #expect(reported?.count == (filter == Self.filter("c/**") ? 0 : 1))
         }
     }
 
@@ -131,10 +133,10 @@ import Testing
             var parts: [ChangePart] = []
             for _ in 0...(tree.number(below: 4) / 3) { if let part = tree.step() { parts.append(part) } }
             if parts.isEmpty { continue }
-            let told = try #require(try Change.changes(parts, at: sequence, by: filter, before: treeIndex))
+            let reported = try #require(try Change.changes(parts, at: sequence, by: filter, before: treeIndex))
             for part in parts { treeIndex.apply(part, at: sequence) }
-            for change in told { copy.apply(change) }
-            log = told.map(\.summary)
+            for change in reported { copy.apply(change) }
+            log = reported.map(\.summary)
             let expected = ModelCopy(of: tree) { filter.includes(ItemPath($0)) }
             try #require(copy == expected, "change \(sequence): \(parts) was reported as \(log)")
         }

@@ -148,7 +148,7 @@ struct `Item states` {
         let state = `Change records`.state
         let changes: [(inout ItemState) -> Void] = [
             { $0.inode -= 1 }, { $0.size -= 1 }, { $0.modified += 1 }, { $0.changed += 1 }, { $0.mode = 0 },
-            { $0.owner = 0 }, { $0.group = 0 }, { $0.type = .link },
+            { $0.owner = 0 }, { $0.group = 0 }, { $0.type = .symbolicLink },
         ]
         for change in changes {
             var other = state

@@ -21,7 +21,7 @@ struct `Moves and copies in a transaction` {
 
     private func history() throws -> [String] { Array(try sample.history().dropFirst(5)) }
 
-    private func expectNothingForeign() throws {
+    private func expectNothingExternal() throws {
         let before = try history()
         try sample.container.noteUncoordinatedChanges()
         #expect(try history() == before)
@@ -47,7 +47,7 @@ struct `Moves and copies in a transaction` {
         #expect(try history() == ["created new", "moved new/c", "moved b", "created a"])
         #expect(try sample.temporary.status(of: "b").inode == inode)
         #expect(try tester.readBytes("a") == [9] && tester.readBytes("new/c") == [2])
-        try expectNothingForeign()
+        try expectNothingExternal()
     }
 
     @Test func `a transaction moves a file over another only if it may replace it`() throws {
@@ -59,7 +59,7 @@ struct `Moves and copies in a transaction` {
         #expect(try history() == ["moved b"])
         #expect(try tester.readBytes("b") == [1])
         #expect(code { try tester.readBytes("a") } == .notFound)
-        try expectNothingForeign()
+        try expectNothingExternal()
     }
 
     @Test func `a transaction moves a directory with its contents, which can be read at the new place`() throws {
@@ -76,7 +76,7 @@ struct `Moves and copies in a transaction` {
         }
         #expect(try history() == ["created x", "moved x/y", "removed d"])
         #expect(try tester.readBytes("x/y/f") == [3])
-        try expectNothingForeign()
+        try expectNothingExternal()
     }
 
     @Test func `a transaction refuses to move what it changed, and what cannot be moved`() throws {
@@ -126,7 +126,7 @@ struct `Moves and copies in a transaction` {
         #expect(try tester.readBytes("c/x") == [8, 8] && tester.readBytes("c/y") == [1])
         #expect(try sample.temporary.directory.status(of: Array("m".utf8)).permissions == 0o640)
         #expect(try Attributes("c/y", in: sample.temporary) == Attributes("m", in: sample.temporary))
-        try expectNothingForeign()
+        try expectNothingExternal()
     }
 
     @Test func `a transaction's copy of the same content is no change, and of a directory is refused`() throws {
@@ -144,7 +144,7 @@ struct `Moves and copies in a transaction` {
         }
         #expect(again == nil)
         #expect(try history() == ["modified b"])
-        try expectNothingForeign()
+        try expectNothingExternal()
     }
 
     @Test func `an external file in the way of a transaction's move undoes the whole transaction`() throws {

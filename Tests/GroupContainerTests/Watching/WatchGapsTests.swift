@@ -18,8 +18,8 @@ import Testing
         spots.note(a, .unreadable)
         spots.note(b, .noWatchLeft)
         spots.note(c, .noWatchLeft)
-        let told = news(&spots)
-        #expect(told == [.blind(a, .unreadable), .blind(b, .noWatchLeft)])
+        let reported = news(&spots)
+        #expect(reported == [.blind(a, .unreadable), .blind(b, .noWatchLeft)])
         #expect(spots.needsComparing)
     }
 

@@ -44,7 +44,7 @@ struct `Snapshots for uploading` {
             #expect(try access.readBytes("directory/other") == [2])
             #expect(try access.item("directory/inner")?.type == .directory)
             #expect(try access.item("directory/fifo")?.type == .other)
-            #expect(try access.item("directory/link")?.type == .link)
+            #expect(try access.item("directory/link")?.type == .symbolicLink)
             #expect(try access.item("directory/missing") == nil)
             #expect(code { try access.readBytes("directory/missing") } == .notFound)
             #expect(code { try access.readBytes("directory/../../format") } != nil)

@@ -29,16 +29,16 @@ struct `Copies of directories` {
                 == .written(Generation(rawValue: UInt64(start) + 2)))
         let changes = try sample.container.changes().dropFirst(start)
         #expect(changes.first?.path == "new" && changes.first?.transaction == nil)
-        let told = changes.dropFirst()
+        let reported = changes.dropFirst()
         #expect(
-            told.first?.path == "new/c"
-                && told.allSatisfy { $0.kind == .created && $0.sequence.rawValue == UInt64(start) + 2 })
-        #expect(Set(told.compactMap(\.transaction?.identifier)).count == 1)
+            reported.first?.path == "new/c"
+                && reported.allSatisfy { $0.kind == .created && $0.sequence.rawValue == UInt64(start) + 2 })
+        #expect(Set(reported.compactMap(\.transaction?.identifier)).count == 1)
         let names = ["new/c", "new/c/b", "new/c/b/file", "new/c/closed", "new/c/empty", "new/c/link", "new/c/other"]
-        #expect(told.map(\.path.description).sorted() == names)
-        let order = told.map(\.path.description)
+        #expect(reported.map(\.path.description).sorted() == names)
+        let order = reported.map(\.path.description)
         #expect(try #require(order.firstIndex(of: "new/c/b")) < #require(order.firstIndex(of: "new/c/b/file")))
-        #expect(told.first { $0.path == "new/c/other" }?.size == 2)
+        #expect(reported.first { $0.path == "new/c/other" }?.size == 2)
         #expect(try tester.readBytes("new/c/b/file") == [1])
         #expect(try tester.readBytes("new/c/link") == [1])
         try sample.expectNothingLeft()

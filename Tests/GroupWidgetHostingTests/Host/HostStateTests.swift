@@ -86,7 +86,7 @@ import Widgets
             [.init(date: Date(timeIntervalSince1970: start + 100), snapshot: WidgetView(lines: [.init("two")]))],
             policy: .after(Date(timeIntervalSince1970: start + 200)))
         let answer = { (id: Int) in
-            HostEvent.process(run, .said(.answer(.init(id: id, result: .newData, timeline: timeline))))
+            HostEvent.process(run, .received(.answer(.init(id: id, result: .newData, timeline: timeline))))
         }
         world.happen(answer(1))
         #expect(world.shown("a") == "one")
@@ -136,10 +136,10 @@ import Widgets
 
     @Test func `a widget that sends too many unrequested messages is ended`() {
         var world = Self.world(Self.plain)
-        for _ in 0..<199 { world.happen(.process(WidgetRun("a", 1), .said(.log("and on")))) }
+        for _ in 0..<199 { world.happen(.process(WidgetRun("a", 1), .received(.log("and on")))) }
         world.pass(1)
         #expect(world.panel("a")?.state == .active)
-        for _ in 0..<2 { world.happen(.process(WidgetRun("a", 1), .said(.log("and on")))) }
+        for _ in 0..<2 { world.happen(.process(WidgetRun("a", 1), .received(.log("and on")))) }
         #expect(world.panel("a")?.state == .ending && world.actions.contains(.kill(WidgetRun("a", 1))))
     }
 
@@ -148,8 +148,8 @@ import Widgets
         manifest.urlScheme = "todo"
         var world = Self.world(manifest)
         let run = WidgetRun("a", 1)
-        world.happen(.process(run, .said(.open(url: "file:///etc/passwd"))))
-        world.happen(.process(run, .said(.open(url: "todo://1"))))
+        world.happen(.process(run, .received(.open(url: "file:///etc/passwd"))))
+        world.happen(.process(run, .received(.open(url: "todo://1"))))
         world.happen(.user(.open("a", line: nil)))
         let opened = world.actions.compactMap { if case .open(let url, _) = $0 { url } else { nil } }
         #expect(opened == ["todo://1", "todo:"])

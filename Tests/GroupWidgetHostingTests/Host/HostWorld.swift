@@ -89,7 +89,7 @@ struct HostWorld {
             stopping.append(run)
         case .goOn(let run): widgets[run]?.isStopped = false
         case .kill(let run): if widgets[run] != nil { dying.append((run, .signal(9))) }
-        case .askWhatItHolds(let run): happen(.process(run, .holds(holdings(of: run))))
+        case .findHoldings(let run): happen(.process(run, .holds(holdings(of: run))))
         case .open, .log, .redraw, .rearrange, .save, .keep, .remember, .finished: break
         }
     }
@@ -132,7 +132,7 @@ struct HostWorld {
         case 2:
             widgets[run]?.isStuck = true
             return
-        case 3: return happen(.process(run, .said(.answer(WidgetMessage.Answer(id: 0, result: .noData)))))
+        case 3: return happen(.process(run, .received(.answer(WidgetMessage.Answer(id: 0, result: .noData)))))
         case 4: widget.holds = ["Library/a"]
         case 8: widget.locks = ["process 1 holds: a lock"]
         case 9, 10: widget.locks = []
@@ -141,7 +141,7 @@ struct HostWorld {
         if !widget.hasSpoken {
             widget.hasSpoken = true
             widgets[run] = widget
-            return happen(.process(run, .said(.hello(version: 1, kind: run.kind, placeholder: nil))))
+            return happen(.process(run, .received(.hello(version: 1, kind: run.kind, placeholder: nil))))
         }
         let message = widget.inbox.removeFirst()
         widgets[run] = widget
@@ -150,7 +150,7 @@ struct HostWorld {
         case .suspend(let id):
             if mishap == 5 { return }
             if mishap != 4 { widgets[run]?.holds = [] }
-            happen(.process(run, .said(.suspended(id: id))))
+            happen(.process(run, .received(.suspended(id: id))))
         case .resume: break
         case .end: die(run, .status(0))
         }
@@ -167,8 +167,8 @@ struct HostWorld {
         } else {
             answer.result = .noData
         }
-        happen(.process(run, .said(.answer(answer))))
-        if mishap == 7 { happen(.process(run, .said(.answer(answer)))) }
+        happen(.process(run, .received(.answer(answer))))
+        if mishap == 7 { happen(.process(run, .received(.answer(answer)))) }
     }
 
     mutating func die(_ run: WidgetRun, _ end: ProcessEnd) {

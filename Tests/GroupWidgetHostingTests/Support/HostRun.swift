@@ -69,8 +69,8 @@ final class HostRun {
     /// The present process of the widget: the last that the widget has logged.
     func process(of kind: String) -> Int32 {
         let lines = host.text.split(separator: "\n").map(String.init)
-        let said = "widget-host: \(kind): process "
-        return lines.last { $0.hasPrefix(said) }.flatMap { Int32($0.dropFirst(said.count)) } ?? -1
+        let start = "widget-host: \(kind): process "
+        return lines.last { $0.hasPrefix(start) }.flatMap { Int32($0.dropFirst(start.count)) } ?? -1
     }
 
     /// Ends the host, and returns everything that it has printed.

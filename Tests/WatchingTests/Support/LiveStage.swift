@@ -14,7 +14,7 @@ struct LiveStage: ScenarioStage {
         watched = try await WatchedContainer(container)
     }
 
-    func told(of steps: [ScenarioStep], _ mode: Scenario.Mode) async throws -> [ToldLine] {
+    func reported(of steps: [ScenarioStep], _ mode: Scenario.Mode) async throws -> [ReportedLine] {
         let watched = try #require(watched)
         switch mode {
         case .live: try await Self.perform(steps, in: watched.container)
@@ -25,7 +25,7 @@ struct LiveStage: ScenarioStage {
             try await Self.perform(steps, in: watched.container)
         case .unwatched: try await watched.unwatched { try await Self.perform(steps, in: watched.container) }
         }
-        return try await watched.settle().map(ToldLine.init)
+        return try await watched.settle().map(ReportedLine.init)
     }
 
     private static func perform(_ steps: [ScenarioStep], in container: TemporaryContainer) async throws {
@@ -54,7 +54,7 @@ struct LiveStage: ScenarioStage {
     }
 }
 
-extension ToldLine {
+extension ReportedLine {
     init(_ change: JSONChange) {
         self.init(
             change.kind, change.pathOnDisk, from: change.fromOnDisk, isCoordinated: change.coordinated)

@@ -11,12 +11,12 @@ final class SimulatedWorld {
     var tree = SimulatedTree()
     private(set) var treeIndex = TreeIndex()
     private(set) var streamed = StreamedTree()
-    private(set) var told: [ToldLine] = []
+    private(set) var reported: [ReportedLine] = []
     private var sequence: UInt64 = 0
 
-    func takeTold() -> [ToldLine] {
-        defer { told = [] }
-        return told
+    func takeReported() -> [ReportedLine] {
+        defer { reported = [] }
+        return reported
     }
 
     /// Gets a line for each event, look and record, to find out how a fault came about.
@@ -39,7 +39,7 @@ final class SimulatedWorld {
             switch node.kind {
             case .file: .file
             case .directory: .directory
-            case .link: .link
+            case .link: .symbolicLink
             case .fifo, .socket: .other
             }
         return ItemState(
@@ -57,13 +57,15 @@ final class SimulatedWorld {
             known[String(decoding: location.bytes, as: UTF8.self)] = item.state
         }
         return Set(disk.keys).union(known.keys).sorted().compactMap { path in
-            guard let there = disk[path] else { return "\(path) is told, and not there" }
-            guard let told = known[path] else { return "\(path) is there, and not told" }
-            if (told.type, told.inode, told.mode) != (there.type, there.inode, there.mode) {
-                return "\(path) is told as \(told), and is \(there)"
+            guard let there = disk[path] else { return "\(path) was reported, and is not there" }
+            guard let reported = known[path] else { return "\(path) is there, and not reported" }
+            if (reported.type, reported.inode, reported.mode) != (there.type, there.inode, there.mode) {
+                return "\(path) was reported as \(reported), and is \(there)"
             }
-            if told.type == .file, let hash = told.contentHash, hash != there.contentHash { return "\(path): content" }
-            return told.type == .directory || told.size == there.size ? nil : "\(path): size"
+            if reported.type == .file, let hash = reported.contentHash, hash != there.contentHash {
+                return "\(path): content"
+            }
+            return reported.type == .directory || reported.size == there.size ? nil : "\(path): size"
         }
     }
 
@@ -118,8 +120,8 @@ extension SimulatedWorld: WatchedFileSystem {
         treeIndex.apply(record, at: sequence)
         for part in record.changes {
             let kind = "\(part.kind)"
-            tracing?("tells \(kind) \(printable(part.path)), from \(printable(part.from ?? []))")
-            told.append(ToldLine(kind, part.path, from: part.from))
+            tracing?("reports \(kind) \(printable(part.path)), from \(printable(part.from ?? []))")
+            reported.append(ReportedLine(kind, part.path, from: part.from))
             let type = part.state.map { "\($0.type)" }
             streamed.apply(
                 JSONChange(
@@ -190,7 +192,7 @@ struct SimulatedStage: ScenarioStage {
         treeWatcher.compareEverything()
         try settle()
         view.learnHashes()
-        _ = view.takeTold()
+        _ = view.takeReported()
     }
 
     func perform(_ step: ScenarioStep) throws {
@@ -217,7 +219,7 @@ struct SimulatedStage: ScenarioStage {
         repeat { try serve() } while !treeWatcher.isSettled
     }
 
-    mutating func told(of steps: [ScenarioStep], _ mode: Scenario.Mode) throws -> [ToldLine] {
+    mutating func reported(of steps: [ScenarioStep], _ mode: Scenario.Mode) throws -> [ReportedLine] {
         switch mode {
         case .live:
             for step in steps {
@@ -236,6 +238,6 @@ struct SimulatedStage: ScenarioStage {
             treeWatcher.compareEverything()
         }
         try settle()
-        return view.takeTold()
+        return view.takeReported()
     }
 }

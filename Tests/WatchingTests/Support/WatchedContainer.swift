@@ -59,7 +59,7 @@ final class WatchedContainer {
     }
 
     /// Returns what the stream reports of a shell script, each change as a short text.
-    func told(by script: String, at location: SourceLocation = #_sourceLocation) async throws -> [String] {
+    func reported(by script: String, at location: SourceLocation = #_sourceLocation) async throws -> [String] {
         try await changes(by: script, at: location).map(\.summary)
     }
 

@@ -47,7 +47,7 @@ static void watch(const char *directory, int is_telling) {
     closedir(entries);
 }
 
-static void tell(const struct inotify_event *event) {
+static void report(const struct inotify_event *event) {
     if (event->mask & IN_Q_OVERFLOW) printf("OVERFLOW\n");
     if (event->len == 0 || event->wd < 0 || event->wd >= directory_count || directories[event->wd] == NULL) return;
     printf("%s%s/%s\n", event->mask & (IN_DELETE | IN_MOVED_FROM) ? "- " : "", directories[event->wd], event->name);
@@ -68,7 +68,7 @@ int main(int count, char **words) {
         if (length <= 0) err(1, "read");
         for (char *at = buffer; at < buffer + length;) {
             const struct inotify_event *event = (const struct inotify_event *)at;
-            tell(event);
+            report(event);
             at += sizeof *event + event->len;
         }
         if (fflush(stdout) != 0) return 0;

@@ -65,8 +65,8 @@ class Bench:
             if party.version is None:
                 continue
             try:
-                said = packages.answer(party.version(self.found(party)))
-                versions[party.name] = said.removeprefix(party.name).strip()
+                answer = packages.answer(party.version(self.found(party)))
+                versions[party.name] = answer.removeprefix(party.name).strip()
             except Unavailable as reason:
                 versions[party.name] = f"({reason})"
         return versions

@@ -16,8 +16,8 @@ def delays(bench, place: Place, contender: Contender, count: int, pace: str) -> 
         made = bench.changes.run(contender.way, directory, 0, count, pace)
         session.await_told(count)
         arrivals = session.arrivals.dump()
-    told = [(arrivals[change.number].first - change.began) / 1000 for change in made if change.number in arrivals]
-    if any(delay < 0 for delay in told):
-        raise Failed("told of files before they were changed: nothing can be said of its delay")
+    reported = [(arrivals[change.number].first - change.began) / 1000 for change in made if change.number in arrivals]
+    if any(delay < 0 for delay in reported):
+        raise Failed("a file was reported before it was changed: its delay is unknown")
     taken = [(change.done - change.began) / 1000 for change in made]
-    return {"delays": told, "taken": taken, "lost": len(made) - len(told)}
+    return {"delays": reported, "taken": taken, "lost": len(made) - len(reported)}

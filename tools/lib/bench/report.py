@@ -74,10 +74,10 @@ def document(machine: dict[str, str], tables: list[Table], is_quick: bool, has_p
 
 def goals(tables: list[Table]) -> str:
     """The number of goals that are reached, and those that are not."""
-    said = [(table, goal) for table in tables for goal in table.goals]
-    reached = sum(goal.startswith("✓") for _, goal in said)
-    missed = [f"- {goal} ([{t.row}](#{t.row}), {t.file_system})" for t, goal in said if not goal.startswith("✓")]
-    lines = ["## Goals", "", f"{reached} of {len(said)} are reached." + (" The others:" if missed else "")]
+    goals = [(table, goal) for table in tables for goal in table.goals]
+    reached = sum(goal.startswith("✓") for _, goal in goals)
+    missed = [f"- {goal} ([{t.row}](#{t.row}), {t.file_system})" for t, goal in goals if not goal.startswith("✓")]
+    lines = ["## Goals", "", f"{reached} of {len(goals)} are reached." + (" The others:" if missed else "")]
     return "\n".join([*lines, *([""] if missed else []), *missed, ""])
 
 

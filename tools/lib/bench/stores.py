@@ -41,7 +41,7 @@ class StoreContender:
 
 def build(name: str, libraries: list[str] | None = None) -> list[str]:
     path = os.path.join(programs.KEPT, name)
-    sources = [os.path.join(HERE, source) for source in ("store.c", "unasked.c", f"{name}.c")]
+    sources = [os.path.join(HERE, source) for source in ("store.c", "unsupported.c", f"{name}.c")]
     programs.compile_c(path, sources, libraries)
     return [path]
 

@@ -29,8 +29,8 @@ class Tally:
                 print(f"      {fault[:2000]}", flush=True)
         elif time.monotonic() > self.shown + (0.2 if sys.stderr.isatty() else 30):
             self.shown = time.monotonic()
-            said = f"{int(self.shown - self.start)} s, {sum(self.cuts.values())} power cuts"
-            print(f"\r{said}" if sys.stderr.isatty() else said, end="" if sys.stderr.isatty() else "\n",
+            text = f"{int(self.shown - self.start)} s, {sum(self.cuts.values())} power cuts"
+            print(f"\r{text}" if sys.stderr.isatty() else text, end="" if sys.stderr.isatty() else "\n",
                   file=sys.stderr, flush=True)
 
     def end(self, unit, phase):

@@ -51,12 +51,12 @@ class Bench:
         finally:
             self.image.unmount()
         with open(self.path("printed"), encoding="utf-8") as file:
-            said = file.read()
-        if "fault" in said and mode[0] != "cut":
-            raise RuntimeError(f"{' '.join(plan)} failed without a power cut: {said.strip()}")
+            printed = file.read()
+        if "fault" in printed and mode[0] != "cut":
+            raise RuntimeError(f"{' '.join(plan)} failed without a power cut: {printed.strip()}")
         with open(self.path("report"), encoding="ascii") as report:
             lines = [line.split() for line in report]
-        return [(int(step), synced == "synced", said[: int(size)].count("\n")) for step, _, synced, size in lines]
+        return [(int(step), synced == "synced", printed[: int(size)].count("\n")) for step, _, synced, size in lines]
 
     def inspect(self, plan, acknowledged, wrapper=()):
         """Runs the worker on the container in another boot. Returns its findings and faults."""
@@ -68,7 +68,7 @@ class Bench:
         found = next((line for line in lines if line.startswith("found ")), "")
         faults = [line for line in lines if not line.startswith("found ")]
         if not faults and (done.returncode != 0 or not found) and not wrapper:
-            faults = [f"inspect ended with {done.returncode} and said nothing"]
+            faults = [f"inspect ended with {done.returncode} and printed nothing"]
         return found, faults
 
     def verdict(self, plan, acknowledged, recut=None):

@@ -4,7 +4,7 @@ from ..row import Row
 from .burst import Burst
 from .coordinated import Coordinated
 from .followers import Followers
-from .foreign import Foreign
+from .external import External
 from .growth import GrowthOfJournal, GrowthOfTree
 from .increments import DurableIncrements, Increments
 from .lock import Contended, Lock
@@ -19,7 +19,7 @@ from .suite_size import SuiteSize
 
 SECTIONS: dict[str, list[type[Row]]] = {
     "Files and locks": [Replace, Lock, Contended],
-    "Watching": [Coordinated, Foreign, Steady, Renames, Stall, Start, Followers, Burst],
+    "Watching": [Coordinated, External, Steady, Renames, Stall, Start, Followers, Burst],
     "Growth": [GrowthOfTree, GrowthOfJournal],
     "Group defaults": [Increments, DurableIncrements, Reads, SetSeen, SuiteSize],
 }

@@ -47,12 +47,12 @@ class Followers(Row):
             made = bench.changes.run(contender.way, directory, 0, count, "pause:20000000")
             session.await_told(count)
             arrivals = session.arrivals.dump()
-        told = [change for change in made if change.number in arrivals and arrivals[change.number].pipes == ready]
+        reported = [change for change in made if change.number in arrivals and arrivals[change.number].pipes == ready]
         return {
             "started": ready,
-            "delays": [(arrivals[change.number].last - change.began) / 1000 for change in told],
+            "delays": [(arrivals[change.number].last - change.began) / 1000 for change in reported],
             "writes": [(change.done - change.began) / 1000 for change in made],
-            "lost": len(made) - len(told),
+            "lost": len(made) - len(reported),
         }
 
     def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
@@ -62,7 +62,7 @@ class Followers(Row):
             table.add(f"{count}: started", cells(gathered(findings, "started", count), lambda v: min(v, default=None)))
             table.add(f"{count}: last one knows, median, µs", cells(delays, median))
             table.add(f"{count}: last one knows, p99, µs", cells(delays, lambda values: percentile(values, 99)))
-            table.add(f"{count}: not told to all", cells(gathered(findings, "lost", count), sum))
+            table.add(f"{count}: not reported to all", cells(gathered(findings, "lost", count), sum))
             taken = table.add(f"{count}: a write takes, median, µs", cells(writes, median))
             if count != "1":
                 pairs = {c: (value, alone.get(c)) for c, value in taken.cells.items()}

@@ -54,7 +54,7 @@ class Increments(Row):
         wait = table.add("the longest wait, ms", cells(gathered(findings, "longest"), highest))
         if SWAP.name in table.columns:
             table.add_ratio(wait, SWAP.name)
-            table.notes.append(f"{SWAP.name} waits for nobody: its longest is how long the machine let a process stand")
+            table.notes.append(f"{SWAP.name} does not wait for other processes: its longest call is time without processor")
         table.add("lost, %", cells(gathered(findings, "lost"), highest))
 
 

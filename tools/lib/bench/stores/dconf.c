@@ -17,7 +17,7 @@ static void check(gboolean is_done, GError *error) {
 void store_version(void) {}
 
 void store_open(const char *directory, int is_durable) {
-    (void)directory;  // Where it is, XDG_CONFIG_HOME says.
+    (void)directory;  // XDG_CONFIG_HOME determines the place.
     if (is_durable) errx(64, "dconf has no durable set");
     client = dconf_client_new();
 }
@@ -44,17 +44,17 @@ void store_increment(void) { store_write(store_read() + 1); }
 
 int store_has_changed(void) { return -1; }
 
-static int (*teller)(int64_t, int64_t);
+static int (*reporter)(int64_t, int64_t);
 static GMainLoop *loop;
 
 static void changed(DConfClient *from, const char *prefix, const char *const *changes, const char *tag, void *data) {
     (void)from, (void)prefix, (void)changes, (void)tag, (void)data;
     int64_t moment = now();
-    if (!teller(store_read(), moment)) g_main_loop_quit(loop);
+    if (!reporter(store_read(), moment)) g_main_loop_quit(loop);
 }
 
-void store_follow(void (*ready)(void), int (*told)(int64_t, int64_t)) {
-    teller = told;
+void store_follow(void (*ready)(void), int (*report)(int64_t, int64_t)) {
+    reporter = report;
     loop = g_main_loop_new(NULL, FALSE);
     g_signal_connect(client, "changed", G_CALLBACK(changed), NULL);
     dconf_client_watch_sync(client, path);

@@ -1,4 +1,4 @@
-// The floor of being told: a number in a file, written in place, and inotify on that file.
+// The floor of a notification: a number in a file, written in place, and inotify on that file.
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ int store_has_changed(void) {
     return 0;
 }
 
-void store_follow(void (*ready)(void), int (*told)(int64_t, int64_t)) {
+void store_follow(void (*ready)(void), int (*report)(int64_t, int64_t)) {
     if (fcntl(queue, F_SETFL, 0) != 0) err(1, "fcntl");
     ready();
     int64_t moment;
@@ -59,5 +59,5 @@ void store_follow(void (*ready)(void), int (*told)(int64_t, int64_t)) {
         if (read(queue, buffer, sizeof buffer) <= 0) err(1, "read");
         // The wake-up alone: what was written is read after it.
         moment = now();
-    } while (told(store_read(), moment));
+    } while (report(store_read(), moment));
 }

@@ -90,7 +90,7 @@ static void ready(void) {
     fflush(stdout);
 }
 
-static int told(int64_t value, int64_t moment) {
+static int report(int64_t value, int64_t moment) {
     if (value > 0 && delay_count < most_delays) delays[delay_count++] = moment - value;
     return value >= 0;
 }
@@ -118,7 +118,7 @@ int main(int count, char **words) {
     } else if (strcmp(word, "send") == 0 && count == 5) {
         send(atol(words[3]), atoll(words[4]));
     } else if (strcmp(word, "follow") == 0) {
-        store_follow(ready, told);
+        store_follow(ready, report);
         for (long i = 0; i < delay_count; i++) printf("%lld\n", (long long)delays[i]);
     } else {
         errx(64, "usage: see the head of store.c");

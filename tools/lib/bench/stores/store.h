@@ -1,4 +1,4 @@
-// What a store does for tools/bench. Each ends the program where it fails.
+// The functions of a store for tools/bench. Each ends the program if it fails.
 #pragma once
 #include <stdint.h>
 
@@ -11,18 +11,18 @@ void store_create(const char *directory);
 // For this process. Durable: what is set is on the disk when its call returns.
 void store_open(const char *directory, int is_durable);
 
-// What stands under "n", as other processes set it, too.
+// Returns the value of "n", which other processes set, too.
 int64_t store_read(void);
 void store_increment(void);
 void store_write(int64_t value);
 
-// Whether others have changed anything since the last call, as cheaply as it says that; -1: it does not.
+// Whether others have changed anything since the last call, by the cheapest check of the store; -1: it has none.
 int store_has_changed(void);
 
 // Keys "key 0" and so on, all at once, then one of them.
 void store_fill(long keys);
 void store_set(long key, int64_t value);
 
-// Calls `told` with what stands under "n" each time that it knows of a change, until that returns 0. Calls `ready` when
+// Calls `report` with the value of "n" after each change that it notices, until `report` returns 0. Calls `ready` when
 // no further change is missed.
-void store_follow(void (*ready)(void), int (*told)(int64_t value, int64_t moment));
+void store_follow(void (*ready)(void), int (*report)(int64_t value, int64_t moment));

@@ -1,4 +1,4 @@
-// For a store that a row does not ask something of.
+// Functions of stores that do not support them.
 #include <err.h>
 
 #include "store.h"
@@ -19,7 +19,7 @@ WEAK void store_set(long key, int64_t value) {
     cannot("set");
 }
 
-WEAK void store_follow(void (*ready)(void), int (*told)(int64_t, int64_t)) {
-    (void)ready, (void)told;
+WEAK void store_follow(void (*ready)(void), int (*report)(int64_t, int64_t)) {
+    (void)ready, (void)report;
     cannot("follow");
 }

@@ -9,8 +9,8 @@ from ..table import Table
 from ..watchers import EVERYONE, FLOOR, OURS, PEERS
 
 
-class Foreign(Row):
-    name = "foreign"
+class External(Row):
+    name = "external"
     title = "a plain change of 120 bytes until its line: written and renamed, and written in place"
     places = ("memory", "disk")
     rounds = 10
