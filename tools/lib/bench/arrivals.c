@@ -1,4 +1,4 @@
-// Reads the pipes of one or many watching programs, and notes when each change is told: CLOCK_MONOTONIC right after the
+// Reads the pipes of one or many watching programs, and notes when each change is reported: CLOCK_MONOTONIC right after the
 // read that brings its name, whatever else the program prints around it.
 //
 // usage: arrivals RAW-FILE DESCRIPTOR...      RAW-FILE: where everything that is read goes too; "-" for nowhere
@@ -7,12 +7,12 @@
 // before), probe-000001 (a question whether the program watches already). The first time counts, once a pipe.
 //
 // Commands on standard input, one a line:
-//   report      prints: pipes that are open, those of them that told a probe, lowest of their last probes, samples
-//               told in all of them, earlier names told in all, bytes read, whether a gap was marked, when the first
+//   report      prints: pipes that are open, those of them that reported a probe, lowest of their last probes, samples
+//               reported in all of them, earlier names reported in all, bytes read, whether a gap was marked, when the first
 //               probe came
 //   stall, go   stops and resumes the reading of the pipes
-//   forget      forgets all samples and earlier names: what was told of them was about the time before
-//   dump FILE   writes for each sample: number, when it was told first, when in the last pipe, in how many pipes
+//   forget      forgets all samples and earlier names: their reports are of the time before
+//   dump FILE   writes for each sample: number, when it was reported first, when in the last pipe, in how many pipes
 // The end of standard input ends it.
 #include <err.h>
 #include <errno.h>

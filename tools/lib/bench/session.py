@@ -67,8 +67,8 @@ class Session:
         self.probes += 1
 
     def await_watching(self, limit: float = 60, tolerant: bool = False) -> Report:
-        """Makes small changes until all copies have told of one, then one more until all have told of that: nothing is
-        on its way any more, and what was told by then is forgotten. Tolerant: of copies that end by themselves, as long
+        """Makes small changes until all copies have reported one, then one more until all have reported that: nothing is
+        on its way any more, and the reports until then are dropped. Tolerant: of copies that end by themselves, as long
         as there is one."""
         deadline = time.monotonic() + limit
         if self.watcher.is_ours:

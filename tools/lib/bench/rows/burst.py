@@ -30,7 +30,7 @@ class Burst(Row):
     sizes = {"directories": (1000, 40)}
 
     def goals(self) -> list[Goal]:
-        labels = [*WORDS.values(), "renamed: told only by a wrong path"]
+        labels = [*WORDS.values(), "renamed: reported only with a wrong path"]
         return [Goal(f"none: {label}", label, OURS.name, most=0) for label in labels]
 
     def contenders(self) -> list[Contender]:
@@ -77,9 +77,9 @@ class Burst(Row):
                 for first, count, make in steps:
                     make()
                     session.await_told(expected + count, quiet=0.3 if self.is_quick else 2, limit=30)
-                    told = sum(first <= number < first + count for number in session.arrivals.dump())
-                    finding[WORDS[first]] = count - told
-                    expected += told
+                    reported = sum(first <= number < first + count for number in session.arrivals.dump())
+                    finding[WORDS[first]] = count - reported
+                    expected += reported
                 finding["wrong"] = wrong_paths(session.raw)
                 finding["ended"] = int(session.arrivals.report().open == 0)
         finally:
@@ -89,7 +89,7 @@ class Burst(Row):
     def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         for label in WORDS.values():
             table.add(label, cells(gathered(findings, label), max))
-        table.add("renamed: told only by a wrong path", cells(gathered(findings, "wrong"), max))
+        table.add("renamed: reported only with a wrong path", cells(gathered(findings, "wrong"), max))
         table.add("ended by itself", cells(gathered(findings, "ended"), lambda v: "yes" if any(v) else "no"))
 
 
@@ -104,6 +104,6 @@ def wrong_paths(raw: str | None) -> int:
         return 0
     with open(raw, encoding="utf-8", errors="replace") as file:
         text = file.read()
-    told = set(re.findall(rf"sample-({AFTER_RENAME // 100_000}\d{{5}})", text))
+    reported = set(re.findall(rf"sample-({AFTER_RENAME // 100_000}\d{{5}})", text))
     right = {number for _, number in re.findall(r"renamed/(directory-\d{6})\\?/sample-(\d{6})", text)}
-    return len(told - right)
+    return len(reported - right)

@@ -50,12 +50,12 @@ class Growth(Row):
             self.next_sample += samples
             session.await_told(samples)
             arrivals = session.arrivals.dump()
-        told = [(arrivals[change.number].first - change.began) / 1000 for change in made if change.number in arrivals]
-        if any(delay < 0 for delay in told):
-            raise Failed("told of files before they were changed: nothing can be said of its delay")
+        reported = [(arrivals[change.number].first - change.began) / 1000 for change in made if change.number in arrivals]
+        if any(delay < 0 for delay in reported):
+            raise Failed("a file was reported before it was changed: its delay is unknown")
         return {
             "start": (began - session.began) / 1e6,
-            "delays": told,
+            "delays": reported,
             "writes": [(change.done - change.began) / 1000 for change in made],
         }
 
@@ -148,7 +148,7 @@ class GrowthOfJournal(Growth):
 
 
 def steady_goals(row: Growth, few: int, many: int) -> list[Goal]:
-    names = {LINE: "a change is told as quickly", WRITE: "a write is as quick"}
+    names = {LINE: "a change is reported as quickly", WRITE: "a write is as quick"}
     return [
         Goal(text, row.label(many, what), OURS.name, most=1.5, of=(OURS.name,), of_measure=row.label(few, what))
         for what, text in names.items()

@@ -21,7 +21,7 @@ class Renames(Row):
         used = "processor time, s"
         return [
             Goal("none is lost", "lost, most of a round", OURS.name, most=0),
-            Goal("no old name stays", "stale: old name never told gone", OURS.name, most=0),
+            Goal("no old name stays", "stale: removal of the old name never reported", OURS.name, most=0),
             Goal("our processor time within 1.5 of inotifywait's", used, OURS.name, most=1.5, of=(INOTIFYWAIT.name,)),
         ]
 
@@ -53,18 +53,18 @@ class Renames(Row):
             "ended": int(report.open == 0),
             "used": used,
             "made": (max(change.done for change in made) - began) / 1e9,
-            "told": (last - began) / 1e9 if last else None,
+            "reported": (last - began) / 1e9 if last else None,
         }
 
     def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         table.add("lost, most of a round", cells(gathered(findings, "lost"), lambda v: max(v, default=None)))
-        table.add("stale: old name never told gone", cells(gathered(findings, "stale"), lambda v: max(v, default=None)))
+        table.add("stale: removal of the old name never reported", cells(gathered(findings, "stale"), lambda v: max(v, default=None)))
         table.add("said that it lost some", cells(gathered(findings, "marked"), lambda v: "yes" if any(v) else "no"))
         table.add("ended by itself", cells(gathered(findings, "ended"), lambda v: "yes" if any(v) else "no"))
         used = table.add("processor time, s", cells(gathered(findings, "used"), mean))
         table.add_ratio(used, INOTIFYWAIT.name)
         table.add("renamed within, s", cells(gathered(findings, "made"), mean))
-        table.add("last one told after, s", cells(gathered(findings, "told"), mean))
+        table.add("last one reported after, s", cells(gathered(findings, "reported"), mean))
 
 
 def mean(values: list[float]) -> float | None:

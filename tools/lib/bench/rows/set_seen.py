@@ -30,8 +30,8 @@ class SetSeen(Row):
             if follower.stdout.readline() != "ready\n":
                 raise Failed("the follower did not start")
             session.numbers("send", self.size("sets"), 2_000_000)
-            told = [nanoseconds / 1000 for (nanoseconds,) in session.finish(follower, "follow")]
-        return {"delays": told, "missed": self.size("sets") - len(told)}
+            reported = [nanoseconds / 1000 for (nanoseconds,) in session.finish(follower, "follow")]
+        return {"delays": reported, "missed": self.size("sets") - len(reported)}
 
     def summarise(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
         delays = gathered(findings, "delays")
@@ -40,4 +40,4 @@ class SetSeen(Row):
         for measure in (middle, late):
             table.add_ratio(measure, INOTIFY.name)
         table.add("the quickest hundredth, µs", cells(delays, lambda samples: percentile(samples, 1)))
-        table.add("not told by themselves", cells(gathered(findings, "missed"), sum))
+        table.add("not reported by themselves", cells(gathered(findings, "missed"), sum))

@@ -28,7 +28,7 @@ class Start(Row):
     def goals(self) -> list[Goal]:
         ours = tuple(f"{OURS.name}, {state}" for state in (KNOWN, NEW))
         watching, peers = "watching everything, ms", tuple(peer.name for peer in PEERS)
-        first = "first coordinated change told, ms"
+        first = "first coordinated change reported, ms"
         return [
             Goal("we watch everything before the quickest peer", watching, ours, most=1, of=peers),
             Goal("a coordinated change is reported before that", first, ours, most=1, of=peers, of_measure=watching),
@@ -79,9 +79,9 @@ class Start(Row):
                 follower_peak = processes.peak_mebibytes(follower.pid)
         finally:
             processes.end([writer.process])
-        told = min((arrival.first for arrival in arrivals.values()), default=None)
+        reported = min((arrival.first for arrival in arrivals.values()), default=None)
         return {
-            "first": (told - session.began) / 1e6 if told else None,
+            "first": (reported - session.began) / 1e6 if reported else None,
             "watching": (watching - session.began) / 1e6,
             "peak": leader,
             "follower": follower_peak,
@@ -97,7 +97,7 @@ class Start(Row):
 
     def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         measures = {
-            "first": "first coordinated change told, ms",
+            "first": "first coordinated change reported, ms",
             "watching": "watching everything, ms",
             "peak": "peak memory, MiB (ours: of the leader)",
             "follower": "peak memory of a further follower, MiB",
