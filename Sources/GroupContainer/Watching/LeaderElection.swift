@@ -2,9 +2,9 @@ import GroupLocking
 import Dispatch
 import GroupSystemCalls
 
-/// A member's candidacy, and its term as leader. A candidate waits in the kernel's queue for the
-/// lock of the present term's byte, which the leader's death releases; the candidate that gets it opens the next term.
-/// The candidacy lasts as long as the member has a follower.
+/// A member's candidacy, and its term as leader. A candidate waits in the kernel's queue for the lock of the present
+/// term's byte, which the leader's death releases; the candidate that gets it opens the next term. The candidacy lasts
+/// as long as the member has a follower.
 final class LeaderElection: Sendable {
     let container: OpenContainer
 
