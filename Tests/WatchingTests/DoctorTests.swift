@@ -69,7 +69,7 @@ struct `Findings about watching` {
         let second = try await container.watching()
         #expect(try await first.readLine(from: .errors)?.hasPrefix("leadershipTaken: ") == true)
         try #require(first.stop())
-        #expect(try await second.readLine(from: .errors)?.contains("the leader before did not answer") == true)
+        #expect(try await second.readLine(from: .errors)?.contains("the leader before did not reply") == true)
         first.signal(SIGCONT)
         #expect(try await first.readLine(from: .errors)?.hasPrefix("leadershipSuperseded: ") == true)
     }

@@ -8,8 +8,8 @@ struct WatchingFacts: Sendable {
     struct Leader: Equatable, Sendable {
         var process: MemberProcess
         var purpose: String
-        /// Whether the leader answered a probe; nil where it could not be probed.
-        var answers: Bool?
+        /// Whether the leader replied to a probe; nil where it could not be probed.
+        var replies: Bool?
     }
 
     /// A limit of the kernel for this user, and how much of it is used by the processes that can be examined.
@@ -50,9 +50,9 @@ struct WatchingFacts: Sendable {
                 why: "\(Self.notAtOnce): another follower takes over, if there is one",
                 remedy: MembersFacts.continuing(leader.process))
         }
-        if leader.answers == false {
+        if leader.replies == false {
             return Finding(
-                .leaderSilent, .warning, process: leader.process.signalled, "the leader, \(name), does not answer",
+                .leaderSilent, .warning, process: leader.process.signalled, "the leader, \(name), does not reply",
                 why: "\(Self.notAtOnce): another follower takes over, if there is one",
                 remedy:
                     "see what \(leader.process.description) is doing; when that process ends, another follower becomes leader"
@@ -111,7 +111,7 @@ struct WatchingFacts: Sendable {
 }
 
 extension WatchingFacts {
-    /// Probes the leader, if there is one, and waits at most 1.5 s for its answer. Linear in the container's
+    /// Probes the leader, if there is one, and waits at most 1.5 s for its reply. Linear in the container's
     /// directories.
     init(_ container: CheckedContainer, _ journal: Journal?) {
         self.init()
@@ -174,13 +174,13 @@ extension CheckedContainer {
             let member = memberTable.member(at: slot - 1)
         else { return nil }
         var leader = WatchingFacts.Leader(process: member.process, purpose: member.purpose)
-        if leader.process.condition != .stopped { leader.answers = answers(term) }
+        if leader.process.condition != .stopped { leader.replies = replies(term) }
         return leader
     }
 
-    /// Probes the leader as every follower does once a second; nil where this process may not. An answer of another
+    /// Probes the leader as every follower does once a second; nil where this process may not. A reply of another
     /// leader counts as well.
-    private func answers(_ term: UInt64) -> Bool? {
+    private func replies(_ term: UInt64) -> Bool? {
         guard let file = try? FileDescriptor.open(Array("members".utf8), in: directory.group, .readingAndWriting),
             let map = try? WritableMap(file, size: MemberTableLayout.size)
         else { return nil }

@@ -13,7 +13,7 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
         public static let leadershipTaken = Code(rawValue: "leadershipTaken")
         /// This process no longer watches, because no reader in it follows any more.
         public static let leadershipEnded = Code(rawValue: "leadershipEnded")
-        /// Another process has taken over, since this one did not answer for too long.
+        /// Another process has taken over, since this one did not reply for too long.
         public static let leadershipSuperseded = Code(rawValue: "leadershipSuperseded")
         /// This process cannot go on watching; it tries again, and so does every other process that follows.
         public static let leadershipFailed = Code(rawValue: "leadershipFailed")

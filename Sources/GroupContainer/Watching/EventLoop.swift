@@ -104,7 +104,7 @@ final class EventLoop: Sendable {
             try leader.serve(slice.events.filter { leader.owns($0.watch) }, more: more)
             if leader.isSuperseded {
                 leader.container.diagnostics.report(
-                    .leadershipSuperseded, "another process watches now: this one did not answer for too long")
+                    .leadershipSuperseded, "another process watches now: this one did not reply for too long")
             }
             return !leader.isSuperseded
         } catch {

@@ -13,7 +13,7 @@ final class Leader {
     /// The inotify queue; nil if the kernel gives no inotify instance: changes are then found only by comparing.
     private let queue: InotifyQueue?
     /// The watch of `.group`: members touch the member table in it to find out whether the leader is there.
-    private var bell: Int32?
+    private var probeWatch: Int32?
     /// The time until the next comparison of what another process holds, in nanoseconds: longer each time, short again
     /// with each event.
     private var backoff = Leader.shortest
@@ -44,7 +44,7 @@ final class Leader {
 
     deinit {
         for watch in treeWatcher.watches.numbers { queue?.unwatch(watch) }
-        if let bell { queue?.unwatch(bell) }
+        if let probeWatch { queue?.unwatch(probeWatch) }
     }
 
     /// Begins the term. Writes the record that begins it: a leader of an earlier term reads that record and stops. Then
@@ -55,7 +55,7 @@ final class Leader {
             time: wallNanoseconds(), term: term)
         _ = try container.journal.append(record)
         container.memberTable.set(MemberTableLayout.degraded, to: 0, of: term)
-        if let queue { bell = try? queue.watchAttributes(container.directory.group) }
+        if let queue { probeWatch = try? queue.watchAttributes(container.directory.group) }
         watchEverything()
         container.memberTable.raise(MemberTableLayout.watchTerm, to: term)
         wakeAll()
@@ -79,7 +79,7 @@ final class Leader {
         comparisonBegan = monotonicNanoseconds()
     }
 
-    func owns(_ watch: Int32) -> Bool { watch == bell || treeWatcher.watches.isWatched(watch) }
+    func owns(_ watch: Int32) -> Bool { watch == probeWatch || treeWatcher.watches.isWatched(watch) }
 
     /// The time until the leader has work without an event, in nanoseconds; nil if it has none.
     var timeUntilNextWork: Int64? {
@@ -90,7 +90,7 @@ final class Leader {
         if nextComparison != .max { times.append(max(0, nextComparison - monotonicNanoseconds())) }
         if !unhashed.isEmpty { times.append(rest) }
         // Without a queue and its watch of `.group`, no event arrives when a member touches the table.
-        if queue == nil || bell == nil { times.append(250_000_000) }
+        if queue == nil || probeWatch == nil { times.append(250_000_000) }
         return times.min()
     }
 
@@ -112,7 +112,7 @@ final class Leader {
         view.beginRound()
         let here = events.prefix { !isRootMoved($0) }
         if events.contains(where: isRootMoved) { isMoved = true }
-        let directoryEvents = here.compactMap { $0.watch == bell ? nil : DirectoryEvent($0) }
+        let directoryEvents = here.compactMap { $0.watch == probeWatch ? nil : DirectoryEvent($0) }
         try treeWatcher.take(directoryEvents, more: more)
         backoff = directoryEvents.isEmpty ? min(backoff * 2, Self.longest) : Self.shortest
         if monotonicNanoseconds() >= nextComparison { compareEverything() }
@@ -134,7 +134,7 @@ final class Leader {
             compareEverything()
         }
         let isSettled = isReady && !more && treeWatcher.isSettled
-        // The changes may be recorded by the next leader, which may not have come that far: no probe is answered.
+        // The changes may be recorded by the next leader, which may not have come that far: no probe gets a reply.
         if isSuperseded { return }
         reply(isSettled: isSettled, probe)
     }
@@ -169,8 +169,8 @@ final class Leader {
 
     // MARK: What other processes read
 
-    /// Answers a probe: writes into the member table that the leader is there, and whether everything from before the
-    /// probe is in the journal.
+    /// Replies to a probe: writes into the member table that the leader is there, and whether everything from before
+    /// the probe is in the journal.
     private func reply(isSettled: Bool, _ probe: UInt32? = nil) {
         let probe = probe ?? container.memberTable.map.load32(MemberTableLayout.probed)
         let isNew = container.memberTable.map.load32(MemberTableLayout.replied) != probe

@@ -105,7 +105,7 @@ final class LeaderElection: Sendable {
     private func giveUp(_ handle: LockFile.Handle) {
         container.lockFile.giveBack(handle)
         let goesOn = phase.withLock { phase -> Bool in
-            // The member may have taken over from a leader that does not answer.
+            // The member may have taken over from a leader that does not reply.
             guard case .waiting(let present, _) = phase, present === handle else { return false }
             phase = .idle
             return true
@@ -146,7 +146,7 @@ final class LeaderElection: Sendable {
             && container.memberTable.begin(term: next, after: present)
     }
 
-    /// Probes the leader, and opens the next term if the leader does not answer. Called by followers periodically;
+    /// Probes the leader, and opens the next term if the leader does not reply. Called by followers periodically;
     /// mostly a few loads.
     func lookAfterLeader() {
         let now = monotonicNanoseconds()
@@ -188,7 +188,7 @@ final class LeaderElection: Sendable {
             container.memberTable.noteLeader()
             container.diagnostics.report(
                 .leadershipTaken,
-                "changes made without coordination are watched here: term \(present &+ 1), as the leader before did not answer"
+                "changes made without coordination are watched here: term \(present &+ 1), as the leader before did not reply"
             )
             EventLoop.shared.adopt(self)
         }

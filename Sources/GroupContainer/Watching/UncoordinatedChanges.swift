@@ -2,7 +2,7 @@ import GroupLocking
 import GroupSystemCalls
 
 extension MemberTable {
-    /// The wake word for processes that wait until a leader is ready, or answers.
+    /// The wake word for processes that wait until a leader is ready, or replies.
     static let leaderWord = 1
 
     /// Begins a term. Returns false if another member has begun it, or if this process may only read.
@@ -60,7 +60,7 @@ extension OpenContainer {
     func beginFollowing() -> LeaderElection.Following? { isReadOnly ? nil : LeaderElection.candidate(self) }
 
     /// Has the leader record everything that happened up to now, however it was made. Returns false if no leader
-    /// answers within a second, if that leader takes more than ten seconds longer to record everything, or if not
+    /// replies within a second, if that leader takes more than ten seconds longer to record everything, or if not
     /// everything is watched.
     fileprivate func settleByLeader() -> Bool {
         guard hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term)), let probe = memberTable.probe() else {
@@ -87,7 +87,7 @@ extension OpenContainer {
 }
 
 extension Container {
-    /// Records all external changes made up to now in the journal: by the leader, if one answers, otherwise by
+    /// Records all external changes made up to now in the journal: by the leader, if one replies, otherwise by
     /// comparing the container's tree with the journal. For short commands; a follower need not call it.
     ///
     /// Items that another process holds for writing are passed over. With a leader the call takes about as long as a

@@ -15,9 +15,9 @@ import Testing
         #expect(MembersFacts().findings == [])
         #expect(JournalFacts().findings == [])
         var watching = WatchingFacts()
-        watching.leader = WatchingFacts.Leader(process: MemberProcess(identifier: 1), purpose: "p", answers: true)
+        watching.leader = WatchingFacts.Leader(process: MemberProcess(identifier: 1), purpose: "p", replies: true)
         #expect(watching.findings == [])
-        watching.leader?.answers = nil
+        watching.leader?.replies = nil
         #expect(watching.findings == [], "it could not be probed")
     }
 
@@ -54,7 +54,7 @@ import Testing
         #expect(codes(facts.findings) == ["note leaderMissing"])
         facts.watches?.used = 49
         #expect(codes(facts.findings) == ["note leaderMissing", "warning inotifyWatches"])
-        facts.leader = WatchingFacts.Leader(process: MemberProcess(identifier: 1), purpose: "p", answers: true)
+        facts.leader = WatchingFacts.Leader(process: MemberProcess(identifier: 1), purpose: "p", replies: true)
         #expect(facts.findings == [])
         facts.watches?.used = 149
         #expect(codes(facts.findings) == ["warning inotifyWatches"])
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `a directory that the leader reports as unwatched is not reported again as unreadable`() {
         var facts = WatchingFacts()
-        facts.leader = WatchingFacts.Leader(process: MemberProcess(identifier: 1), purpose: "p", answers: false)
+        facts.leader = WatchingFacts.Leader(process: MemberProcess(identifier: 1), purpose: "p", replies: false)
         facts.degraded = ("closed", "why")
         facts.unreadable = ["closed", "other"]
         facts.moreUnreadable = 3
