@@ -74,11 +74,11 @@ struct `watch-group --defaults` {
         _ = try await container.defaults("s", "delete", "a\tb")
         let outcome = try await container.watch("--defaults", "s", "--since", "start", "-n", "3").finish()
         #expect(outcome.lines == [#"set\#ta\tb\#tx\ny\033"#, #"set\#tj\#t{"a":"x","b":[true]}"#, #"removed\#ta\tb"#])
-        let coloured = try await container.watch(
+        let colored = try await container.watch(
             "--defaults", "s", "--since", "start", "-n", "3", "--color", "always"
         ).finish()
         #expect(
-            coloured.lines.first?.contains(#"\#u{1b}[32mset\#u{1b}[0m      a\tb  x\ny\033  "#) == true, "\(coloured)")
+            colored.lines.first?.contains(#"\#u{1b}[32mset\#u{1b}[0m      a\tb  x\ny\033  "#) == true, "\(colored)")
     }
 
     @Test func `control characters of keys and values are escaped on a terminal`() async throws {

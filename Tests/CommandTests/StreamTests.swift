@@ -62,9 +62,9 @@ struct `A line of watch-group` {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", "--purpose", "todo-app", input: "x")
         let words = ["--since", "start", "--count", "1", "--color", "always", container.path]
-        let coloured = try await container.start("watch-group", words).finish()
-        #expect(coloured.text.contains("\u{1B}[") && coloured.text.contains("created"), "\(coloured)")
-        #expect(coloured.text.contains("todo-app ("))
+        let colored = try await container.start("watch-group", words).finish()
+        #expect(colored.text.contains("\u{1B}[") && colored.text.contains("created"), "\(colored)")
+        #expect(colored.text.contains("todo-app ("))
         let plain = try await container.start("watch-group", words, environment: ["NO_COLOR": "1"]).finish()
         #expect(plain.status == 0)
     }

@@ -45,12 +45,12 @@ struct `watch-group on a terminal` {
             try await container.done("write", name, "--purpose", "p\u{202e}", input: "1")
         }
         let outcome = try await shown(container, "--since start --count 5 \(options)").finish()
-        let colours = outcome.text.replacing(#/\u{1b}\[[0-9;]*m/#, with: "").replacing("\r\n", with: "\n")
-        let isSafe = colours.unicodeScalars.allSatisfy { scalar in
+        let colors = outcome.text.replacing(#/\u{1b}\[[0-9;]*m/#, with: "").replacing("\r\n", with: "\n")
+        let isSafe = colors.unicodeScalars.allSatisfy { scalar in
             scalar == "\n" || !["Cc", "Cf"].contains(category(scalar))
         }
         #expect(isSafe && outcome.status == 0, "\(outcome.text.debugDescription)")
-        #expect(colours.contains(#"\342\200\256b"#) && colours.contains(#"\033]0;x\007"#), "\(colours)")
+        #expect(colors.contains(#"\342\200\256b"#) && colors.contains(#"\033]0;x\007"#), "\(colors)")
     }
 
     private func category(_ scalar: Unicode.Scalar) -> String {

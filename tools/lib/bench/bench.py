@@ -105,7 +105,7 @@ class Bench:
                     excuses[contender] = ("failed", str(reason))
                 except (OSError, subprocess.SubprocessError) as reason:
                     excuses[contender] = ("failed", f"could not be run: {reason}")
-        row.summarise(table, {contender: rounds for contender, rounds in findings.items() if rounds})
+        row.summarize(table, {contender: rounds for contender, rounds in findings.items() if rounds})
         for contender, (word, reason) in excuses.items():
             table.excuses.setdefault(contender.column, word)
             table.notes.append(f"{contender.name}: {reason}")

@@ -37,7 +37,7 @@ def one_each(watchers: list[Watcher], way: str = changes.RENAME, variant: str = 
 
 
 class Row:
-    """A row implements `contenders`, `round` and `summarise`, and `prepare` if it makes something once a place. Its
+    """A row implements `contenders`, `round` and `summarize`, and `prepare` if it makes something once a place. Its
     subclass sets these, too:"""
 
     name = ""
@@ -74,7 +74,7 @@ class Row:
         """Runs one round of a contender. Raises Unavailable or Failed, whose text is put into the cell."""
         raise NotImplementedError
 
-    def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         """Adds the measures. `findings` has no contenders without results."""
         raise NotImplementedError
 

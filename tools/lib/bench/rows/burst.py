@@ -86,7 +86,7 @@ class Burst(Row):
             shutil.rmtree(coming, ignore_errors=True)
         return finding
 
-    def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         for label in WORDS.values():
             table.add(label, cells(gathered(findings, label), max))
         table.add("renamed: reported only with a wrong path", cells(gathered(findings, "wrong"), max))

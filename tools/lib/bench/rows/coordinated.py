@@ -26,7 +26,7 @@ class Coordinated(Row):
     def round(self, bench, place: Place, contender: Contender) -> Finding:
         return latency.delays(bench, place, contender, self.size("samples"), "pause:5000000")
 
-    def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         add_delays(table, gathered(findings, "delays"))
         table.add("the writer's call took, median, µs", cells(gathered(findings, "taken"), median))
         table.add("samples", {column: len(values) for column, values in gathered(findings, "delays").items()})

@@ -33,7 +33,7 @@ class External(Row):
     def round(self, bench, place: Place, contender: Contender) -> Finding:
         return latency.delays(bench, place, contender, self.size("samples"), "pause:5000000")
 
-    def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         for way in (RENAME, WRITE):
             add_delays(table, gathered(findings, "delays", way), f"{way}: ")
             table.add(f"{way}: lost", {c: sum(values) for c, values in gathered(findings, "lost", way).items()})

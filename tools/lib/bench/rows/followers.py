@@ -55,7 +55,7 @@ class Followers(Row):
             "lost": len(made) - len(reported),
         }
 
-    def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         alone = cells(gathered(findings, "writes", "1"), median)
         for count in map(str, self.counts()):
             delays, writes = gathered(findings, "delays", count), gathered(findings, "writes", count)

@@ -59,7 +59,7 @@ class Growth(Row):
             "writes": [(change.done - change.began) / 1000 for change in made],
         }
 
-    def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         for count in self.steps():
             found = {name: gathered(findings, name, str(count)) for name in ("start", "delays", "writes")}
             table.add(self.label(count, START), cells(found["start"], median))

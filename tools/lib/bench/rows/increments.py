@@ -46,7 +46,7 @@ class Increments(Row):
             "lost": 100 * abs(sum(counts) - total) / sum(counts) if sum(counts) else None,
         }
 
-    def summarise(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
         rate = table.add("a second, median", cells(gathered(findings, "rate"), middle))
         for base in self.bases:
             table.add_ratio(rate, base)

@@ -55,7 +55,7 @@ class Lock(Row):
                 lines = session.numbers("lock", *words[contender.column])
         return {"times": [nanoseconds for (nanoseconds,) in lines]}
 
-    def summarise(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
         times = gathered(findings, "times")
         for label, percent in (("median", 50), ("p99", 99)):
             measure = table.add(f"{label}, ns", cells(times, lambda samples: percentile(samples, percent)))
@@ -117,7 +117,7 @@ class Contended(Row):
             "faults": int(sum(line[4] for line in lines)),
         }
 
-    def summarise(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
         rate = table.add("a second, median", cells(gathered(findings, "rate"), middle))
         table.add_ratio(rate, FILELOCK.name)
         table.add_ratio(rate, FLOCK)

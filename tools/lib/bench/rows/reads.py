@@ -40,7 +40,7 @@ class Reads(Row):
         names = ("read", "asked", "named")
         return {name: [line[index] for line in lines] for index, name in enumerate(names) if len(lines[0]) > index}
 
-    def summarise(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
         for name, label in LABELS.items():
             values = gathered(findings, name)
             for column in [column for column, samples in values.items() if not samples]:

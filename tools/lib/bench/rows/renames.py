@@ -56,7 +56,7 @@ class Renames(Row):
             "reported": (last - began) / 1e9 if last else None,
         }
 
-    def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         table.add("lost, most of a round", cells(gathered(findings, "lost"), lambda v: max(v, default=None)))
         table.add("stale: removal of the old name never reported", cells(gathered(findings, "stale"), lambda v: max(v, default=None)))
         table.add("said that it lost some", cells(gathered(findings, "marked"), lambda v: "yes" if any(v) else "no"))

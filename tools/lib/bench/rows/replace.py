@@ -45,7 +45,7 @@ class Replace(Row):
             lines = session.numbers("replace", *words)
         return {"times": [nanoseconds / 1000 for (nanoseconds,) in lines]}
 
-    def summarise(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
         for size in SIZES:
             times = gathered(findings, "times", size)
             middle = table.add(f"{size}: median, µs", cells(times, median))

@@ -33,7 +33,7 @@ class SetSeen(Row):
             reported = [nanoseconds / 1000 for (nanoseconds,) in session.finish(follower, "follow")]
         return {"delays": reported, "missed": self.size("sets") - len(reported)}
 
-    def summarise(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
         delays = gathered(findings, "delays")
         middle = table.add("median, µs", cells(delays, median))
         late = table.add("p99, µs", cells(delays, lambda samples: percentile(samples, 99)))

@@ -38,7 +38,7 @@ class Stall(Row):
             report = session.await_told(count, quiet=0.4 if self.is_quick else 4, limit=90)
         return {"lost": count - report.samples, "marked": report.is_marked, "ended": int(report.open == 0)}
 
-    def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         table.add("lost", cells(gathered(findings, "lost"), lambda v: max(v, default=None)))
         table.add("said that it lost some", cells(gathered(findings, "marked"), lambda v: "yes" if any(v) else "no"))
         table.add("ended by itself", cells(gathered(findings, "ended"), lambda v: "yes" if any(v) else "no"))

@@ -95,7 +95,7 @@ class Start(Row):
             peak = session.peak_mebibytes()
         return {"watching": (report.first_probe - session.began) / 1e6, "peak": peak}
 
-    def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         measures = {
             "first": "first coordinated change reported, ms",
             "watching": "watching everything, ms",

@@ -28,7 +28,7 @@ class Steady(Row):
     def round(self, bench, place: Place, contender: Contender) -> Finding:
         return latency.delays(bench, place, contender, self.size("changes"), "steady:5000000")
 
-    def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         delays = gathered(findings, "delays")
         add_delays(table, delays)
         table.add("worst, µs", cells(delays, lambda values: max(values, default=None)))

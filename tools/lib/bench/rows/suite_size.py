@@ -38,7 +38,7 @@ class SuiteSize(Row):
         times = [nanoseconds / 1000 for (nanoseconds,) in lines]
         return {"times": times, "mean": sum(times) / len(times)}
 
-    def summarise(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
+    def summarize(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
         small, large = self.counts()
         middles, means = [], []
         for count in (small, large):
