@@ -18,7 +18,7 @@ extension Change {
         fields += [
             ("type", type.map { .string(ChangeText.name($0)) } ?? .null),
             ("size", size.map(JSONValue.unsigned) ?? .null),
-            ("generation", .unsigned(generation)), ("transaction", transaction.map(\.json) ?? .null),
+            ("generation", .unsigned(generation.rawValue)), ("transaction", transaction.map(\.json) ?? .null),
             ("coordinated", .bool(isCoordinated)), ("by", by.map(\.json) ?? .null),
             ("time", .string(Timestamp.text(timeNanoseconds))),
         ]

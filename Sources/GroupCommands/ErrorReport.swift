@@ -75,7 +75,7 @@ package struct ErrorReport {
     private static func object(_ holder: CoordinationError.Holder) -> JSONValue {
         .object([
             ("pid", .integer(Int64(holder.processIdentifier))), ("purpose", .string(holder.purpose)),
-            ("since", .string(Timestamp.text(holder.since))), ("item", .string(holder.item)),
+            ("since", .string(Timestamp.text(holder.sinceNanoseconds))), ("item", .string(holder.item)),
             ("mode", .string(holder.isWriting ? "writing" : "reading")),
             ("command", holder.command.map(JSONValue.string) ?? .null),
             ("condition", holder.condition.map { .string($0.rawValue) } ?? .null),

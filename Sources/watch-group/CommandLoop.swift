@@ -61,7 +61,7 @@ struct CommandLoop<Source: WatchSource> {
             ("GROUP_CURSOR", cursor.isNowhere ? "" : "\(cursor)"), ("GROUP_RESCAN", batch.isRescan ? "1" : ""),
             ("GROUP_FAILURES", "\(runner.retry.failures)"),
         ]
-        return [("GROUP_CONTAINER", watch.container.pathForCommands)]
+        return [("GROUP_CONTAINER", watch.container.path.bytes)]
             + (texts + watch.source.variables(of: batch)).map { ($0.0, Array($0.1.utf8)) }
     }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -63,7 +64,7 @@ import Testing
         _ process: Int32, _ condition: CoordinationError.Holder.Condition = .running, namespace: UInt64? = nil
     ) throws -> CoordinationError.Holder {
         CoordinationError.Holder(
-            processIdentifier: process, pidNamespace: namespace, purpose: "todo-app", since: 36_000_000_000_000,
+            processIdentifier: process, pidNamespace: namespace, purpose: "todo-app", since: Date(timeIntervalSince1970: 36_000),
             item: "a.json", isWriting: true, command: nil, condition: condition)
     }
 

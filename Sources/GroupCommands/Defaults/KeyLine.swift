@@ -40,7 +40,7 @@ package struct KeyLine: Sendable {
     package static func bookmark(_ suite: String, at cursor: Cursor) -> KeyLine {
         // The change has no meaning but its suite and its cursor.
         let change = DefaultsChange(
-            kind: .present, suite: suite, key: "", old: nil, new: nil, generation: cursor.sequence.rawValue,
+            kind: .present, suite: suite, key: "", old: nil, new: nil, generation: Generation(rawValue: cursor.sequence.rawValue),
             cursor: cursor, by: nil, timeNanoseconds: 0, part: 0, parts: 1)
         return KeyLine(.bookmark, change)
     }
@@ -58,11 +58,11 @@ package struct KeyLine: Sendable {
             change.parts < 2
             ? .null
             : .object([
-                ("id", .string(String(change.generation))), ("index", .integer(Int64(change.part))),
+                ("id", .string("\(change.generation)")), ("index", .integer(Int64(change.part))),
                 ("count", .integer(Int64(change.parts))),
             ])
         let fields: [(String, JSONValue)] = [
-            ("sequence", .unsigned(change.generation)), ("cursor", .string(change.cursor.description)),
+            ("sequence", .unsigned(change.generation.rawValue)), ("cursor", .string(change.cursor.description)),
             ("kind", .string(kind.rawValue)), ("suite", .string(change.suite)),
             ("key", change.key.isEmpty && (kind.isMarker || kind == .cleared) ? .null : .string(change.key)),
             ("type", (change.new ?? change.old).map { .string($0.typeName) } ?? .null),

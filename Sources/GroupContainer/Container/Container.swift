@@ -1,6 +1,6 @@
 import GroupLocking
 import GroupBytes
-package import GroupSystemCalls
+import GroupSystemCalls
 
 /// A directory that an app process and its widgets, helpers or plug-ins share. However often a process opens the
 /// container, the process is one member of it, until its last `Container` is released or the process dies. There is no
@@ -85,23 +85,9 @@ public final class Container: Sendable {
         }
     }
 
-    /// The root directory, as it was named. Members keep their own files in it, in any layout, outside `.group`.
-    public var path: ItemPath { ItemPath(bytes: opened.directory.path) }
+    /// The absolute path at which the container was opened, also where it was named relative to the working directory.
+    public var path: AbsolutePath { opened.directory.absolutePath }
 
     /// The group identifier with which the container was created, if any.
     public var identifier: String? { opened.format.identifier }
-}
-
-extension Container {
-    /// Returns the absolute path, also where the container was named relative to the working directory: for a program
-    /// that is started later, from another directory. System calls: open(2), readlink(2)
-    package func wholePath() throws(Errno) -> String { String(decoding: try wholePathBytes(), as: UTF8.self) }
-
-    /// The absolute path for a command that may change its working directory, or the path as it was named where the
-    /// kernel does not report the absolute one.
-    package var pathForCommands: [UInt8] { (try? wholePathBytes()) ?? path.bytes }
-
-    private func wholePathBytes() throws(Errno) -> [UInt8] {
-        try FileDescriptor.open(path: path.bytes, [.placeOnly, .directory]).absolutePath()
-    }
 }

@@ -8,6 +8,12 @@ final class ContainerDirectories: Sendable {
     let path: [UInt8]
     /// The path that the kernel reported when the container was opened.
     private let openedAt: [UInt8]?
+    /// The path as the user named it if that is absolute, or else the one that the kernel reported.
+    var absolutePath: AbsolutePath {
+        // Without an answer of the kernel, the path is right as long as the working directory stays.
+        AbsolutePath(bytes: path) ?? openedAt.flatMap { AbsolutePath(bytes: $0) }
+            ?? AbsolutePath(path, in: Array("/proc/self/cwd".utf8))
+    }
     let rootDirectory: OpenDirectory
     let group: FileDescriptor
     let stagingDirectory: OpenDirectory

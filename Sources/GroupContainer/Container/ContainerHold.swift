@@ -44,7 +44,7 @@ final class ContainerHold: Sendable {
         var processes = ProcessTable()
         return memberTable.liveMembers().map { opened in
             CoordinationError.Holder(
-                processes.process(of: opened), purpose: opened.purpose, since: opened.started, item: item,
+                processes.process(of: opened), purpose: opened.purpose, sinceNanoseconds: opened.started, item: item,
                 isWriting: true)
         }
     }

@@ -1,13 +1,17 @@
 // Imports nothing: no file, clock or process.
 
-/// The version of an item's content: a number that each change of the item increases. Two generations of one item can
-/// be compared; those of different items show in which order the items were changed.
+/// The version of an item's content, or of a key's value: a number that each change of it increases. Two generations of
+/// one item can be compared; those of different items of one container, or keys of one suite, show in which order they
+/// were changed.
 public struct Generation: RawRepresentable, Hashable, Comparable, Sendable, Codable, CustomStringConvertible {
-    /// The number, as it stands in the journal: the sequence number of the change's record.
+    /// The number, as it stands in the log: the sequence number of the change's record.
     public let rawValue: UInt64
 
     /// Creates a generation from its number, which another process or an earlier run has read.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// The generation of a key that is not set: 0.
+    public static let none = Generation(rawValue: 0)
 
     /// The number in digits.
     public var description: String { "\(rawValue)" }

@@ -58,7 +58,7 @@ extension GroupDefaults {
     @discardableResult
     public func set<Value>(
         _ value: Value, for key: Key<Value>, durability: Durability = .relaxed
-    ) throws(CoordinationError) -> UInt64 {
+    ) throws(CoordinationError) -> Generation {
         try set(try key.encode(value), forKey: key.name, durability: durability)
     }
 

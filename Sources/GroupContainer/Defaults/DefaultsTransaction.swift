@@ -24,10 +24,10 @@ public struct DefaultsTransaction {
         return snapshot.entries[key]?.value
     }
 
-    /// Returns the generation of a key's value before this transaction; 0 where nothing is set.
-    public mutating func generation(ofKey key: String) -> UInt64 {
+    /// Returns the generation of a key's value before this transaction; `.none` where nothing is set.
+    public mutating func generation(ofKey key: String) -> Generation {
         reads.keys[key] = snapshot.generation(of: key)
-        return snapshot.generation(of: key)
+        return Generation(rawValue: snapshot.generation(of: key))
     }
 
     /// Returns all keys and values that are set. The transaction then runs again if any key is set meanwhile.

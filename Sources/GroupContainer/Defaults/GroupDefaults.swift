@@ -62,10 +62,10 @@ public final class GroupDefaults: Sendable {
     /// set from another. Errors: `damaged`, and what else is wrong with the suite.
     public func versionedValue(
         forKey key: String
-    ) throws(CoordinationError) -> (value: DefaultsValue?, generation: UInt64) {
-        try container.opened.locating { () throws(CoordinationError) -> (value: DefaultsValue?, generation: UInt64) in
-            guard let store = try store(creating: false) else { return (nil, 0) }
-            return try store.checkedRead { ($0.entries[key]?.value, $0.generation(of: key)) }
+    ) throws(CoordinationError) -> (value: DefaultsValue?, generation: Generation) {
+        try container.opened.locating { () throws(CoordinationError) -> (value: DefaultsValue?, generation: Generation) in
+            guard let store = try store(creating: false) else { return (nil, .none) }
+            return try store.checkedRead { ($0.entries[key]?.value, Generation(rawValue: $0.generation(of: key))) }
         }
     }
 
@@ -88,7 +88,7 @@ public final class GroupDefaults: Sendable {
     @discardableResult
     public func set(
         _ value: DefaultsValue?, forKey key: String, durability: Durability = .relaxed
-    ) throws(CoordinationError) -> UInt64 {
+    ) throws(CoordinationError) -> Generation {
         try set([value.map { .set(key, $0) } ?? .remove(key)], durability: durability)
     }
 
@@ -105,28 +105,28 @@ public final class GroupDefaults: Sendable {
     @discardableResult
     private func set(
         _ steps: [SuiteRecord.Step], durability: Durability
-    ) throws(CoordinationError) -> UInt64 {
-        try container.opened.locating { () throws(CoordinationError) -> UInt64 in
+    ) throws(CoordinationError) -> Generation {
+        try container.opened.locating { () throws(CoordinationError) -> Generation in
             let store = try writableStore("set")
             let place = try store.append(steps, by: writer)
             if durability == .durable { try store.synchronize(through: place) }
-            return place.sequence
+            return Generation(rawValue: place.sequence)
         }
     }
 
-    /// Sets a value only if the present one still has the given generation (0: nothing is set). Returns the new
+    /// Sets a value only if the present one still has the given generation (`.none`: nothing is set). Returns the new
     /// generation. Errors: `conflict` where it has another; those of `set`.
     @discardableResult
     public func set(
-        _ value: DefaultsValue?, forKey key: String, ifGeneration generation: UInt64,
+        _ value: DefaultsValue?, forKey key: String, ifGeneration generation: Generation,
         durability: Durability = .relaxed
-    ) throws(CoordinationError) -> UInt64 {
-        try container.opened.locating { () throws(CoordinationError) -> UInt64 in
+    ) throws(CoordinationError) -> Generation {
+        try container.opened.locating { () throws(CoordinationError) -> Generation in
             let store = try writableStore("set")
             var attempt = AppendAttempt()
             defer { attempt.end() }
             let steps: [SuiteRecord.Step] = [value.map { .set(key, $0) } ?? .remove(key)]
-            guard let place = try store.append(steps, if: .init(key: key, generation: generation), by: writer, &attempt)
+            guard let place = try store.append(steps, if: .init(key: key, generation: generation.rawValue), by: writer, &attempt)
             else {
                 let present = store.read { $0.generation(of: key) }
                 throw CoordinationError(
@@ -135,7 +135,7 @@ public final class GroupDefaults: Sendable {
                     remedy: .init(.readAgain, "read the value again, and decide again"))
             }
             if durability == .durable { try store.synchronize(through: place) }
-            return place.sequence
+            return Generation(rawValue: place.sequence)
         }
     }
 

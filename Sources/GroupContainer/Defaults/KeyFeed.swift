@@ -33,7 +33,7 @@ public struct DefaultsChange: Hashable, Sendable {
     public var new: DefaultsValue?
     /// The number of the change in the suite's history. Each set has its own number; the sets of a transaction share
     /// one.
-    public var generation: UInt64
+    public var generation: Generation
     /// The place right after the change, from which a follower can go on.
     public var cursor: Cursor
     /// The process that set the value; nil after a `rescan`, and for a value of a snapshot.
@@ -48,7 +48,7 @@ public struct DefaultsChange: Hashable, Sendable {
     public var parts: Int
 
     package init(
-        kind: Kind, suite: String, key: String, old: DefaultsValue?, new: DefaultsValue?, generation: UInt64,
+        kind: Kind, suite: String, key: String, old: DefaultsValue?, new: DefaultsValue?, generation: Generation,
         cursor: Cursor, by: Change.Author?, timeNanoseconds: Int64, part: Int, parts: Int
     ) {
         (self.kind, self.suite, self.key, self.old, self.new) = (kind, suite, key, old, new)
@@ -254,7 +254,7 @@ struct KeyFeed: Feed {
         let generation = new == nil ? position.sequence : state.entries[key]?.generation ?? position.sequence
         return DefaultsChange(
             kind: kind, suite: store.name, key: key, old: old, new: new,
-            generation: kind == .set ? max(generation, position.sequence) : generation,
+            generation: Generation(rawValue: kind == .set ? max(generation, position.sequence) : generation),
             cursor: Cursor(position, in: identity), by: nil,
             timeNanoseconds: 0, part: 0, parts: 1)
     }

@@ -164,7 +164,7 @@ extension GroupDefaults {
     @discardableResult
     public func set(
         _ value: (some DefaultsRepresentable)?, forKey key: String, durability: Durability = .relaxed
-    ) throws(CoordinationError) -> UInt64 {
+    ) throws(CoordinationError) -> Generation {
         try set(value?.defaultsValue, forKey: key, durability: durability)
     }
 }

@@ -1,3 +1,4 @@
+public import FoundationEssentials
 import GroupLocking
 import GroupSystemCalls
 
@@ -70,8 +71,10 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
         public var pidNamespace: UInt64?
         /// The member's purpose, as it opened the container.
         public var purpose: String
-        /// The time when the lock was granted, in nanoseconds since 1970.
-        public var since: Int64
+        /// The time when the lock was granted.
+        public var since: Date { Date(nanoseconds: sinceNanoseconds) }
+        /// That time in nanoseconds since 1970, which a `Date` has only to about 120 ns.
+        package var sinceNanoseconds: Int64
         /// The item that the member holds, cut after 87 bytes.
         public var item: String
         /// Whether the lock is exclusive instead of shared.
@@ -83,11 +86,11 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
 
         /// Creates a description of a member.
         public init(
-            processIdentifier: Int32, pidNamespace: UInt64? = nil, purpose: String, since: Int64, item: String,
+            processIdentifier: Int32, pidNamespace: UInt64? = nil, purpose: String, since: Date, item: String,
             isWriting: Bool, command: String? = nil, condition: Condition? = nil
         ) {
             (self.processIdentifier, self.pidNamespace, self.purpose) = (processIdentifier, pidNamespace, purpose)
-            (self.since, self.item, self.isWriting) = (since, item, isWriting)
+            (sinceNanoseconds, self.item, self.isWriting) = (since.wholeNanoseconds, item, isWriting)
             (self.command, self.condition) = (command, condition)
         }
 
@@ -182,14 +185,15 @@ extension CoordinationError.Holder: CustomStringConvertible {
                 // The sentence names the lock before: "it" is the lock on the error's item.
                 error.item == item ? "held it" : "held the lock on '\(item)'"
             }
-        return "\(self) has \(held) since \(Self.timeOfDay(since))"
+        return "\(self) has \(held) since \(Self.timeOfDay(sinceNanoseconds))"
     }
 
-    init(_ process: MemberProcess, purpose: String, since: Int64, item: String, isWriting: Bool) {
+    init(_ process: MemberProcess, purpose: String, sinceNanoseconds: Int64, item: String, isWriting: Bool) {
         self.init(
-            processIdentifier: process.identifier, pidNamespace: process.pidNamespace, purpose: purpose, since: since,
-            item: item, isWriting: isWriting, command: process.command, condition: process.condition.map(Condition.init)
-        )
+            processIdentifier: process.identifier, pidNamespace: process.pidNamespace, purpose: purpose,
+            since: Date(nanoseconds: sinceNanoseconds), item: item, isWriting: isWriting, command: process.command,
+            condition: process.condition.map(Condition.init))
+        self.sinceNanoseconds = sinceNanoseconds
     }
 
     /// Returns a time such as `10:00:00Z`, without the day, because a lock is held for seconds.

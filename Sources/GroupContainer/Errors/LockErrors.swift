@@ -80,7 +80,7 @@ extension CoordinationError {
 extension CoordinationError.Holder {
     init(_ holder: LockHolder) {
         self.init(
-            holder.process, purpose: holder.purpose, since: holder.since, item: holder.path,
+            holder.process, purpose: holder.purpose, sinceNanoseconds: holder.since, item: holder.path,
             isWriting: holder.mode != .shared)
     }
 }

@@ -113,8 +113,8 @@ public struct Change: Hashable, Sendable {
     /// The transaction that the change is part of; nil for a single change.
     public var transaction: Transaction?
 
-    /// The item's version: the sequence of its last record.
-    public var generation: UInt64
+    /// The item's version, which the change made.
+    public var generation: Generation
     /// Whether the item was, or is, a directory that was moved, exchanged or removed with everything in it, which has
     /// no changes of its own.
     var takesDirectory = false
@@ -136,7 +136,9 @@ public struct Change: Hashable, Sendable {
         case .touched: kind = .touched
         case .term, .degraded, .transaction: return nil
         }
-        (self.sequence, self.cursor, generation) = (sequence, cursor, reported.generation ?? sequence.rawValue)
+        (self.sequence, self.cursor, generation) = (
+            sequence, cursor, Generation(rawValue: reported.generation ?? sequence.rawValue)
+        )
         path = ItemPath(bytes: part.path)
         type = part.state?.type
         takesDirectory =
@@ -193,14 +195,14 @@ public struct Change: Hashable, Sendable {
     /// Makes a marker, or an item that is present.
     init(_ kind: Kind, _ path: ItemPath = ItemPath(bytes: []), sequence: SequenceNumber, cursor: Cursor, time: Int64) {
         (self.kind, self.path, timeNanoseconds) = (kind, path, time)
-        (self.sequence, self.cursor, generation) = (sequence, cursor, sequence.rawValue)
+        (self.sequence, self.cursor, generation) = (sequence, cursor, Generation(rawValue: sequence.rawValue))
     }
 
     /// Makes the change of an item that is present; its time is that of its content.
     init(present place: ItemLocation, _ item: TreeIndex.Item, sequence: SequenceNumber, cursor: Cursor) {
         self.init(
             .present, ItemPath(bytes: place.bytes), sequence: sequence, cursor: cursor, time: item.state.modified)
-        (type, size, generation) = (item.state.type, item.state.size, item.generation)
+        (type, size, generation) = (item.state.type, item.state.size, Generation(rawValue: item.generation))
     }
 }
 

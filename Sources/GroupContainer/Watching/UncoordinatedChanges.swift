@@ -106,7 +106,7 @@ extension Container {
     /// Waits until there is a leader that watches every directory, so that an external change is seen when it happens
     /// rather than by the comparison that follows; at most `timeout` (nil: forever). Returns false if there is no
     /// leader by then, as no member that may write follows.
-    public func awaitLeader(timeout: Duration? = nil) -> Bool {
+    package func awaitLeader(timeout: Duration? = nil) -> Bool {
         let deadline = Deadline(after: timeout)
         while !opened.hasWatchingLeader {
             if deadline.isOver { return false }

@@ -30,7 +30,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
 
     private mutating func start(_ run: WidgetRun, _ manifest: WidgetManifest) throws {
         let variables: [(name: String, value: [UInt8])] = [
-            ("GROUP_CONTAINER", container.pathForCommands), ("WIDGET_KIND", Array(run.kind.utf8)),
+            ("GROUP_CONTAINER", container.path.bytes), ("WIDGET_KIND", Array(run.kind.utf8)),
         ]
         do throws(Errno) {
             let process = try WidgetProcess(

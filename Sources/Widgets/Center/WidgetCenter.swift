@@ -38,7 +38,8 @@ public struct WidgetCenter: Sendable {
     package func reloads(ofKind kind: String) throws(CoordinationError) -> UInt64 {
         max(
             try defaults.versionedValue(forKey: Self.allReloads).generation,
-            try defaults.versionedValue(forKey: Self.reloads(ofKind: kind)).generation)
+            try defaults.versionedValue(forKey: Self.reloads(ofKind: kind)).generation
+        ).rawValue
     }
 
     /// Follows the center's values. A change means that a reload may have been requested, that an app may have come to

@@ -174,7 +174,7 @@ struct MessageLoop {
 
     private func variables(_ message: GroupMessage) -> [(name: String, value: [UInt8])] {
         [
-            ("GROUP_CONTAINER", container.pathForCommands), ("GROUP_CHANNEL", Array(channel.utf8)),
+            ("GROUP_CONTAINER", container.path.bytes), ("GROUP_CHANNEL", Array(channel.utf8)),
             ("GROUP_MESSAGE", Array("\(message.number)".utf8)),
             ("GROUP_SIGNAL", Array((message.bytes == nil ? "1" : "").utf8)),
             ("GROUP_PURPOSE", Array(message.by.purpose.utf8)),

@@ -40,7 +40,7 @@ struct `Suite compaction` {
         #expect(try store.log.fileNumbers().first != 1)
         let other = try #require(try SuiteStore.open(sample.container.opened, suite: "standard", creating: false))
         #expect(other.read { $0 } == store.read { $0 })
-        #expect(other.read { $0.generation(of: "first") } == generation)
+        #expect(other.read { $0.generation(of: "first") } == generation.rawValue)
         #expect(other.read { $0.generation } == UInt64(last) + 3)
     }
 

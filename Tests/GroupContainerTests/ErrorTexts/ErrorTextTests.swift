@@ -171,7 +171,7 @@ import Testing
             // 0: no namespace was found for the process.
             let holder = CoordinationError.Holder(
                 processIdentifier: 812, pidNamespace: condition == nil ? 0 : nil, purpose: "todo-app",
-                since: 36_000_000_000_000, item: "a.json", isWriting: true,
+                since: Date(timeIntervalSince1970: 36_000), item: "a.json", isWriting: true,
                 command: condition == nil ? nil : "/usr/bin/todo --edit", condition: condition)
             return text(
                 CoordinationError(

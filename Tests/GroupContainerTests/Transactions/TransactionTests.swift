@@ -46,7 +46,7 @@ struct `Transactions of items` {
         var follower = try sample.container.recordedChanges(since: .start, matching: ["a", "b"])
         _ = (try follower.next(timeout: .zero), try follower.next(timeout: .zero))
         let (first, last) = (try follower.next(timeout: .zero), try follower.next(timeout: .zero))
-        #expect(first?.sequence == 3 && last?.sequence == 3 && first?.generation == generation?.rawValue)
+        #expect(first?.sequence == 3 && last?.sequence == 3 && first?.generation == generation)
         #expect(first?.transaction?.identifier == last?.transaction?.identifier)
         #expect(first?.by?.purpose == "tester" && first?.size == 1 && first?.type == .file)
         #expect(try staging() == [])
