@@ -15,11 +15,11 @@ public func example(_ container: Container) async throws {
     // Reads, changes and writes under one lock: no other process's change is lost.
     let app = container.coordinator(purpose: "todo-app")
     try await app.update("todo.json", default: [String]()) { $0.append("Milk") }
-    // Small values, which every process reads at once.
+    // Sets a small value; every process sees it when the call returns.
     try GroupDefaults(container, suite: "settings").set("dark", forKey: "theme")
-    // In a widget's process: is there something new?
+    // Refreshes a widget; the result is newData, noData or failed.
     print(try await Refresh(NextItem(), in: container).performUpdate { print("next:", $0) })
-    // What happened and what happens, in order, each once. A cursor outlives the process.
+    // The changes that are kept, then each new one. A cursor can be stored, to continue later.
     for try await change in container.changes(since: .start) where change.path == "todo.json" {
         print(change.kind.name, change.path, change.by?.purpose ?? "uncoordinated", change.cursor)
         break

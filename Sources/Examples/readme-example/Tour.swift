@@ -18,7 +18,7 @@ struct NextTodo: WidgetProvider {
     }
 }
 
-/// What a program does with a container.
+/// Uses each part of a container once.
 public func tour(_ container: Container) async throws {
     let todos = container.coordinator(purpose: "todo-app")
     let start = container.changes(since: .start)
@@ -34,16 +34,16 @@ public func tour(_ container: Container) async throws {
         _ = try access.write(bytes: access.readBytes("Library/todo.json"), to: "Library/backup.json")
     }
 
-    // Small values: every process sees a set at once, and none is lost.
+    // Small values: every process sees a set when the call returns, and no set is lost.
     let defaults = try GroupDefaults(container, suite: "settings")
     try defaults.update(.opened) { $0 += 1 }
     print(defaults[.opened], defaults.string(forKey: "theme") ?? "no theme")
 
-    // In a widget's process: is there something new for me?
+    // Refreshes a widget, which a widget's process does.
     let result = try await Refresh(NextTodo(), in: container).performUpdate { print("next:", $0) }
     print(result)  // newData, noData or failed
 
-    // What happened, and then what happens: in order, each once. A cursor outlives the process.
+    // The changes that are kept, then each new one, in order. A cursor can be stored, to continue later.
     for try await change in start {
         print(change.kind.name, change.path, change.by?.purpose ?? "uncoordinated", change.cursor)
         if change.path == "Library/backup.json" { break }
