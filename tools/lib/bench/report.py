@@ -15,9 +15,10 @@ PICTURE = os.path.join("images", "growth.svg")
 INTRODUCTION = """\
 # Benchmarks
 
-Written by `tools/bench --write`, all in one run. In each row, ours and theirs take turns, in small rounds, so that other
-work of the machine affects all alike. Compare numbers of one run only, and ratios rather than numbers. `÷` is a ratio;
-`–` means that a value does not apply; *ours* are this package's programs, *theirs* the others.
+`tools/bench --write` has written this page from one run. In each row, our programs and the others run in turns, in small
+rounds, so that other work of the machine affects all of them alike. Compare only numbers of one run, and rather ratios
+than numbers. `÷` is a ratio; `–` means that a value does not apply; *ours* are this package's programs, *theirs* the
+others.
 """
 REPRODUCE = """\
 ## How to reproduce
