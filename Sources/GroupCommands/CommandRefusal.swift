@@ -6,7 +6,8 @@ import Glibc
 
 /// The handling of a command that cannot be started.
 package enum CommandRefusal {
-    /// Returns the status, and prints why: 127 if the command does not exist, 126 if it may not be run.
+    /// Prints why the command cannot be started, and returns the exit status: 127 if it does not exist, 126 if it may
+    /// not be run. Errors: any other `error`, as a `CoordinationError`.
     package static func status(
         of command: [[UInt8]], _ error: Errno, for run: borrowing CommandRun
     ) throws(CoordinationError) -> ExitStatus {
@@ -14,7 +15,7 @@ package enum CommandRefusal {
         throw CoordinationError(error, operation: "run", item: PipeText.escaped(command.first ?? []))
     }
 
-    /// Returns nil if the error has another cause than the command.
+    /// Prints and returns the same for the two errors that concern the command itself; returns nil for any other error.
     package static func known(
         _ error: Errno, of command: [[UInt8]], for run: borrowing CommandRun
     ) -> ExitStatus? {
@@ -28,8 +29,8 @@ package enum CommandRefusal {
         return status
     }
 
-    /// Looks the command up as execvp(3) does, before it is needed. Returns nil if it can be run, as far as access(2)
-    /// shows.
+    /// Looks the command up as execvp(3) does, so that a missing command is reported when the program starts. Returns
+    /// nil if the command can be run, as far as access(2) shows, or if there is none.
     package static func atStart(of command: [[UInt8]]?, for run: borrowing CommandRun) -> ExitStatus? {
         guard let command, let name = command.first else { return nil }
         guard let error = fault(of: name) else { return nil }

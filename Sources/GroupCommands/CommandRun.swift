@@ -9,7 +9,8 @@ package struct CommandRun: ~Copyable {
     package let options: CommonOptions
     package var output = StandardOutput()
 
-    /// Parses, runs `body` and ends the process with its status. A closed output pipe ends the process quietly, with 0.
+    /// Parses the arguments, runs `body` and ends the process with the status that it returns. A closed output pipe
+    /// ends the process with status 0, without a message. `own` completes arguments that only this program has.
     package static func main(
         _ specification: CommandSpecification, completing own: (CompletionPoint) -> [String]? = { _ in nil },
         _ body: (inout CommandRun) throws -> ExitStatus
@@ -67,12 +68,12 @@ package struct CommandRun: ~Copyable {
     /// How long to wait for a lock: --timeout, else 30 s.
     package var lockTimeout: Duration { options.timeout ?? .seconds(30) }
 
-    /// The least time for opening, even where --timeout allows one try: other processes that open the container need
-    /// milliseconds.
+    /// The shortest time to wait while other processes open the container, even if --timeout allows one try only: they
+    /// need milliseconds.
     private static let leastOpeningTimeout = Duration.seconds(1)
 
-    /// Returns the container that the GROUP argument names. Waits for other processes that open it, for the time of
-    /// --timeout, and for a second at least.
+    /// Opens the container that the GROUP argument names. Waits while other processes open it, up to --timeout, or a
+    /// second if --timeout is shorter.
     package func openContainer() throws -> Container {
         guard let group = arguments.positional("GROUP") else { throw arguments.usageError("GROUP is missing") }
         do throws(CoordinationError) {
@@ -82,7 +83,8 @@ package struct CommandRun: ~Copyable {
         }
     }
 
-    /// Replaces the error's remedy if the argument after GROUP is a container, so that the two were swapped.
+    /// Replaces the error's remedy if the argument after GROUP is a container: then the two arguments were probably
+    /// swapped.
     private func explained(_ error: CoordinationError, _ group: [UInt8]) -> CoordinationError {
         var error = error
         if let other = arguments.positional("PATH"), other.contains(UInt8(ascii: "/")),
@@ -105,8 +107,7 @@ package struct CommandRun: ~Copyable {
         if options.isVerbose { printError(line) }
     }
 
-    /// Prints a line on standard error about a failure after which the run continues, or whose status comes from
-    /// elsewhere.
+    /// Prints a line on standard error, unless --quiet is set, about a failure that does not decide the exit status.
     package func complain(_ line: String) {
         if !options.isQuiet { printError("\(arguments.commandPath.first ?? ""): \(line)") }
     }

@@ -7,16 +7,17 @@ public struct RefreshOutcome<Snapshot: Codable & Sendable>: Sendable {
     public let result: UpdateResult
     /// The timeline that was delivered; nil unless the result is `newData`.
     public let timeline: Timeline<Snapshot>?
-    /// The snapshot of the timeline that is shown at the time of the refresh.
+    /// The snapshot that the timeline shows at the time of the refresh; nil without a timeline.
     public let snapshot: Snapshot?
-    /// Why the result is `failed`.
+    /// The error because of which the result is `failed`; else nil.
     public let failure: (any Error)?
 }
 
 extension WidgetProvider {
-    /// Refreshes this widget once, as its host would, and returns the outcome. The container keeps the widget's place:
-    /// the next refresh gets what has changed since. With `isReload` the widget is rendered whatever changed. Errors:
-    /// as those of `Refresh.update`; an error of the provider is the outcome's `failure`.
+    /// Refreshes this widget once, as its host would, and returns the outcome. The container stores the widget's
+    /// cursors, so the next refresh gets the changes since this one. With `isReload` the widget is rendered even if
+    /// nothing has changed. Errors: those of `Refresh.update`; an error that the provider throws is not thrown but
+    /// returned as `failure`.
     public func refreshed(
         in container: Container, environment: WidgetEnvironment = WidgetEnvironment(), isReload: Bool = false,
         deadline: Duration? = .seconds(30), clock: any WidgetClock = SystemWidgetClock()

@@ -4,15 +4,16 @@ import GroupBytes
 
 /// The first page of a segment: written once, before the file gets its name.
 package struct SegmentHeader: Equatable, Sendable {
-    /// Random for each segment, so that checksums of another segment's records do not fit.
+    /// A random number for each segment, so that records of another segment have wrong checksums in it.
     package var salt: UInt64
     /// 1 for the first segment of a log, then ascending.
     package var number: UInt64
-    /// The sequence number before its first record: the counted records of all earlier segments, plus the numbers that
-    /// cuts left out.
+    /// The sequence number before the segment's first record: the number of counted records in all earlier segments,
+    /// plus the sequence numbers that cuts skipped.
     package var base: UInt64
-    /// The end of the segment before this one. Records after that offset there never happened.
+    /// The end of the segment before this one. Records after that offset in that segment do not count.
     package var previousEnd: UInt64
+    /// The size of the segment's file, in bytes.
     package var capacity: UInt64
     /// The sixteen bytes of the log's owner: a segment of another owner does not belong to this log.
     package var identity: [UInt8]
@@ -23,17 +24,19 @@ package struct SegmentHeader: Equatable, Sendable {
     package static let size = 4_096
     /// The offsets of mutable words, after the checksummed part.
     static let durableMark = 128
+    /// Not 0 if an `fdatasync` of the segment failed.
     static let poisoned = 136
     /// The end of the segment if it was cut, because the records from there on were damaged: see
     /// `RecordHeader.checked`.
     static let cut = 144
     /// The end of the preamble of a compacted log's segment; 0 if it has none.
     static let preambleEnd = 152
-    /// The request of the writer that has the priority: see `AppendPriority`.
+    /// The writer that appends first: see `AppendPriority`.
     static let priority = 160
-    /// The process that syncs for all, and since when: see `SegmentedLog.synchronizeTogether(through:)`.
+    /// The process that syncs for all waiting processes, and since when: see
+    /// `SegmentedLog.synchronizeTogether(through:)`.
     static let syncer = 168
-    /// The decision of a later incarnation than the segment's own: see `RecoveryDecision`.
+    /// The decision that a recovery made in a later incarnation than the segment's: see `RecoveryDecision`.
     static let recoveryDecision = 176
 
     private static let magic = Array("GROUPLOG".utf8)
@@ -73,7 +76,7 @@ package struct SegmentHeader: Equatable, Sendable {
             salt = try reader.number()
             number = try reader.number()
             base = try reader.number()
-            // A log never counts that far; from such a start a sequence number would overflow.
+            // No log has that many records, and sequence numbers after this base could overflow.
             guard base < Self.baseLimit else { throw Fault.damaged }
             previousEnd = try reader.number()
             capacity = try reader.number()
@@ -89,8 +92,8 @@ package struct SegmentHeader: Equatable, Sendable {
         }
     }
 
-    /// Decodes a page that is damaged somewhere; nil if it is too short. Only records can show whether the salt is
-    /// right.
+    /// Decodes a damaged page as far as possible; nil if it is too short. The salt may be wrong, too: it is right if
+    /// checksums of records match.
     init?(guessedFrom bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         guard (try? reader.raw(16)) != nil, let salt = try? reader.number(UInt64.self),
@@ -100,7 +103,7 @@ package struct SegmentHeader: Equatable, Sendable {
             let created = try? reader.number(Int64.self)
         else { return nil }
         self.init(
-            // A larger number was never reached.
+            // No log has that many records.
             salt: salt, number: number, base: base < Self.baseLimit ? base : 0, previousEnd: previousEnd,
             capacity: capacity,
             identity: identity, incarnation: incarnation, created: created)

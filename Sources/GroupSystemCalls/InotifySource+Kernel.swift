@@ -1,20 +1,21 @@
 #if !InotifyTools
     import Glibc
 
-    /// The source of events directly from the kernel, for users who cannot accept libinotifytools' license.
+    /// Reads inotify events from the kernel without libinotifytools, for users who cannot accept its license.
     struct InotifySource: ~Copyable {
         private let queue: FileDescriptor
         private var buffer = [UInt8](repeating: 0, count: 65_536)
 
         var descriptor: Int32 { queue.number }
 
-        /// System calls: inotify_init1(2)
+        /// Opens an inotify queue, at the reserved descriptor number (see `InotifyNumber`). System calls:
+        /// inotify_init1(2)
         init() throws(Errno) {
             InotifyNumber.release()
             queue = FileDescriptor(owning: try check { inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK)) })
         }
 
-        /// System calls: read(2)
+        /// Returns the events that are ready. Stops reading once there are `limit` events or more. System calls: read(2)
         mutating func read(atMost limit: Int) throws(Errno) -> [InotifyEvent] {
             var events: [InotifyEvent] = []
             while events.count < limit {

@@ -4,7 +4,7 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// Returns the path without a '/' at its end, with which a directory may be named.
+/// Returns the path without the '/' at its end that a user may give for a directory.
 func withoutSlash(_ path: [UInt8]) -> [UInt8] {
     path.count > 1 && path.last == UInt8(ascii: "/") ? path.dropLast() : path
 }
@@ -41,7 +41,7 @@ func copy(_ run: inout CommandRun) throws -> ExitStatus {
     return try printResult("copied", outcome, to, from: from, &run)
 }
 
-/// Adds a remedy to the errors of `body` that an item at TO causes.
+/// Runs `body`, and adds a remedy to its errors if an item that exists at TO causes them.
 private func advising<Answer>(
     _ run: borrowing CommandRun, _ from: ItemPath, _ to: ItemPath, _ body: () throws -> Answer
 ) throws -> Answer {

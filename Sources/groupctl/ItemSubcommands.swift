@@ -4,6 +4,7 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
+/// Prints an item's content; stores its generation with `--generation-file`.
 func read(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     let coordinator = container.coordinator(purpose: run.options.purpose).blocking
@@ -19,8 +20,9 @@ func read(_ run: inout CommandRun) throws -> ExitStatus {
     }
     let version = try coordinator.readVersion(path, timeout: timeout) { try printContent(&$0, progress, &run) }
     try run.output.write(version.content)
-    // The content is written before its generation: an older generation than the content makes a later write end in a
-    // conflict; a newer one would let that write replace content that was never read.
+    // The content is written before the generation. If the process dies in between, the file has an older generation,
+    // and a later write ends in a conflict. In the other order, a later write could replace content that was never
+    // read.
     try run.output.flush()
     do throws(Errno) {
         try WholeFile.write(Array("\(version.generation)\n".utf8), at: file)
@@ -30,8 +32,8 @@ func read(_ run: inout CommandRun) throws -> ExitStatus {
     return .success
 }
 
-/// Prints an item's content while it is read, under the lock. Small content is not printed here but returned, to be
-/// printed after the lock was given back, so that no process waits for the reader of the output.
+/// Prints an item's content under the lock, piece by piece. Returns content of up to 1 MiB instead of printing it: the
+/// caller prints it after the lock is released, so that no process waits for the reader of the output.
 private func printContent(
     _ reader: inout ItemReader, _ progress: Progress, _ run: inout CommandRun
 ) throws -> [UInt8] {
@@ -49,6 +51,7 @@ private func printContent(
     return held
 }
 
+/// Writes standard input into an item.
 func write(_ run: inout CommandRun) throws -> ExitStatus {
     let mode = try run.arguments.text("mode").map { text in
         guard let mode = UInt32(text, radix: 8), mode <= 0o7777 else {
@@ -76,6 +79,7 @@ func write(_ run: inout CommandRun) throws -> ExitStatus {
     return try report(outcome, path, &run)
 }
 
+/// Replaces an item's content by what COMMAND makes of it, under one lock.
 func update(_ run: inout CommandRun) throws -> ExitStatus {
     guard let command = run.arguments.command else { throw run.arguments.usageError("COMMAND is missing") }
     let (path, timeout) = (try run.itemPath(), run.lockTimeout)
@@ -95,6 +99,7 @@ func update(_ run: inout CommandRun) throws -> ExitStatus {
     }
 }
 
+/// COMMAND of `update` ended with a status other than 0; the item is not changed.
 struct CommandFailure: Error {
     var status: ExitStatus
 }

@@ -3,7 +3,7 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// Runs COMMAND while the items are locked, and returns its status.
+/// Runs COMMAND while the items are locked, and returns COMMAND's exit status.
 func lock(_ run: inout CommandRun) throws -> ExitStatus {
     guard let command = run.arguments.command else { throw run.arguments.usageError("COMMAND is missing") }
     let paths = run.arguments.positionals("PATH").map { ItemPath(bytes: $0) }

@@ -4,6 +4,7 @@ import GroupCommands
 import GroupContainer
 import Widgets
 
+/// Refreshes the widget WIDGET, and prints the result.
 func refresh(_ run: inout CommandRun) throws -> ExitStatus {
     guard let kind = run.arguments.positional("WIDGET")?.validText else {
         throw run.arguments.usageError("WIDGET: a widget's kind consists of letters, digits, '.', '-' and '_'")
@@ -48,7 +49,8 @@ func refresh(_ run: inout CommandRun) throws -> ExitStatus {
 
 private func shown(_ text: String) -> String { PipeText.escaped(Array(text.utf8)) }
 
-/// Returns the prefix that was probably meant by a word before a ':'.
+/// Returns the prefix ('defaults:' or 'metadata:') that the word before the ':' probably misspells; nil if there is
+/// none.
 private func misspelledPrefix(_ text: String) -> String? {
     let word = text.prefix { $0.isASCII && $0.isLetter }
     guard word.count >= 3, text.dropFirst(word.count).first == ":", word != "defaults", word != "metadata" else {
@@ -57,7 +59,8 @@ private func misspelledPrefix(_ text: String) -> String? {
     return NearestName.among(["defaults", "metadata"], to: word.lowercased()).map { $0 + ":" }
 }
 
-/// Runs COMMAND, if there is one; its standard output is the snapshot.
+/// Runs COMMAND, whose standard output is the snapshot, and ends the refresh. Without COMMAND, ends the refresh without
+/// a snapshot.
 private func render(
     _ session: RefreshSession, of kind: String, in container: Container, _ run: inout CommandRun
 ) throws -> UpdateResult {

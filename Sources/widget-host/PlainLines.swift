@@ -5,8 +5,8 @@ import GroupSystemCalls
 import GroupWidgetHosting
 import Widgets
 
-/// A front end without a view: prints a line for each panel that looks different, and takes commands as lines from
-/// standard input.
+/// A front end without a view: prints a line whenever a panel has changed, and reads commands as lines from standard
+/// input.
 struct PlainLines: HostFrontEnd, ~Copyable {
     private var output = StandardOutput()
     private var errors = StandardOutput(descriptor: 2)
@@ -20,11 +20,12 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     private var lastLine = monotonicNanoseconds()
     private(set) var hasTimedOut = false
     private(set) var today = TodayModel()
-    /// The last line of each kind without its time. A change that no line shows causes no new line.
-    private var printed: [String: String] = [:]
+    /// The last line of each kind, without the time: if a panel's line is the same as the last one, it is not printed
+    /// again.
+    private var told: [String: String] = [:]
     /// The panels that a slow reader gets later, each only in its latest state, in the order in which they changed.
     private var late: [Panel] = []
-    /// The bytes that are kept for a slow reader; beyond that, panels are kept in `late`.
+    /// The largest number of unread bytes in `output`; if there are more, changed panels go to `late`.
     private static let most = 65_536
 
     init(_ options: CommonOptions, isOnce: Bool = false, isForDebugging: Bool = false) {
@@ -101,14 +102,14 @@ struct PlainLines: HostFrontEnd, ~Copyable {
         for panel in today.panels { try redraw(panel, at: now) }
     }
 
-    /// Writes what has not been written yet, for at most a second.
+    /// Writes the remaining lines, for at most a second.
     mutating func end(at now: Moment) throws {
         for panel in late { print(panel, at: now) }
         late = []
         _ = try output.flushReady(within: 1_000_000_000)
     }
 
-    /// Whether a panel does not show what it should.
+    /// Whether a panel has a note about a fault.
     var hasFaults: Bool { today.panels.contains { $0.note?.isFault == true } }
 
     /// Prints all panels, for `--once`.

@@ -7,7 +7,7 @@ import GroupWidgetHosting
 import Widgets
 
 extension CommandRun {
-    /// Returns the container, opened under the purpose of this process, and the settings of its host.
+    /// Returns the container, opened under the purpose of this process, and the settings of the host, from the options.
     func host() throws -> (container: Container, settings: HostSettings) {
         let container = try openContainer()
         _ = container.coordinator(purpose: options.purpose)
@@ -28,7 +28,8 @@ extension CommandRun {
         return (container, settings)
     }
 
-    /// Returns the queue of signals. To be called before the container is opened, which starts threads.
+    /// Returns the queue of signals. Call this before the container is opened: a thread that was started earlier would
+    /// receive the signals with their usual effect.
     func signals() throws(Errno) -> SignalQueue {
         try SignalQueue([.child, .userTwo, .interrupt, .terminate, .hangup, .quit])
     }
@@ -54,7 +55,7 @@ extension CommandRun {
     }
 }
 
-/// Shows the widgets of the list, or those of `--show`, until the host is ended.
+/// Shows the widgets on the list, or those of `--show`, until the user or a signal ends the host.
 func show(_ run: inout CommandRun) throws -> ExitStatus {
     let signals = try run.signals()
     let (container, settings) = try run.host()

@@ -1,15 +1,15 @@
 import GroupLocking
 import GroupSystemCalls
 
-/// A lock that keeps every process out of a container as long as the object lives. It covers every byte of the
-/// container's lock file, of which a process that joins needs one. It cannot be had while the container has members.
+/// A lock on every byte of a container's lock file. No process can join the container as long as the object lives,
+/// because joining needs byte 0 of that file. The lock is not granted while the container has members.
 final class ContainerHold: Sendable {
     /// The locked file; nil where the container has no lock file.
     private let lock: FileDescriptor?
 
-    /// Holds the container whose own directory `group` is. Waits two seconds for processes that are just opening or
-    /// leaving the container. Errors: `busy` where a process has it open. System calls: fcntl(F_OFD_GETLK),
-    /// fcntl(F_OFD_SETLK)
+    /// Locks the container whose `.group` directory is `group`. Waits at most two seconds for processes that are just
+    /// opening or leaving the container. Errors: `busy` if a member has the container open. System calls:
+    /// fcntl(F_OFD_GETLK), fcntl(F_OFD_SETLK)
     init(_ group: borrowing FileDescriptor) throws(Errno) {
         if try Self.hasMember(group) { throw .busy }
         let lock = try Self.open("lock", in: group)

@@ -3,13 +3,14 @@
 import GroupBytes
 import struct GroupLog.LogPosition
 
-/// A place in a container's journal, between two changes. A cursor can be kept (`description`, `init(_:)`) and outlives
-/// the process: a process that comes back with it gets exactly what happened since. The cursor identifies the record
-/// before it by its checksum, so a cursor of another container, or of one restored from a backup, is recognized, and
-/// the process gets one `rescan`.
+/// A place in a container's journal, between two changes. A cursor can be stored as text (`description`, `init(_:)`): a
+/// process that begins at it gets exactly the changes after it. The cursor has the checksum of the record before it. So
+/// a cursor of another container, or of one that was restored from a backup, is recognized as invalid, and the process
+/// gets one `rescan`.
 public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
     /// The first eight bytes of the container's identifier.
     let container: UInt64
+        /// The number of the segment.
     let file: UInt32
     /// The offset of the next record in that segment.
     let offset: UInt32
@@ -19,7 +20,7 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
 
     private static let prefix = "g1-"
 
-    /// Whether no journal has this cursor: the cursor of a snapshot whose items were not all delivered.
+    /// Whether this cursor is valid in no journal, as that of a snapshot whose items were not all delivered.
     package var isNowhere: Bool { file == 0 }
 
     init(container: UInt64, file: UInt32, offset: UInt32, sequence: UInt64, checksum: UInt64) {
@@ -42,7 +43,7 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
         return LogPosition(file: UInt64(file), offset: Int(offset), sequence: sequence.rawValue, checksum: checksum)
     }
 
-    /// 67 characters without spaces, for a file, an option or an environment variable.
+    /// The cursor as 67 characters without spaces, for a file, an option or an environment variable.
     public var description: String {
         var writer = ByteWriter()
         writer.write(container)
@@ -53,7 +54,7 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
         return Self.prefix + Hexadecimal.encode(writer.bytes)
     }
 
-    /// Reads a cursor's description; nil for text that is not one.
+    /// Decodes a cursor from its description; nil for other text.
     public init?(_ description: String) {
         guard description.hasPrefix(Self.prefix),
             let bytes = Hexadecimal.decode(description.dropFirst(Self.prefix.count))

@@ -5,26 +5,27 @@ import GroupSystemCalls
 /// The container as the reconciler sees it: its directories on the disk, its journal, its locks and in-flight
 /// operations. Used on one thread.
 ///
-/// Directories stay open for one round, until records of other processes are read: comparing many items of one
-/// directory walks its path once. If a directory is moved meanwhile without coordination, the event of that move comes
-/// after the events of its contents, so nothing is lost.
+/// Directories stay open during a round (one pass over the worklist), or until records of other processes are read, so
+/// that a directory's path is walked once for all items in it. If a directory is moved meanwhile without coordination,
+/// the event of that move comes after the events of its contents, so no change is missed.
 final class LiveFileSystem {
     let container: OpenContainer
     private(set) var tree: JournalView
     private let term: UInt64
-    /// The caller's lock: what it covers is not probed for other processes' locks or in-flight operations.
+    /// The caller's lock. For locations that it covers, other processes' locks and in-flight operations are not
+    /// checked.
     private let lock: HeldLock?
     /// The handle that is used to probe locks; it locks nothing.
     private var handle: LockFile.Handle?
     private var directories: [ItemLocation?: OpenDirectory] = [:]
     private static let openDirectories = 64
     private var last: (location: ItemLocation?, directory: OpenDirectory)?
-    /// Whether no process held a lock for writing when this round first probed; nil before that.
-    private var isUnlocked: Bool?
-    /// The round's beginning by the wall clock, like the dates that it is compared with.
+    /// Whether no process held a lock for writing at the first check in this round; nil before that check.
+    private var nobodyHolds: Bool?
+    /// The beginning of the round, by the wall clock, because it is compared with dates of files.
     private var roundBegan = wallNanoseconds()
 
-    /// Whether records were appended, so that followers are to be woken.
+    /// Whether records were appended; then followers have to be woken.
     private var hasAppended = false
     /// The slot of the member whose in-flight operation was last found by `isBusy`.
     private(set) var inTheWay: Int?
@@ -53,7 +54,7 @@ final class LiveFileSystem {
         roundBegan = wallNanoseconds()
     }
 
-    /// Returns the open directory that an item stands in.
+    /// Returns the open directory that an item is in.
     private func directory(of location: ItemLocation) throws(Errno) -> OpenDirectory {
         if let last, location.isEntry(of: last.location) { return last.directory }
         let parent = location.parent
@@ -70,8 +71,8 @@ final class LiveFileSystem {
         return open
     }
 
-    /// The errors which mean that a parent is now a symbolic link or a file, or may not be entered: no item that could
-    /// be named stands there.
+    /// The errors that mean that a directory on the path is missing, is now a symbolic link or a file, or may not be
+    /// entered. The container has no item at such a path.
     private static let nothingThere: [Errno] = [.noSuchEntry, .notADirectory, .tooManyLinks, .accessDenied]
 
     /// Reads a file's content for its hash, and keeps the hash only if the file has not changed meanwhile.
@@ -141,18 +142,19 @@ extension LiveFileSystem: WatchedFileSystem {
         }
     }
 
-    /// File systems that take their dates from the kernel's tick give two changes in one tick the same date.
+    /// Many file systems take their dates from the kernel's clock tick, so two changes within one tick have the same
+    /// date.
     func isFresh(_ state: ItemState) -> Bool { state.changed > roundBegan - 50_000_000 }
 
     func isBusy(_ locations: [ItemLocation], in directories: [ItemLocation]) throws(CoordinationError) -> Bool {
-        let uncovered = locations.filter { !(lock?.covers($0, for: .shared) ?? false) }
-        if uncovered.isEmpty && directories.isEmpty { return false }
-        // A writer that got its lock since the round began has announced its operation, which is checked below, or
-        // causes another event. With a lock of the caller's, other locks are not waited for: the locations that it does
-        // not cover are directories, which no process writes in place.
-        if lock == nil, try !hasNoLockHolder() {
-            for location in uncovered {
-                // A writer holds the whole block; a waiter that is only at its turnstile does not hold this byte.
+        let asked = locations.filter { !(lock?.covers($0, for: .shared) ?? false) }
+        if asked.isEmpty && directories.isEmpty { return false }
+        // A writer that got its lock after the first check of this round is found below by its announced operation, or
+        // causes another event later. If the caller has a lock, other locks are not checked: the locations that its
+        // lock does not cover are directories, which no process writes in place.
+        if lock == nil, try !nobodyHoldsAnything() {
+            for location in asked {
+                // A writer holds the whole range; a waiter, which holds only the turnstile, does not hold this byte.
                 let byte = LockRange(location, key: container.hashKey).sharedByte
                 if try isHeld(ByteRange(start: byte, length: 1)) { return true }
             }
@@ -173,17 +175,17 @@ extension LiveFileSystem: WatchedFileSystem {
                     inTheWay = slot
                     return true
                 }
-                // An operation that a dead member left within one of `directories` gets a record only if it is repaired
-                // under its own item's lock.
+                // An operation that a dead member left within one of `directories` is not repaired here: its record is
+                // made by the process that locks its item next.
                 if isOfOne { isUnfinished = true }
             }
         }
         return isUnfinished ? try !finishDead(uncovered) : false
     }
 
-    /// Has what a dead member left half done finished: the process that gets the lock does that. Returns false if
-    /// another process holds the lock. The record of the repair makes this reconciler's next append fail, so its change
-    /// is decided anew.
+    /// Takes and releases the locks of the items, which finishes the operations that a dead member left there. Returns
+    /// false if another process holds one of the locks. The repair appends a record, so this reconciler's next append
+    /// fails, and the reconciler compares the item again.
     private func finishDead(_ locations: [ItemLocation]) throws(CoordinationError) -> Bool {
         do {
             try ItemLocks(
@@ -204,7 +206,7 @@ extension LiveFileSystem: WatchedFileSystem {
         return answer
     }
 
-    /// Probes a range without locking it. System calls: fcntl(F_OFD_GETLK)
+    /// Returns whether another process holds a write lock in the range. System calls: fcntl(F_OFD_GETLK)
     private func isHeld(_ range: ByteRange) throws(CoordinationError) -> Bool {
         let handle = try lockHandle()
         return try translating("watch", item: ".group/lock") { () throws(Errno) in
@@ -280,7 +282,7 @@ extension LiveFileSystem: WatchedFileSystem {
         do throws(Errno) {
             return try queue.watch(open)
         } catch {
-            // No watch is left: the directory is listed all the same, now and periodically.
+            // The user's limit of watches is reached. The directory is still listed, now and periodically.
             if error != .noSpace { throw error }
             blind.note(directory, .noWatchLeft)
             return nil

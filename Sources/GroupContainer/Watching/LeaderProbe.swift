@@ -1,12 +1,12 @@
 // Imports nothing: no file, clock or process.
 
-/// A follower's probes of the leader. The leader counts as gone if a probe stays unanswered for a second, over at least
-/// three looks. (The leader may be stopped. The kernel releases the lock of a dead one at once.)
+/// A candidate's probes of the leader, which find a leader that is stopped. (The kernel releases the lock of a dead
+/// leader at once.) The candidate takes over if a probe is unanswered for a second, and over at least three checks.
 struct LeaderProbe: Equatable, Sendable {
     enum Advice: Equatable, Sendable {
         case nothing
-        /// Send a probe: increase the count of probes.
-        case probe
+        /// Send a probe, which increases `asked`.
+        case ask
         /// Open the next term.
         case takeOver
     }
@@ -19,25 +19,25 @@ struct LeaderProbe: Equatable, Sendable {
     private var since: Int64 = 0
     private var looks = 0
 
-    /// Returns what to do, from the two counts and the time of the last probe, all in the member table. Times in
-    /// nanoseconds.
-    mutating func look(probed: UInt32, replied: UInt32, probedAt: Int64, now: Int64) -> Advice {
-        if probed == replied {
-            lastReply = nil
-            return probedAt < 0 || probedAt > now || now - probedAt >= Self.period ? .probe : .nothing
+    /// Returns what the candidate has to do. The member table has the number of probes sent, of probes answered, and
+    /// the time of the last probe. Times are in nanoseconds.
+    mutating func look(asked: UInt32, answered: UInt32, askedAt: Int64, now: Int64) -> Advice {
+        if asked == answered {
+            question = nil
+            return askedAt < 0 || askedAt > now || now - askedAt >= Self.period ? .ask : .nothing
         }
         if lastReply != replied { (lastReply, since, looks) = (replied, now, 0) }
         looks += 1
-        // A follower that was stopped itself may find that much time has passed: two more looks are needed.
+        // After this process itself was stopped, much time has passed without a check; so the time alone does not
+        // count, and two more checks are needed.
         if now - since < Self.patience || looks < 3 { return .nothing }
         lastReply = nil
         return .takeOver
     }
 }
 
-/// Whether there is a leader, as seen by a follower that cannot become leader itself. A missing leader is reported at
-/// the beginning, and later once it has been missing for so long that no candidate is about to succeed it. Times in
-/// nanoseconds.
+/// Decides when a follower that cannot become leader itself reports that there is no leader: at its first check, and
+/// later once the leader has been missing for longer than an election takes. Times are in nanoseconds.
 struct LeaderAbsence: Equatable, Sendable {
     enum News: Equatable, Sendable {
         case nothing
@@ -48,7 +48,7 @@ struct LeaderAbsence: Equatable, Sendable {
     }
 
     static let period: Int64 = 100_000_000
-    /// The next leader takes over within milliseconds of the last one's death, and watches everything some time later.
+    /// A candidate takes over within milliseconds of the leader's death, and takes some time to watch everything.
     static let patience: Int64 = 2_000_000_000
 
     private var next: Int64?

@@ -6,7 +6,8 @@ struct KeyBar {
 
     init(_ look: TodayLook) { self.look = look }
 
-    /// Returns as many of the keys as fit; help and quit are cut last.
+    /// Returns a row with as many of `keys` as fit, then help and quit, then `end`. Where the row is too narrow for
+    /// these, it is clipped.
     func row(_ keys: [(key: String, meaning: String)], end: String, width: Int) -> [Cell] {
         let last = entry("?", "help") + space + entry("q", "quit")
         let place = cells(end, .faint)

@@ -10,8 +10,8 @@ extension Interest {
         }
     }
 
-    /// Why nothing can match the interest, or something else than was meant, and how to write it; nil if it has no
-    /// fault.
+    /// A description of the mistake in the interest's pattern, because of which it cannot match what was meant, with
+    /// the right way to write it; nil if there is none.
     package var fault: String? {
         switch subject {
         case .path(let pattern), .metadata(let pattern): ChangeFilter.fault(ofPattern: Array(pattern.utf8))

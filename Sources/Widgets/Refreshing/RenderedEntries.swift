@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// The visible part of a timeline as bytes that are compared and kept: its entries, without its policy.
+/// Encoding of a timeline's entries, without its policy, into bytes that are compared with the last ones and stored.
 enum RenderedEntries {
     /// Encodes a timeline's entries; nil if they contain a number that JSON cannot hold.
     static func encoded<Snapshot>(_ timeline: Timeline<Snapshot>) -> [UInt8]? { ProtocolLine.encoded(timeline.entries) }
@@ -15,7 +15,8 @@ enum RenderedEntries {
 }
 
 extension Int64 {
-    /// Returns the date in nanoseconds since 1970, clamped to the range of `Int64`.
+    /// Creates the nanoseconds from 1970 to a date, clamped to the range of `Int64`; the largest for a date that is not
+    /// a number.
     package init(nanosecondsOf date: Date) {
         let time = date.timeIntervalSince1970 * 1e9
         self = time.isNaN ? .max : Int64(exactly: time.rounded()) ?? (time < 0 ? .min : .max)
