@@ -10,7 +10,7 @@ import struct GroupLog.LogPosition
 public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
     /// The first eight bytes of the container's identifier.
     let container: UInt64
-        /// The number of the segment.
+    /// The number of the segment.
     let file: UInt32
     /// The offset of the next record in that segment.
     let offset: UInt32
