@@ -22,7 +22,7 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     private(set) var today = TodayModel()
     /// The last line of each kind, without the time: if a panel's line is the same as the last one, it is not printed
     /// again.
-    private var told: [String: String] = [:]
+    private var printed: [String: String] = [:]
     /// The panels that a slow reader gets later, each only in its latest state, in the order in which they changed.
     private var late: [Panel] = []
     /// The largest number of unread bytes in `output`; if there are more, changed panels go to `late`.

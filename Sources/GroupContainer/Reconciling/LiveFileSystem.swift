@@ -21,7 +21,7 @@ final class LiveFileSystem {
     private static let openDirectories = 64
     private var last: (location: ItemLocation?, directory: OpenDirectory)?
     /// Whether no process held a lock for writing at the first check in this round; nil before that check.
-    private var nobodyHolds: Bool?
+    private var isUnlocked: Bool?
     /// The beginning of the round, by the wall clock, because it is compared with dates of files.
     private var roundBegan = wallNanoseconds()
 
@@ -147,13 +147,13 @@ extension LiveFileSystem: WatchedFileSystem {
     func isFresh(_ state: ItemState) -> Bool { state.changed > roundBegan - 50_000_000 }
 
     func isBusy(_ locations: [ItemLocation], in directories: [ItemLocation]) throws(CoordinationError) -> Bool {
-        let asked = locations.filter { !(lock?.covers($0, for: .shared) ?? false) }
-        if asked.isEmpty && directories.isEmpty { return false }
+        let uncovered = locations.filter { !(lock?.covers($0, for: .shared) ?? false) }
+        if uncovered.isEmpty && directories.isEmpty { return false }
         // A writer that got its lock after the first check of this round is found below by its announced operation, or
         // causes another event later. If the caller has a lock, other locks are not checked: the locations that its
         // lock does not cover are directories, which no process writes in place.
-        if lock == nil, try !nobodyHoldsAnything() {
-            for location in asked {
+        if lock == nil, try !hasNoLockHolder() {
+            for location in uncovered {
                 // A writer holds the whole range; a waiter, which holds only the turnstile, does not hold this byte.
                 let byte = LockRange(location, key: container.hashKey).sharedByte
                 if try isHeld(ByteRange(start: byte, length: 1)) { return true }
@@ -180,13 +180,13 @@ extension LiveFileSystem: WatchedFileSystem {
                 if isOfOne { isUnfinished = true }
             }
         }
-        return isUnfinished ? try !finishDead(uncovered) : false
+        return isUnfinished ? try !repairDeadMembers(uncovered) : false
     }
 
     /// Takes and releases the locks of the items, which finishes the operations that a dead member left there. Returns
     /// false if another process holds one of the locks. The repair appends a record, so this reconciler's next append
     /// fails, and the reconciler compares the item again.
-    private func finishDead(_ locations: [ItemLocation]) throws(CoordinationError) -> Bool {
+    private func repairDeadMembers(_ locations: [ItemLocation]) throws(CoordinationError) -> Bool {
         do {
             try ItemLocks(
                 locations.map { ($0, .shared) }, of: container, for: Array("leader".utf8), operation: "watch"

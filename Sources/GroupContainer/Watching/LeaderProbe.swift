@@ -5,8 +5,8 @@
 struct LeaderProbe: Equatable, Sendable {
     enum Advice: Equatable, Sendable {
         case nothing
-        /// Send a probe, which increases `asked`.
-        case ask
+        /// Send a probe: increase the count of probes.
+        case probe
         /// Open the next term.
         case takeOver
     }
@@ -19,12 +19,12 @@ struct LeaderProbe: Equatable, Sendable {
     private var since: Int64 = 0
     private var looks = 0
 
-    /// Returns what the candidate has to do. The member table has the number of probes sent, of probes answered, and
+    /// Returns what the candidate has to do. The member table has the number of probes sent, of replies, and
     /// the time of the last probe. Times are in nanoseconds.
-    mutating func look(asked: UInt32, answered: UInt32, askedAt: Int64, now: Int64) -> Advice {
-        if asked == answered {
-            question = nil
-            return askedAt < 0 || askedAt > now || now - askedAt >= Self.period ? .ask : .nothing
+    mutating func check(probed: UInt32, replied: UInt32, probedAt: Int64, now: Int64) -> Advice {
+        if probed == replied {
+            lastReply = nil
+            return probedAt < 0 || probedAt > now || now - probedAt >= Self.period ? .probe : .nothing
         }
         if lastReply != replied { (lastReply, since, looks) = (replied, now, 0) }
         looks += 1
