@@ -48,3 +48,14 @@ package func localTime(_ format: [UInt8], secondsSince1970: Int64) -> [UInt8] {
     let count = unsafe withCString(format) { unsafe strftime(&text, text.count, $0, &parts) }
     return text.prefix(count).map { UInt8(bitPattern: $0) }
 }
+
+extension Duration {
+    /// The duration in nanoseconds, rounded towards zero; the largest or smallest number where it is too long.
+    package var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return seconds < 0 ? .min : .max }
+        let (sum, sumOverflow) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return sumOverflow ? (seconds < 0 ? .min : .max) : sum
+    }
+}

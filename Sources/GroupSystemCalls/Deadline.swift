@@ -14,11 +14,8 @@ package struct Deadline: Sendable {
             moment = .max
             return
         }
-        let (seconds, attoseconds) = timeout.components
-        let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, sumOverflow) = monotonicNanoseconds().addingReportingOverflow(overflow ? .max : max(0, nanoseconds))
-        let (precise, preciseOverflow) = sum.addingReportingOverflow(max(0, attoseconds / 1_000_000_000))
-        moment = overflow || sumOverflow || preciseOverflow ? .max : precise
+        let (sum, overflow) = monotonicNanoseconds().addingReportingOverflow(max(0, timeout.nanoseconds))
+        moment = overflow ? .max : sum
     }
 
     /// The remaining time in nanoseconds; nil without an end; 0 once the deadline is over.

@@ -64,7 +64,8 @@ import Testing
         _ process: Int32, _ condition: CoordinationError.Holder.Condition = .running, namespace: UInt64? = nil
     ) throws -> CoordinationError.Holder {
         CoordinationError.Holder(
-            processIdentifier: process, pidNamespace: namespace, purpose: "todo-app", since: Date(timeIntervalSince1970: 36_000),
+            processIdentifier: process, pidNamespace: namespace, purpose: "todo-app",
+            since: Date(timeIntervalSince1970: 36_000),
             item: "a.json", isWriting: true, command: nil, condition: condition)
     }
 

@@ -40,7 +40,8 @@ package struct KeyLine: Sendable {
     package static func bookmark(_ suite: String, at cursor: Cursor) -> KeyLine {
         // The change has no meaning but its suite and its cursor.
         let change = DefaultsChange(
-            kind: .present, suite: suite, key: "", old: nil, new: nil, generation: Generation(rawValue: cursor.sequence.rawValue),
+            kind: .present, suite: suite, key: "", old: nil, new: nil,
+            generation: Generation(rawValue: cursor.sequence.rawValue),
             cursor: cursor, by: nil, timeNanoseconds: 0, part: 0, parts: 1)
         return KeyLine(.bookmark, change)
     }

@@ -63,7 +63,8 @@ public final class GroupDefaults: Sendable {
     public func versionedValue(
         forKey key: String
     ) throws(CoordinationError) -> (value: DefaultsValue?, generation: Generation) {
-        try container.opened.locating { () throws(CoordinationError) -> (value: DefaultsValue?, generation: Generation) in
+        try container.opened.locating {
+            () throws(CoordinationError) -> (value: DefaultsValue?, generation: Generation) in
             guard let store = try store(creating: false) else { return (nil, .none) }
             return try store.checkedRead { ($0.entries[key]?.value, Generation(rawValue: $0.generation(of: key))) }
         }
@@ -126,7 +127,9 @@ public final class GroupDefaults: Sendable {
             var attempt = AppendAttempt()
             defer { attempt.end() }
             let steps: [SuiteRecord.Step] = [value.map { .set(key, $0) } ?? .remove(key)]
-            guard let place = try store.append(steps, if: .init(key: key, generation: generation.rawValue), by: writer, &attempt)
+            guard
+                let place = try store.append(
+                    steps, if: .init(key: key, generation: generation.rawValue), by: writer, &attempt)
             else {
                 let present = store.read { $0.generation(of: key) }
                 throw CoordinationError(

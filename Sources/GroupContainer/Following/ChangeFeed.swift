@@ -144,7 +144,7 @@ struct ChangeFeed: Feed {
     private mutating func lookForLeader() -> Bool {
         let now = monotonicNanoseconds()
         guard let readOnly = container.readOnly, absence?.isDue(at: now) == true,
-            let isNews = absence?.look(isThere: container.hasWatchingLeader, at: now)
+            let isNews = absence?.check(isThere: container.hasWatchingLeader, at: now)
         else { return false }
         if isNews == .returned {
             container.diagnostics.report(.watchingComplete, "a member that may write watches now")

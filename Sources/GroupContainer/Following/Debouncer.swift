@@ -279,16 +279,9 @@ extension Follower<Change> {
 
 extension Debouncer {
     init(_ quiet: Duration, _ atMost: Duration?) {
-        let quiet = Self.nanoseconds(quiet)
+        let quiet = quiet.nanoseconds
         let (tenfold, overflow) = quiet.multipliedReportingOverflow(by: 10)
-        self.init(quiet: quiet, atMost: atMost.map(Self.nanoseconds) ?? (overflow ? .max : tenfold))
-    }
-
-    private static func nanoseconds(_ time: Duration) -> Int64 {
-        let (seconds, attoseconds) = time.components
-        let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, sumOverflow) = nanoseconds.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return overflow || sumOverflow ? (seconds < 0 ? 0 : .max) : sum
+        self.init(quiet: quiet, atMost: atMost?.nanoseconds ?? (overflow ? .max : tenfold))
     }
 }
 

@@ -152,7 +152,7 @@ final class LeaderElection: Sendable {
         let now = monotonicNanoseconds()
         let map = container.memberTable.map
         let advice = probe.withLock { probe in
-            probe.look(
+            probe.check(
                 probed: map.load32(MemberTableLayout.probed), replied: map.load32(MemberTableLayout.replied),
                 probedAt: Int64(bitPattern: map.load64(MemberTableLayout.probedAt)), now: now)
         }

@@ -17,20 +17,20 @@ struct LeaderProbe: Equatable, Sendable {
     /// The count of replies when the first unanswered probe was seen; nil if all probes have a reply.
     private var lastReply: UInt32?
     private var since: Int64 = 0
-    private var looks = 0
+    private var checks = 0
 
-    /// Returns what the candidate has to do. The member table has the number of probes sent, of replies, and
+    /// Returns what the candidate has to do. The member table has the number of probes sent, the number of replies, and
     /// the time of the last probe. Times are in nanoseconds.
     mutating func check(probed: UInt32, replied: UInt32, probedAt: Int64, now: Int64) -> Advice {
         if probed == replied {
             lastReply = nil
             return probedAt < 0 || probedAt > now || now - probedAt >= Self.period ? .probe : .nothing
         }
-        if lastReply != replied { (lastReply, since, looks) = (replied, now, 0) }
-        looks += 1
+        if lastReply != replied { (lastReply, since, checks) = (replied, now, 0) }
+        checks += 1
         // After this process itself was stopped, much time has passed without a check; so the time alone does not
         // count, and two more checks are needed.
-        if now - since < Self.patience || looks < 3 { return .nothing }
+        if now - since < Self.patience || checks < 3 { return .nothing }
         lastReply = nil
         return .takeOver
     }
@@ -39,7 +39,7 @@ struct LeaderProbe: Equatable, Sendable {
 /// Decides when a follower that cannot become leader itself reports that there is no leader: at its first check, and
 /// later once the leader has been missing for longer than an election takes. Times are in nanoseconds.
 struct LeaderAbsence: Equatable, Sendable {
-    enum News: Equatable, Sendable {
+    enum Report: Equatable, Sendable {
         case nothing
         /// There is no leader.
         case missing
@@ -57,7 +57,7 @@ struct LeaderAbsence: Equatable, Sendable {
 
     func isDue(at now: Int64) -> Bool { next.map { now >= $0 } ?? true }
 
-    mutating func look(isThere: Bool, at now: Int64) -> News {
+    mutating func check(isThere: Bool, at now: Int64) -> Report {
         let isFirst = next == nil
         next = now + Self.period
         if isThere {

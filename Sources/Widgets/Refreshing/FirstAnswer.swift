@@ -53,14 +53,3 @@ private final class Once<Value: Sendable>: Sendable {
         if let value { continuation.resume(returning: value) }
     }
 }
-
-extension Duration {
-    /// The duration in nanoseconds, rounded towards zero and clamped to the range of `Int64`.
-    package var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds < 0 ? .min : .max }
-        let (sum, sumOverflow) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return sumOverflow ? (seconds < 0 ? .min : .max) : sum
-    }
-}

@@ -1,3 +1,4 @@
+import GroupSystemCalls
 import GroupBytes
 import GroupCommandLine
 import GroupCommands
@@ -77,7 +78,7 @@ struct KeySource: WatchSource {
     var emptyBatch: KeyBatch {
         let quiet = options.common.quiet ?? WatchOptions.settlingOfCommand
         return KeyBatch(
-            quiet: quiet.inNanoseconds, atMost: (options.common.atMost ?? quiet * 10).inNanoseconds)
+            quiet: quiet.nanoseconds, atMost: (options.common.atMost ?? quiet * 10).nanoseconds)
     }
 
     func complaint(about line: KeyLine) -> String? { line.reason.map { "a value that was set is lost: \($0)" } }
@@ -104,14 +105,5 @@ extension KeyBatch: WatchBatch {
         keys.flatMap { key in
             separatedByNUL ? Array(key.utf8) + [0] : Array((PipeText.escaped(Array(key.utf8)) + "\n").utf8)
         }
-    }
-}
-
-extension Duration {
-    /// The duration in nanoseconds, limited to `Int64.max`.
-    fileprivate var inNanoseconds: Int64 {
-        let (nanoseconds, isOver) = components.seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, isOverToo) = nanoseconds.addingReportingOverflow(components.attoseconds / 1_000_000_000)
-        return isOver || isOverToo ? .max : sum
     }
 }

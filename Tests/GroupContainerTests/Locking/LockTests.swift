@@ -19,7 +19,9 @@ struct `Locks on items` {
         #expect(error?.item == "file" && error?.operation == "write")
         #expect(error?.holders.map(\.processIdentifier) == [processIdentifier()])
         #expect(error?.holders.map(\.purpose) == ["holder"])
-        #expect(error?.holders.allSatisfy { $0.sinceNanoseconds >= start && $0.sinceNanoseconds <= wallNanoseconds() } == true)
+        #expect(
+            error?.holders.allSatisfy { $0.sinceNanoseconds >= start && $0.sinceNanoseconds <= wallNanoseconds() }
+                == true)
         #expect(error?.description.contains("process \(processIdentifier()) (holder, '") == true)
         try held.end()
         #expect(try sample.isQuiet())
