@@ -25,7 +25,3 @@ package let runsLongTests =
 /// More than any wait of a test that passes takes, so that a test that does not pass ends. Under a sanitizer everything
 /// takes longer.
 package let patience = Duration.seconds(environmentNumber("GROUP_CONTAINER_PATIENCE") ?? 60)
-
-extension Duration {
-    package var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
-}
