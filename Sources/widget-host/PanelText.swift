@@ -1,3 +1,4 @@
+import GroupContainer
 import GroupBytes
 import GroupCommandLine
 import GroupCommands
@@ -24,12 +25,12 @@ struct PanelText {
 
     /// Returns the text of a view's line. A printed countdown cannot run, so the text contains its end instead.
     private static func text(_ line: WidgetView.Line) -> String {
-        let until = line.countdown.map { "until \(Timestamp.text(Int64(nanosecondsOf: $0)))" }
+        let until = line.countdown.map { "until \(Timestamp.text($0.nanoseconds))" }
         return [line.text, until].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
     private static func countdown(_ line: WidgetView.Line) -> JSONValue {
-        line.countdown.map { .string(Timestamp.text(Int64(nanosecondsOf: $0))) } ?? .null
+        line.countdown.map { .string(Timestamp.text($0.nanoseconds)) } ?? .null
     }
 
     /// Returns nil for a panel without a note.

@@ -23,7 +23,7 @@ import Widgets
         #expect(manifest.rooms[.compact]?.maximum == WidgetSize(columns: 40, rows: 3))
         #expect(manifest.rooms[.expanded]?.preferred == WidgetSize(columns: 9, rows: 8))
         #expect(manifest.interests == [.path("Library/**"), .defaults("settings", key: "opened")])
-        #expect(manifest.refreshing.limit == RefreshBudget.Limit(perDay: 10, atOnce: 2))
+        #expect(manifest.refreshing.limit == RefreshLimit(perDay: 10, atOnce: 2))
         #expect(manifest.refreshing.deadline == 500_000_000 && manifest.refreshing.settle == 0)
         #expect(manifest.memoryLimit == 2_000_000)
     }

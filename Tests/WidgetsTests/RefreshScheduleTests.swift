@@ -3,7 +3,7 @@ import Widgets
 
 @Suite struct `A budget of refreshes` {
     private static let day: Int64 = 86_400_000_000_000
-    private let limit = RefreshBudget.Limit(perDay: 24, atOnce: 3)
+    private let limit = RefreshLimit(perDay: 24, atOnce: 3)
     private let hour = Self.day / 24
     private let now: Int64 = 1_800_000_000_000_000_000
 

@@ -60,7 +60,7 @@ import Widgets
     @Test func `the state of a widget's refreshes has the reason of a delay`() throws {
         let place = try Place()
         let center = try place.center()
-        let limit = RefreshBudget.Limit(perDay: 24, atOnce: 2)
+        let limit = RefreshLimit(perDay: 24, atOnce: 2)
         var state = try center.refreshState(ofKind: "a", limit: limit)
         #expect(state.description == "2 refreshes left" && state.nextTry == nil && state.succeededAt == nil)
         let file = try RefreshLedger.file(ofKind: "a", in: place.container)
@@ -87,7 +87,7 @@ import Widgets
     @Test func `a ledger keeps the cost and the results of refreshes`() throws {
         let place = try Place()
         let file = try RefreshLedger.file(ofKind: "a", in: place.container)
-        let limit = RefreshBudget.Limit(perDay: 24, atOnce: 2)
+        let limit = RefreshLimit(perDay: 24, atOnce: 2)
         var ledger = try RefreshLedger(file)
         #expect(ledger == RefreshLedger())
         ledger.noteStart(at: 1000, spending: limit, reloads: 7)

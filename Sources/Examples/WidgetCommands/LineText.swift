@@ -1,3 +1,4 @@
+import GroupContainer
 package import FoundationEssentials
 package import Widgets
 
@@ -5,7 +6,7 @@ extension WidgetView.Line {
     /// Returns the line as plain text, with the time left of its countdown.
     package func described(at now: Date) -> String {
         guard let countdown else { return text }
-        let left = TimeText.countdown(to: Int64(nanosecondsOf: countdown), at: Int64(nanosecondsOf: now)).text
+        let left = TimeText.countdown(to: countdown.nanoseconds, at: now.nanoseconds).text
         return text.isEmpty ? left : "\(text) \(left)"
     }
 }

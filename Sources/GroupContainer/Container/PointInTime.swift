@@ -5,9 +5,9 @@ extension Date {
     /// ns: where the digits matter, the nanoseconds are printed.
     package init(nanoseconds: Int64) { self.init(timeIntervalSince1970: Double(nanoseconds) / 1e9) }
 
-    /// The nanoseconds since 1970: the largest or the smallest number where a date is too far away.
-    package var wholeNanoseconds: Int64 {
-        let nanoseconds = timeIntervalSince1970 * 1e9
-        return Int64(exactly: nanoseconds.rounded()) ?? (nanoseconds < 0 ? .min : .max)
+    /// The nanoseconds since 1970, clamped to the range of `Int64`; the largest for a date that is not a number.
+    package var nanoseconds: Int64 {
+        let time = (timeIntervalSince1970 * 1e9).rounded()
+        return time.isNaN ? .max : Int64(exactly: time) ?? (time < 0 ? .min : .max)
     }
 }

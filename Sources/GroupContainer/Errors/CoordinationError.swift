@@ -90,7 +90,7 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
             isWriting: Bool, command: String? = nil, condition: Condition? = nil
         ) {
             (self.processIdentifier, self.pidNamespace, self.purpose) = (processIdentifier, pidNamespace, purpose)
-            (sinceNanoseconds, self.item, self.isWriting) = (since.wholeNanoseconds, item, isWriting)
+            (sinceNanoseconds, self.item, self.isWriting) = (since.nanoseconds, item, isWriting)
             (self.command, self.condition) = (command, condition)
         }
 

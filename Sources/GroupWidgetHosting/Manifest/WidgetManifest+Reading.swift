@@ -107,7 +107,7 @@ extension WidgetManifest {
     private static func refreshing(_ fields: ManifestFields) throws(ManifestError) -> Refreshing {
         var refreshing = Refreshing()
         guard let policy = try fields.object("refresh") else { return refreshing }
-        refreshing.limit = RefreshBudget.Limit(
+        refreshing.limit = RefreshLimit(
             perDay: try policy.number("perDay", 1...86_400) ?? refreshing.limit.perDay,
             atOnce: try policy.number("atOnce", 1...86_400) ?? refreshing.limit.atOnce)
         refreshing.deadline = try policy.time("deadline", 0.01...3_600) ?? refreshing.deadline

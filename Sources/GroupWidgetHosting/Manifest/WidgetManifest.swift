@@ -17,7 +17,7 @@ package struct WidgetManifest: Hashable, Sendable {
     /// When to refresh the widget. Times are in nanoseconds.
     package struct Refreshing: Hashable, Sendable {
         /// The budget for refreshes while the widget is not visible.
-        package var limit = RefreshBudget.Limit()
+        package var limit = RefreshLimit()
         /// The time for one answer.
         package var deadline: Int64 = 10_000_000_000
         /// The debounce time from a change to the refresh, so that several changes cost one refresh.

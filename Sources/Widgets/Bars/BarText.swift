@@ -1,3 +1,4 @@
+import GroupContainer
 import FoundationEssentials
 
 /// The lines of a view as a bar can show them, before formatting.
@@ -17,7 +18,7 @@ struct BarText {
         pieces = view.lines.compactMap { line in
             var text = Self.flat(line.text)
             if let date = line.countdown {
-                let rest = TimeText.countdown(to: Self.nanoseconds(date), at: Self.nanoseconds(now)).text
+                let rest = TimeText.countdown(to: date.nanoseconds, at: now.nanoseconds).text
                 text = text.isEmpty ? rest : "\(text) \(rest)"
             }
             return text.isEmpty ? nil : Piece(text: text, style: line.style, url: line.url ?? view.url)
@@ -70,11 +71,6 @@ struct BarText {
         }
         while isTrimmed, scalars.last == " " { scalars.removeLast() }
         return String(scalars)
-    }
-
-    private static func nanoseconds(_ date: Date) -> Int64 {
-        let time = (date.timeIntervalSince1970 * 1e9).rounded()
-        return Int64(exactly: time) ?? (time < 0 ? .min : .max)
     }
 
     /// The color of a style in sRGB; nil for the bar's own color.

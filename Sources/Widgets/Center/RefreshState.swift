@@ -32,13 +32,13 @@ extension WidgetCenter {
     /// Returns the state of a kind's refreshes at a moment, for the limit that its host applies. Errors:
     /// `invalidArgument` if `kind` is not a valid kind; `damaged`, `newerFormat`, `lockTimedOut`.
     public func refreshState(
-        ofKind kind: String, limit: RefreshBudget.Limit = RefreshBudget.Limit(), at date: Date = Date()
+        ofKind kind: String, limit: RefreshLimit = RefreshLimit(), at date: Date = Date()
     ) throws(CoordinationError) -> RefreshState {
         let file = try RefreshLedger.file(ofKind: kind, in: container)
         let holding = try file.holdBlocking("read", timeout: .seconds(30))
         defer { holding.end() }
         let ledger = try RefreshLedger(file)
-        let now = Int64(nanosecondsOf: date)
+        let now = date.nanoseconds
         let budget = ledger.budget(limit)
         var nextTry: Date?
         if ledger.failures > 0 {

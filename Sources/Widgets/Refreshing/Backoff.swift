@@ -1,20 +1,20 @@
 // Imports nothing: no file, clock or process.
 
 /// The time before a next try after failures: it doubles with each failure, up to a longest time.
-public struct Backoff: Hashable, Sendable {
+package struct Backoff: Hashable, Sendable {
     /// The time after the first failure, in nanoseconds.
-    public let shortest: Int64
+    package let shortest: Int64
     /// The longest time, in nanoseconds, after any number of failures.
-    public let longest: Int64
+    package let longest: Int64
 
     /// Creates a back-off: by default from one second to one hour.
-    public init(shortest: Int64 = 1_000_000_000, longest: Int64 = 3_600_000_000_000) {
+    package init(shortest: Int64 = 1_000_000_000, longest: Int64 = 3_600_000_000_000) {
         self.shortest = max(1, shortest)
         self.longest = max(self.shortest, longest)
     }
 
     /// Returns the time after that many failures in a row, in nanoseconds.
-    public func delay(after failures: Int) -> Int64 {
+    package func delay(after failures: Int) -> Int64 {
         if failures <= 0 { return 0 }
         let (time, overflow) = shortest.multipliedReportingOverflow(by: 1 << Int64(min(failures - 1, 61)))
         return overflow ? longest : min(time, longest)

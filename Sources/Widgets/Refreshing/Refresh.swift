@@ -103,7 +103,7 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
             timeline.policy = .after(
                 max(date, clock.date.addingTimeInterval(Double(shortestInterval.nanoseconds) / 1e9)))
         }
-        let refreshAt = timeline.refreshDate.map(Int64.init(nanosecondsOf:))
+        let refreshAt = timeline.refreshDate.map(\.nanoseconds)
         guard let encoded = RenderedEntries.encoded(timeline) else {
             onFailure(CoordinationError.unencodableWidgetRecord(file))
             return try session.finish(.failed) {}

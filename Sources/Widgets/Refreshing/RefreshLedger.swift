@@ -16,11 +16,11 @@ package struct RefreshLedger: Equatable, Sendable {
     /// Creates the ledger of a widget that was never refreshed.
     package init() {}
 
-    package func budget(_ limit: RefreshBudget.Limit) -> RefreshBudget { RefreshBudget(limit, fullAt: budgetFullAt) }
+    package func budget(_ limit: RefreshLimit) -> RefreshBudget { RefreshBudget(limit, fullAt: budgetFullAt) }
 
     /// Records that a refresh begins that serves all reload requests up to `reloads`. The refresh takes from the budget
     /// if there is a limit.
-    package mutating func noteStart(at now: Int64, spending limit: RefreshBudget.Limit?, reloads: UInt64) {
+    package mutating func noteStart(at now: Int64, spending limit: RefreshLimit?, reloads: UInt64) {
         if let limit {
             var budget = budget(limit)
             budget.spend(at: now)

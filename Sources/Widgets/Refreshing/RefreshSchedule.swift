@@ -1,7 +1,7 @@
 // Imports nothing: no file, clock or process.
 
 /// When to refresh a widget, and why not sooner.
-public enum RefreshSchedule: Hashable, Sendable {
+package enum RefreshSchedule: Hashable, Sendable {
     case now
     /// Not before that moment, in nanoseconds since 1970.
     case deferred(until: Int64, Reason)
@@ -9,7 +9,7 @@ public enum RefreshSchedule: Hashable, Sendable {
     case idle
 
     /// Why the widget is not refreshed sooner.
-    public enum Reason: String, Codable, Hashable, Sendable {
+    package enum Reason: String, Codable, Hashable, Sendable {
         /// The widget is not visible, and its budget is spent.
         case budget
         /// The last refresh failed, and its back-off is not over.
@@ -19,33 +19,33 @@ public enum RefreshSchedule: Hashable, Sendable {
     }
 
     /// The reasons for and against a refresh.
-    public struct Situation: Hashable, Sendable {
+    package struct Situation: Hashable, Sendable {
         /// Something that concerns the widget changed, or a reload was requested, since the last refresh.
-        public var isWanted = false
+        package var isWanted = false
         /// When the timeline requests a refresh, in nanoseconds since 1970.
-        public var timelineDate: Int64?
+        package var timelineDate: Int64?
         /// The widget is visible.
-        public var isVisible = true
+        package var isVisible = true
         /// The widget's app is in front, so its user works with the data.
-        public var isAppInFront = false
+        package var isAppInFront = false
         /// The budget for refreshes while the widget is not visible.
-        public var budget = RefreshBudget()
+        package var budget = RefreshBudget()
         /// Failures in a row.
-        public var failures = 0
+        package var failures = 0
         /// When the last failure was, in nanoseconds since 1970.
-        public var failedAt: Int64 = 0
+        package var failedAt: Int64 = 0
         /// The time before a next try after a failure.
-        public var backoff = Backoff()
+        package var backoff = Backoff()
 
         /// Creates a situation without a reason for a refresh.
-        public init() {}
+        package init() {}
 
         /// Whether a refresh now takes from the budget.
-        public var spendsBudget: Bool { !isVisible && !isAppInFront }
+        package var spendsBudget: Bool { !isVisible && !isAppInFront }
     }
 
     /// Decides when to refresh. A failure is a reason for another try, and no other reason shortens its back-off.
-    public static func decide(_ situation: Situation, at now: Int64) -> RefreshSchedule {
+    package static func decide(_ situation: Situation, at now: Int64) -> RefreshSchedule {
         var (due, reason): (Int64, Reason?) = (now, nil)
         if !situation.isWanted && situation.failures == 0 {
             guard let date = situation.timelineDate else { return .idle }

@@ -48,7 +48,7 @@ package struct RefreshSession: Sendable {
     /// of the last delivery, or the timeline's refresh date has come.
     var isRequested: Bool {
         let isOtherwiseShown = environment != nil && previous?.environment != environment
-        let isDue = (previous?.refreshAt).map { $0 <= Int64(nanosecondsOf: clock.date) } ?? false
+        let isDue = (previous?.refreshAt).map { $0 <= clock.date.nanoseconds } ?? false
         return isReload || isOtherwiseShown || isDue || hasOtherInterests
     }
 
@@ -109,7 +109,7 @@ package struct RefreshSession: Sendable {
         // A snapshot for another environment may look different in this one.
         record.environment = snapshot == nil ? previous?.environment : environment
         if decision.keepsSnapshot, let snapshot {
-            (record.snapshot, record.renderedAt) = (snapshot, Int64(nanosecondsOf: clock.date))
+            (record.snapshot, record.renderedAt) = (snapshot, clock.date.nanoseconds)
         }
         if record != previous { try record.write(file) }
     }

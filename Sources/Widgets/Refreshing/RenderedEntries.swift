@@ -1,4 +1,4 @@
-package import FoundationEssentials
+import FoundationEssentials
 
 /// Encoding of a timeline's entries, without its policy, into bytes that are compared with the last ones and stored.
 enum RenderedEntries {
@@ -11,14 +11,5 @@ enum RenderedEntries {
             let first = entries.first
         else { return nil }
         return Timeline(first: first, Array(entries.dropFirst()))
-    }
-}
-
-extension Int64 {
-    /// Creates the nanoseconds from 1970 to a date, clamped to the range of `Int64`; the largest for a date that is not
-    /// a number.
-    package init(nanosecondsOf date: Date) {
-        let time = date.timeIntervalSince1970 * 1e9
-        self = time.isNaN ? .max : Int64(exactly: time.rounded()) ?? (time < 0 ? .min : .max)
     }
 }

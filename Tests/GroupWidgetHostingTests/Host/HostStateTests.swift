@@ -116,7 +116,7 @@ import Widgets
 
     @Test func `a hidden widget is refreshed within its budget`() {
         var manifest = Self.plain
-        manifest.refreshing.limit = RefreshBudget.Limit(perDay: 24, atOnce: 2)
+        manifest.refreshing.limit = RefreshLimit(perDay: 24, atOnce: 2)
         var world = Self.world(manifest)
         world.happen(.user(.hide("a")))
         world.settle()
