@@ -61,16 +61,12 @@ public struct Coordinator: Sendable {
         _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = .seconds(30),
         _ body: @Sendable (HeldAccess) async throws -> Answer
     ) async throws -> Answer {
-        var request = AccessRequest(ItemCall(operation: "coordinate", intents: intents), by: self)
-        let deadline = Deadline(after: timeout)
-        for _ in 0..<Self.attempts {
-            let present = request
-            let resolution = try await OwnThread.run { try present.resolve() }
-            let lock = try await present.acquire(resolution, until: deadline)
-            let frame = LockFrame(lock, outer: .current)
+        let call = ItemCall(operation: "coordinate", intents: intents)
+        return try await attempt(call, timeout) { request, resolution, frame, deadline in
+            let lock = frame.lock
             let round = try await OwnThread.run { () throws -> Round<HeldAccess> in
-                if case .again(let next) = try present.check(resolution) { return .again(next) }
-                let access = Access(lock, resolution, present, purpose: purpose, durability, until: deadline)
+                if case .again(let next) = try request.check(resolution) { return .again(next) }
+                let access = Access(lock, resolution, request, purpose: purpose, durability, until: deadline)
                 do {
                     try access.makeSnapshots()
                 } catch {
@@ -79,13 +75,11 @@ public struct Coordinator: Sendable {
                 }
                 return .answer(HeldAccess(access, frame))
             }
+            // Also where no thread can be started for the end.
+            defer { lock.end() }
             switch round {
-            case .again(let next):
-                lock.end()
-                request = next
+            case .again(let next): return .again(next)
             case .answer(let access):
-                // Also where no thread can be started for the end.
-                defer { lock.end() }
                 let answer: Result<Answer, any Error>
                 do {
                     answer = .success(try await LockFrame.within(frame) { try await body(access) })
@@ -93,24 +87,32 @@ public struct Coordinator: Sendable {
                     answer = .failure(error)
                 }
                 try await access.end { try finish($0, lock) }
-                return try answer.get()
+                return .answer(try answer.get())
             }
         }
-        throw request.movedAway
     }
 
     func run<Answer: Sendable>(
         _ call: ItemCall, _ durability: Durability, _ timeout: Duration?,
         _ body: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> Answer {
+        try await attempt(call, timeout) { request, resolution, frame, deadline in
+            try await OwnThread.run { try run(request, resolution, frame, durability, deadline, body) }
+        }
+    }
+
+    /// Acquires the locks of a call and runs `body` under them; again where the paths lead elsewhere by then.
+    private func attempt<Answer: Sendable>(
+        _ call: ItemCall, _ timeout: Duration?,
+        _ body: (AccessRequest, AccessRequest.Resolution, LockFrame, Deadline) async throws -> Round<Answer>
+    ) async throws -> Answer {
         var request = AccessRequest(call, by: self)
         let deadline = Deadline(after: timeout)
         for _ in 0..<Self.attempts {
             let present = request
             let resolution = try await OwnThread.run { try present.resolve() }
-            let lock = try await present.acquire(resolution, until: deadline)
-            let frame = LockFrame(lock, outer: .current)
-            switch try await OwnThread.run({ try run(present, resolution, frame, durability, deadline, body) }) {
+            let frame = LockFrame(try await present.acquire(resolution, until: deadline), outer: .current)
+            switch try await body(present, resolution, frame, deadline) {
             case .answer(let answer): return answer
             case .again(let next): request = next
             }

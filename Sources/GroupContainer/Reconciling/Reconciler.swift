@@ -207,6 +207,20 @@ struct Reconciler<View: FileSystemView> {
     /// inode number `inode`, stands there now and is to be recorded as moved there, so the old item is recorded as
     /// removed whatever the new one contains.
     mutating func remove(_ location: ItemLocation, replacedBy inode: UInt64) throws(CoordinationError) -> Bool {
+        try removeAll({ [location] + $0.treeIndex.below(location).reversed() }) {
+            (reconciler, gone) throws(CoordinationError) in
+            if reconciler.view.treeIndex[location] == nil { return false }
+            if try reconciler.view.found(location)?.inode != inode { return false }
+            return try !reconciler.view.isBusy([location, gone], in: reconciler.directory(gone))
+        }
+    }
+
+    /// Records items as removed, in the order of `list`, for as long as `mayRemove` permits. Returns true if any record
+    /// was appended.
+    private mutating func removeAll(
+        _ list: (View) -> [ItemLocation],
+        while mayRemove: (inout Reconciler, ItemLocation) throws(CoordinationError) -> Bool
+    ) throws(CoordinationError) -> Bool {
         var (wrote, listed) = (false, version)
         var doomed: [ItemLocation] = []
         while true {
@@ -214,16 +228,22 @@ struct Reconciler<View: FileSystemView> {
             // Other processes go on writing there: the list is made again after each of their records.
             if doomed.isEmpty || version != listed {
                 listed = version
-                doomed = [location] + view.treeIndex.below(location).reversed()
+                doomed = list(view)
             }
-            guard !view.isSuperseded, let gone = doomed.last, view.treeIndex[location] != nil,
-                try view.found(location)?.inode == inode, try !view.isBusy([location, gone], in: directory(gone))
-            else { return wrote }
+            guard !view.isSuperseded, let gone = doomed.last, try mayRemove(&self, gone) else { return wrote }
             if try append(view.record(.removed, gone, nil, from: nil, other: nil)) {
                 doomed.removeLast()
                 wrote = true
             }
         }
+    }
+
+    /// Records everything below a directory as removed, the deepest items first, because the directory has become a
+    /// container of its own and its contents do not belong to this one any more. A writer there, under a lock that was
+    /// granted before, may append its record after that; its item is recorded as removed when the directory is compared
+    /// again. Returns true if any record was appended.
+    mutating func removeContents(of directory: ItemLocation) throws(CoordinationError) -> Bool {
+        try removeAll({ $0.treeIndex.below(directory).reversed() }) { _, _ in true }
     }
 
     /// Notes places that were found in another directory than the one that the journal has at this path. An event that

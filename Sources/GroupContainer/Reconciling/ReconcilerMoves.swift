@@ -231,26 +231,3 @@ extension Reconciler {
         for other in view.treeIndex.names(ofInode: inode) where other != location { worklist.add(other, .content) }
     }
 }
-
-extension Reconciler {
-    /// Records everything below a directory as removed, the deepest items first, because the directory has become a
-    /// container of its own and its contents do not belong to this one any more. A writer there, under a lock that was
-    /// granted before, may append its record after that; its item is recorded as removed when the directory is compared
-    /// again. Returns true if any record was appended.
-    mutating func removeContents(of directory: ItemLocation) throws(CoordinationError) -> Bool {
-        var (wrote, listed) = (false, version)
-        var doomed: [ItemLocation] = []
-        while true {
-            try catchUp()
-            if doomed.isEmpty || version != listed {
-                listed = version
-                doomed = view.treeIndex.below(directory).reversed()
-            }
-            guard !view.isSuperseded, let gone = doomed.last else { return wrote }
-            if try append(view.record(.removed, gone, nil, from: nil, other: nil)) {
-                doomed.removeLast()
-                wrote = true
-            }
-        }
-    }
-}

@@ -40,7 +40,9 @@ package struct RefreshBudget: Hashable, Sendable {
     package init(_ limit: RefreshLimit = RefreshLimit()) { self.init(limit, fullAt: .min) }
 
     /// Creates a budget from its stored state.
-    init(_ limit: RefreshLimit, fullAt: Int64) { (self.limit, bucket) = (limit, TokenBucket(limit.rate, fullAt: fullAt)) }
+    init(_ limit: RefreshLimit, fullAt: Int64) {
+        (self.limit, bucket) = (limit, TokenBucket(limit.rate, fullAt: fullAt))
+    }
 
     /// Returns how many refreshes are allowed at a moment.
     package func left(at now: Int64) -> Int {
