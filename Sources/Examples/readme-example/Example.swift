@@ -19,7 +19,7 @@ public func example(_ container: Container) async throws {
     try GroupDefaults(container, suite: "settings").set("dark", forKey: "theme")
     // Refreshes a widget; the result is newData, noData or failed.
     print(try await Refresh(NextItem(), in: container).performUpdate { print("next:", $0) })
-    // The changes that are kept, then each new one. A cursor can be stored, to continue later.
+    // Follows the changes: those still in the journal, then each new one. A cursor can be stored, to continue later.
     for try await change in container.changes(since: .start) where change.path == "todo.json" {
         print(change.kind.name, change.path, change.by?.purpose ?? "uncoordinated", change.cursor)
         break

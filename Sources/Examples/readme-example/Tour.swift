@@ -26,7 +26,7 @@ public func tour(_ container: Container) async throws {
     // Reads, changes and writes under one lock: no other process's change is lost.
     try await todos.update("Library/todo.json", default: [Todo]()) { $0.append(Todo(title: "Milk")) }
 
-    // The blocking form of each call is for programs without tasks.
+    // Each call has a blocking form, for code that is not async.
     try todos.blocking.write([Todo(title: "Bread")], to: "Library/next-week.json")
 
     // Several items: all granted, or none.
@@ -39,11 +39,11 @@ public func tour(_ container: Container) async throws {
     try defaults.update(.opened) { $0 += 1 }
     print(defaults[.opened], defaults.string(forKey: "theme") ?? "no theme")
 
-    // Refreshes a widget, which a widget's process does.
+    // Refreshes a widget; the widget's own process makes this call.
     let result = try await Refresh(NextTodo(), in: container).performUpdate { print("next:", $0) }
     print(result)  // newData, noData or failed
 
-    // The changes that are kept, then each new one, in order. A cursor can be stored, to continue later.
+    // Follows the changes: those still in the journal, then each new one, in order. A cursor can be stored.
     for try await change in start {
         print(change.kind.name, change.path, change.by?.purpose ?? "uncoordinated", change.cursor)
         if change.path == "Library/backup.json" { break }
