@@ -15,7 +15,8 @@ package enum CommandRefusal {
         throw CoordinationError(error, operation: "run", item: PipeText.escaped(command.first ?? []))
     }
 
-    /// Prints and returns the same for the two errors that concern the command itself; returns nil for any other error.
+    /// Prints why the command cannot be started, and returns the exit status, if the error is that it does not exist or
+    /// may not be run; returns nil for any other error.
     package static func known(
         _ error: Errno, of command: [[UInt8]], for run: borrowing CommandRun
     ) -> ExitStatus? {
@@ -30,7 +31,7 @@ package enum CommandRefusal {
     }
 
     /// Looks the command up as execvp(3) does, so that a missing command is reported when the program starts. Returns
-    /// nil if the command can be run, as far as access(2) shows, or if there is none.
+    /// nil if the command can be run, as far as access(2) shows, or if `command` is nil.
     package static func atStart(of command: [[UInt8]]?, for run: borrowing CommandRun) -> ExitStatus? {
         guard let command, let name = command.first else { return nil }
         guard let error = fault(of: name) else { return nil }

@@ -16,8 +16,8 @@ public struct RefreshOutcome<Snapshot: Codable & Sendable>: Sendable {
 extension WidgetProvider {
     /// Refreshes this widget once, as its host would, and returns the outcome. The container stores the widget's
     /// cursors, so the next refresh gets the changes since this one. With `isReload` the widget is rendered even if
-    /// nothing has changed. Errors: those of `Refresh.update`; an error that the provider throws is not thrown but
-    /// returned as `failure`.
+    /// nothing has changed. Errors: those of `Refresh.update`. An error that the provider throws is returned as
+    /// `failure`, and not thrown.
     public func refreshed(
         in container: Container, environment: WidgetEnvironment = WidgetEnvironment(), isReload: Bool = false,
         deadline: Duration? = .seconds(30), clock: any WidgetClock = SystemWidgetClock()

@@ -1,6 +1,7 @@
 import Glibc
 
-/// Passes a path to the kernel, with a NUL at its end. Names are bytes: Linux does not interpret them as characters.
+/// Calls `body` with a path as a C string, which ends with a NUL. Names are bytes: Linux does not interpret them as
+/// characters.
 func withCString<Answer>(_ bytes: [UInt8], _ body: (UnsafePointer<CChar>) -> Answer) -> Answer {
     var terminated = bytes
     terminated.append(0)

@@ -2,7 +2,7 @@
 package struct Deadline: Sendable {
     /// Nanoseconds of the monotonic clock.
     package let moment: Int64
-    /// The time that the deadline was set to, for errors; nil without an end.
+    /// The duration from which the deadline was made, for errors; nil for a deadline that never comes.
     package let timeout: Duration?
 
     package static let never = Deadline(after: nil)
@@ -18,7 +18,7 @@ package struct Deadline: Sendable {
         moment = overflow ? .max : sum
     }
 
-    /// The remaining time in nanoseconds; nil without an end; 0 once the deadline is over.
+    /// The remaining time in nanoseconds; nil for a deadline that never comes; 0 once the deadline is over.
     package var remaining: Int64? { moment == .max ? nil : max(0, moment - monotonicNanoseconds()) }
 
     package var isOver: Bool { remaining == 0 }

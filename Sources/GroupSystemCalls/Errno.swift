@@ -49,8 +49,8 @@ func check<Number: FixedWidthInteger>(_ call: () -> Number) throws(Errno) -> Num
     return answer
 }
 
-/// Makes such a call again as long as a signal interrupts it. Never for close(2): Linux has closed the descriptor by
-/// then.
+/// Makes a call that returns -1 in case of an error, and repeats the call as long as a signal interrupts it; throws any
+/// other error. Not for close(2): when close is interrupted, Linux has closed the descriptor already.
 func retryingOnInterrupt<Number: FixedWidthInteger>(_ call: () -> Number) throws(Errno) -> Number {
     while true {
         let answer = call()

@@ -10,9 +10,9 @@ package final class OneShotEvent<Value: Sendable>: Sendable {
 
     private struct State: Sendable {
         var value: Value?
-        /// The function that receives the ending that comes first.
+        /// The function that is called with the ending, once: with the first of event, timeout and cancellation.
         var waiter: (@Sendable (Ending) -> Void)?
-        /// An ending that came before the wait began.
+        /// A timeout or cancellation that came before the wait began.
         var interruption: Ending?
     }
     private let state = Guarded(State())

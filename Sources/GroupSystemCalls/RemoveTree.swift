@@ -1,11 +1,11 @@
 import Glibc
 
 extension FileDescriptor {
-    /// Removes an entry of any type; a directory with everything in it, at any depth, with two descriptors and without
-    /// following a symbolic link. A directory that may not be listed or emptied is made accessible first, if it belongs
-    /// to this user. Goes on after entries that cannot be removed, and throws the first error. An entry that does not
-    /// exist is no error. Only for a tree in which no other process works. Calls `removed` for each entry that is gone.
-    /// System calls: unlinkat(2), openat2(2), getdents(2), fchmodat(2)
+    /// Removes an entry of any type; a directory with everything in it, at any depth. Needs two descriptors at a time,
+    /// and follows no symbolic link. A directory that may not be listed or emptied is made accessible first, if it
+    /// belongs to this user. Goes on after entries that cannot be removed, and throws the first error. An entry that
+    /// does not exist is no error. Only for a tree in which no other process works. Calls `removed` for each entry that
+    /// is gone. System calls: unlinkat(2), openat2(2), getdents(2), fchmodat(2)
     package func removeTree(_ name: [UInt8], removed: () -> Void = {}) throws(Errno) {
         var failure: Errno?
         if try removeUnlessDirectory(name) { return removed() }

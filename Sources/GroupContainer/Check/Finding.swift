@@ -1,8 +1,9 @@
 // Imports nothing: no file, clock or process.
 
-/// A finding of `groupctl doctor`: what is wrong with what, why that matters, and what would repair it.
+/// A finding of `groupctl doctor`: what is wrong, with which item or process, why that matters, and what would repair
+/// it.
 package struct Finding: Equatable, Sendable {
-    /// The severity of a finding. Notes are worth knowing; a container that has nothing else is healthy.
+    /// The severity of a finding. Notes are worth knowing; a container whose findings are all notes is healthy.
     package enum Severity: String, Sendable {
         case error
         case warning

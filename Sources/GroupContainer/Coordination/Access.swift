@@ -8,7 +8,8 @@ import GroupSystemCalls
 /// Errors of all calls: `invalidArgument` for an item that the request did not name in that mode, and after the closure
 /// has ended.
 public final class Access {
-    /// The lock; nil once it was released: at the closure's end, or before it where the request needs only snapshots.
+    /// The lock; nil once it was released: at the closure's end, or before the closure runs where the request needs
+    /// only snapshots.
     private(set) var granted: HeldLock?
     private var isOver = false
     /// The changes of a transaction; nil outside one.
@@ -146,7 +147,7 @@ public final class Access {
     ) throws -> (answer: Answer, outcome: TransactionChanges.Outcome) {
         let transaction = TransactionAccess(self)
         self.transaction = transaction
-        // The changes refer to this access.
+        // The changes refer to this access: without this, neither object would be freed.
         defer { self.transaction = nil }
         let answer: Answer
         do {
@@ -185,8 +186,8 @@ public final class Access {
         return Generation(rawValue: position.sequence)
     }
 
-    /// Synchronizes an item that needs no change: it may stem from a relaxed change, or from a change whose writer
-    /// died. A call acknowledged as durable leaves the item on the disk.
+    /// Synchronizes an item that already has the requested state: a relaxed change, or a change whose writer died, may
+    /// have made that state, which is then perhaps not on the disk. A durable call must not return before it is.
     func confirm(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
         if durability != .durable { return }
         try translating(operation, item: printable(location.bytes)) { () throws(Errno) in
@@ -200,9 +201,9 @@ public final class Access {
 }
 
 extension Access {
-    /// Returns an item's content, or its snapshot's if the request included one. Like any read, this ends locks of the
-    /// whole process on the item itself (`fcntl(F_SETLK)`: SQLite's). Errors: `notFound`, `wrongType`, `inputOutput`.
-    /// System calls: openat2, read
+    /// Returns an item's content, or its snapshot's if the request included one. Reading closes a descriptor of the
+    /// item, and Linux then drops this process's own `fcntl(F_SETLK)` locks on it, such as SQLite's. Errors:
+    /// `notFound`, `wrongType`, `inputOutput`. System calls: openat2, read
     public func readBytes(_ path: ItemPath) throws(CoordinationError) -> [UInt8] {
         try container.locating { () throws(CoordinationError) in try content(of: path) }
     }
@@ -223,8 +224,8 @@ extension Access {
     }
 
     /// Returns the type, size and date of the item at a path, or nil where there is no item. With
-    /// `.immediatelyAvailableMetadataOnly`, this is all there is, as it is at this moment: the item's holder may be
-    /// changing it. System calls: openat2, statx
+    /// `.immediatelyAvailableMetadataOnly` the request has no lock: the answer is the item's status at this moment, and
+    /// another process may be changing the item. System calls: openat2, statx
     public func item(_ path: ItemPath) throws(CoordinationError) -> Item? {
         try container.locating { () throws(CoordinationError) in try present(path) }
     }

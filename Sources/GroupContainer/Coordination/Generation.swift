@@ -20,9 +20,10 @@ public struct Generation: RawRepresentable, Hashable, Comparable, Sendable, Coda
     public static func < (left: Generation, right: Generation) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What a change of an item came to.
+/// The result of a change of an item.
 public struct WriteResult: Hashable, Sendable {
-    /// Whether the item was changed. False where it was already as it was to be: nothing was written or recorded.
+    /// Whether the item was changed. False where the item already had the requested state: nothing was written or
+    /// recorded.
     public var isChanged: Bool
     /// The item's new generation; for a removal, that of the removal. Nil where nothing was changed, and in a
     /// transaction, whose changes get their generation together when it is committed.
@@ -33,7 +34,7 @@ public struct WriteResult: Hashable, Sendable {
         (self.isChanged, self.generation) = (isChanged, generation)
     }
 
-    /// The item was already as it was to be.
+    /// The item already had the requested state.
     public static let unchanged = WriteResult(isChanged: false, generation: nil)
     /// The change becomes visible with its transaction.
     public static let staged = WriteResult(isChanged: true, generation: nil)

@@ -17,7 +17,7 @@ public struct AbsolutePath: Hashable, Sendable, CustomStringConvertible {
     /// Creates a path from text, as UTF-8; nil where it doesn't begin with '/' or contains a NUL byte.
     public init?(_ text: some StringProtocol) { self.init(bytes: Array(text.utf8)) }
 
-    /// Creates the path of a file that is relative to a directory.
+    /// Creates the absolute path of a file from the file's path relative to a directory.
     init(_ path: [UInt8], in directory: [UInt8]) { bytes = directory + [UInt8(ascii: "/")] + path }
 
     /// The path as text; bytes that are not UTF-8, and control characters, as octal.

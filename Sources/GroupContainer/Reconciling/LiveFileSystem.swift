@@ -12,8 +12,8 @@ final class LiveFileSystem {
     let container: OpenContainer
     private(set) var tree: JournalView
     private let term: UInt64
-    /// The caller's lock. For locations that it covers, other processes' locks and in-flight operations are not
-    /// checked.
+    /// The lock under which the caller reconciles; nil without one, as in the leader. For locations that the lock
+    /// covers, other processes' locks and in-flight operations are not checked.
     private let lock: HeldLock?
     /// The handle that is used to probe locks; it locks nothing.
     private var handle: LockFile.Handle?
@@ -41,7 +41,7 @@ final class LiveFileSystem {
 
     deinit { if let handle { container.lockFile.giveBackUnlocked(handle) } }
 
-    /// Reads the journal up to its end. Linear in the number of items.
+    /// Reads the journal up to its end. Takes time in proportion to the number of items.
     func read() throws(CoordinationError) {
         tree = try JournalView(container.journal)
         try tree.catchUp(container.journal)
@@ -137,13 +137,13 @@ extension LiveFileSystem: WatchedFileSystem {
             throw CoordinationError(Errno.noSuchEntry, operation: "watch", item: printable(location.bytes))
         } catch {
             if error.code == .notFound { throw error }
-            // The file may not be read by this process: its change is recorded nevertheless, without a hash.
+            // This process is not permitted to read the file: the change is recorded nevertheless, without a hash.
             return nil
         }
     }
 
-    /// Many file systems take their dates from the kernel's clock tick, so two changes within one tick have the same
-    /// date.
+    /// The margin is needed because many file systems take their dates from the kernel's clock tick: two changes within
+    /// one tick have the same date.
     func isFresh(_ state: ItemState) -> Bool { state.changed > roundBegan - 50_000_000 }
 
     func isBusy(_ locations: [ItemLocation], in directories: [ItemLocation]) throws(CoordinationError) -> Bool {
@@ -183,9 +183,9 @@ extension LiveFileSystem: WatchedFileSystem {
         return isUnfinished ? try !repairDeadMembers(uncovered) : false
     }
 
-    /// Takes and releases the locks of the items, which finishes the operations that a dead member left there. Returns
-    /// false if another process holds one of the locks. The repair appends a record, so this reconciler's next append
-    /// fails, and the reconciler compares the item again.
+    /// Finishes the operations that a dead member left unfinished on the items, by taking and releasing their locks.
+    /// Returns false if another process holds one of the locks. The repair appends a record, so this reconciler's next
+    /// append fails, and the reconciler compares the item again.
     private func repairDeadMembers(_ locations: [ItemLocation]) throws(CoordinationError) -> Bool {
         do {
             try ItemLocks(

@@ -11,12 +11,13 @@ struct DirectoryListing: Sendable {
     var isContainer = false
 }
 
-/// A comparison of directories with the journal's tree, some at a time. Each directory is watched before it is listed,
-/// so that later changes cause events.
+/// A comparison of directories with the journal's tree, a few directories at a time. Each directory is watched before
+/// it is listed, so that later changes cause events.
 struct TreeComparison: Sendable {
     private var directories: [ItemLocation?] = []
     private var waiting = Set<ItemLocation?>()
-    /// Missing items, which are compared at the end, so that an item that stands elsewhere by now is recorded as moved.
+    /// Locations where the disk lacks items of the journal, at the location or below it. They are compared at the end,
+    /// so that an item that is found in another directory is recorded as moved.
     private var gone: [ItemLocation] = []
 
     var isOver: Bool { directories.isEmpty && gone.isEmpty }
@@ -25,8 +26,8 @@ struct TreeComparison: Sendable {
         if waiting.insert(directory).inserted { directories.append(directory) }
     }
 
-    /// Notes that a directory was moved meanwhile. The old place is still compared, as another directory may stand
-    /// there.
+    /// Notes that a directory was moved meanwhile. The old place is still compared, because another directory may be
+    /// there now.
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation) {
         for directory in directories {
             if directory == origin { add(goal) }

@@ -22,10 +22,11 @@ extension TransactionChanges {
         var location: ItemLocation
     }
 
-    /// Makes everything visible, with one record. `lock` hands over the held lock, to be kept until the transaction is
-    /// complete. Errors: `unfinished`: the transaction is committed, and will be completed; those of the journal: the
-    /// transaction is visible, and will be recorded; any other: nothing was changed, nothing is left in staging. System
-    /// calls: openat2, write, fsync, renameat2, fsync of each directory concerned
+    /// Makes all changes of the transaction visible, with one record. `lock` hands over the held lock if the
+    /// transaction cannot be completed now; the lock is then kept until it is complete. Errors: `unfinished`: the
+    /// transaction is committed, and will be completed; those of the journal: the transaction is visible, and will be
+    /// recorded; any other: nothing was changed, nothing is left in staging. System calls: openat2, write, fsync,
+    /// renameat2, fsync of each directory concerned
     func commit(keeping lock: () -> HeldLock?) throws(CoordinationError) -> Outcome {
         if steps.isEmpty { return Outcome() }
         let content: TransactionManifest
@@ -94,8 +95,9 @@ extension TransactionChanges {
 
     private var label: String { steps.inOrder.map { printable($0.location.bytes) }.joined(separator: ", ") }
 
-    /// Commits. Before this, a member that finds this one dead discards the transaction; after it, that member
-    /// completes the transaction. Returns the entry in `inFlight`, and the error that kept the commit from the disk.
+    /// Commits the transaction by renaming its manifest. If this member dies before the rename, the next member
+    /// discards the transaction; if it dies after the rename, the next member completes the transaction. Returns the
+    /// entry in `inFlight`, and the error that kept the commit from the disk.
     private func decide(_ content: TransactionManifest) throws(CoordinationError) -> (entry: Int, failure: Errno?) {
         do throws(Errno) {
             try writeManifest(content)
@@ -103,8 +105,8 @@ extension TransactionChanges {
             discard()
             throw CoordinationError(error, operation: "transaction", item: label)
         }
-        // The entry covers every item: an entry has room for one block only, and no process may see one of the
-        // transaction's items too early.
+        // The entry covers every item, because an entry has room for one lock range only, and no process may see one of
+        // the transaction's items too early.
         guard let entry = container.memberTable.reserveInFlight() else {
             discard()
             throw CoordinationError(
@@ -133,9 +135,9 @@ extension TransactionChanges {
         }
     }
 
-    /// Undoes the steps before one that cannot be taken, in reverse order, and then the commit itself. If the member is
-    /// killed meanwhile, the next member completes the transaction, as at any other moment. If a step cannot be undone,
-    /// the transaction stays committed: no process gets its locks until it is complete.
+    /// Undoes the steps before one that cannot be taken, in reverse order, and then the commit itself. If this member
+    /// is killed meanwhile, the next member completes the transaction, as it does after any commit. If a step cannot be
+    /// undone, the transaction stays committed: no process gets its locks until it is complete.
     private func abandon(
         _ moves: [TransactionStep], _ entry: Int, _ obstacle: Obstacle, keeping lock: () -> HeldLock?
     ) -> CoordinationError {
@@ -176,10 +178,10 @@ extension Coordinator {
     /// changes follow each other, with one sequence number and one cursor. Only a reader without a lock may, during the
     /// renames, find one item new and another one still old; each item is whole.
     ///
-    /// Returns the result of `body`, and the generation that all changed items have now; nil where every item had its
-    /// content already, which is no change. Errors: those of `coordinate` and of `body`; `limitReached` for more
-    /// changes than fit into one record; `conflict` where an external change is in the way (after all of these, nothing
-    /// was changed); `notDurable`: the whole transaction is visible; `unfinished`.
+    /// Returns the result of `body`, and the generation that all changed items have now; nil if nothing changed,
+    /// because every item had the requested state already. Errors: those of `coordinate` and of `body`; `limitReached`
+    /// for more changes than fit into one record; `conflict` where an external change is in the way (after all of
+    /// these, nothing was changed); `notDurable`: the whole transaction is visible; `unfinished`.
     @discardableResult
     public func transaction<Answer: Sendable>(
         _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = .seconds(30),

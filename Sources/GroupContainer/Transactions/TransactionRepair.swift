@@ -14,8 +14,9 @@ extension OpenContainer {
     }
 
     /// Completes the transactions of an earlier boot. Called only while no other member lives, before staging is
-    /// cleared: `inFlight` is of the earlier boot, but a committed transaction is still in staging. A relaxed
-    /// transaction may have reached the disk in part, and is left as it is: it is compared with the journal.
+    /// cleared: the first member after a boot clears `inFlight`, but the manifest of a committed transaction is still
+    /// in staging. A relaxed transaction may have reached the disk in part, and is left so: the comparison of the tree
+    /// with the journal finds the items that it changed.
     func finishTransactionsOfAnotherBoot() throws(CoordinationError) {
         let names = try translating("repair", item: ".group/staging") { () throws(Errno) in
             try directory.staging.entryNames()
@@ -45,7 +46,8 @@ extension OpenContainer {
 
     private func rollForward(_ operation: [UInt8], _ manifest: TransactionManifest) throws(CoordinationError) {
         let moves = zip(manifest.steps, manifest.record.parts).compactMap { TransactionStep(self, operation, $0, $1) }
-        // The record comes after the last step: if there is one, no step remains, and the items may be newer.
+        // The record is appended after the last step. If the journal has it, every step was taken, and the items may
+        // have been changed since, so no step is taken again.
         if try !isRecorded(operation, manifest) {
             for move in moves {
                 do throws(Errno) {

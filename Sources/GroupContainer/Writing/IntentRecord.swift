@@ -26,7 +26,7 @@ struct IntentRecord: Equatable, Sendable {
     var change: ChangeRecord
 
     /// Returns whether the change happened, from the inodes that are in staging, at `path` and at `from` now; an
-    /// argument is nil where there is none. A rename is atomic: the inode is at exactly one of the two places.
+    /// argument is nil where no item is. A rename is atomic: the inode is at exactly one of the two places.
     func hasHappened(staged: UInt64?, place: ItemState?, origin: UInt64?) -> Bool {
         switch way {
         case .intoPlace: place?.inode == inode && staged == nil
@@ -44,7 +44,8 @@ struct IntentRecord: Equatable, Sendable {
         return try? reader.number()
     }
 
-    /// The largest file of an intent record; a change record fits into one segment of the log.
+    /// The limit for the file of an intent record, in bytes. The change record in it is smaller, because it fits into
+    /// one segment of the log.
     static let largest = 8 << 20
     /// The size of all fields before the change record.
     private static let headSize = 48
@@ -102,8 +103,8 @@ final class IntentFiles: Sendable {
         init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
     }
 
-    /// Writes an intent record, before its entry is announced. The repairer reads the file in the same boot, so that it
-    /// need not be synchronized. System calls: pwrite(2); openat2(2), fchmod(2) for the first record of an entry
+    /// Writes an intent record, before its entry is announced. The file need not be synchronized, because a repairer
+    /// reads it in the same boot only. System calls: pwrite(2); openat2(2), fchmod(2) for the first record of an entry
     func write(
         _ record: IntentRecord, entry: Int, nonce: UInt64, in directory: ContainerDirectories
     ) throws(Errno) {

@@ -17,11 +17,11 @@ package enum HostEvent: Equatable, Sendable {
     /// The list of shown widgets, changed outside this host.
     case list(ShownList)
     case user(UserCommand)
-    /// The room that the host has now.
+    /// The largest size that a widget may have now, for each display mode.
     case rooms([DisplayMode: WidgetSize])
     /// Something that concerns these kinds changed.
     case changed(Set<String>)
-    /// The stored ledgers of these kinds.
+    /// The stored ledgers of these kinds: what refreshes have cost, failures, and the last reload request.
     case ledgers([String: RefreshLedger])
     /// What widgets of these kinds showed under an earlier host.
     case lastViews([String: LastView])
@@ -30,7 +30,7 @@ package enum HostEvent: Equatable, Sendable {
     /// Whether the app of the widgets is in front.
     case appInFront(Bool)
     case memoryPressure
-    /// The file of the widget's program is another one now.
+    /// The widget's executable file was replaced.
     case executableReplaced(kind: String)
     case process(WidgetRun, ProcessEvent)
     /// Time has passed.
@@ -50,9 +50,9 @@ package enum ProcessEvent: Hashable, Sendable {
     case outputEnded
     /// The widget does not read its input.
     case inputFull
-    /// The process was stopped by `stop`.
+    /// The process was stopped (SIGSTOP) by the action `HostAction.stop`.
     case stopped
-    /// The result of `findHoldings`.
+    /// What the widget's processes hold: the result of the action `HostAction.findHoldings`.
     case holds(Holdings)
     /// The resident memory, in bytes.
     case memory(UInt64)

@@ -17,10 +17,10 @@ from ..watchers import EVERYONE, OURS
 COPIED, AFTER_COPY, MOVED, AFTER_MOVE, AFTER_RENAME = range(0, 500_000, 100_000)
 WORDS = {
     COPIED: "cp -r: files missed",
-    AFTER_COPY: "cp -r: directories blind after",
+    AFTER_COPY: "cp -r: directories where the next file is missed",
     MOVED: "moved in: files missed",
-    AFTER_MOVE: "moved in: directories blind after",
-    AFTER_RENAME: "renamed: directories blind after",
+    AFTER_MOVE: "moved in: directories where the next file is missed",
+    AFTER_RENAME: "renamed: directories where the next file is missed",
 }
 
 

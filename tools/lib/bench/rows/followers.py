@@ -17,7 +17,7 @@ class Followers(Row):
 
     def goals(self) -> list[Goal]:
         few, many = self.shared()[-1], self.counts()[-1]
-        late, write = f"{few}: last one knows, median, µs", f"{many}: a write takes, median, µs"
+        late, write = f"{few}: last follower has the change, median, µs", f"{many}: a write takes, median, µs"
         alone = "1: a write takes, median, µs"
         return [
             Goal(f"all {many} of ours start", f"{many}: started", OURS.name, least=many),
@@ -60,8 +60,8 @@ class Followers(Row):
         for count in map(str, self.counts()):
             delays, writes = gathered(findings, "delays", count), gathered(findings, "writes", count)
             table.add(f"{count}: started", cells(gathered(findings, "started", count), lambda v: min(v, default=None)))
-            table.add(f"{count}: last one knows, median, µs", cells(delays, median))
-            table.add(f"{count}: last one knows, p99, µs", cells(delays, lambda values: percentile(values, 99)))
+            table.add(f"{count}: last follower has the change, median, µs", cells(delays, median))
+            table.add(f"{count}: last follower has the change, p99, µs", cells(delays, lambda values: percentile(values, 99)))
             table.add(f"{count}: not reported to all", cells(gathered(findings, "lost", count), sum))
             taken = table.add(f"{count}: a write takes, median, µs", cells(writes, median))
             if count != "1":

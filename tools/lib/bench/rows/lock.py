@@ -71,14 +71,14 @@ class Contended(Row):
     rounds = 3
     sizes = {"processes": (8, 8), "seconds": (5, 0.4)}
     # With its default delay, and with the shortest one.
-    polls = {FILELOCK.name: "0.05", f"{FILELOCK.name}, asking each ms": "0.001"}
+    polls = {FILELOCK.name: "0.05", f"{FILELOCK.name}, polling each ms": "0.001"}
 
     def goals(self) -> list[Goal]:
-        rate, least = "a second, median", "the least ÷ the most of a process, lowest"
+        rate, least = "a second, median", "operations of the slowest process ÷ of the fastest, lowest round"
         wait = "the longest wait, ms"
         return [
             Goal("none is lost", "lost", LOCK.name, most=0),
-            Goal("fair: the least ≥ 0.5 × the most", least, LOCK.name, least=0.5),
+            Goal("fair: the slowest process makes at least half as many as the fastest", least, LOCK.name, least=0.5),
             Goal("no wait above 150 ms", wait, LOCK.name, most=150),
             Goal("no wait longer than py-filelock's", wait, LOCK.name, most=1, of=tuple(self.polls)),
             Goal("half of py-filelock's rate, with each write recorded", rate, LOCK.name, least=0.5, of=tuple(self.polls)),
@@ -121,7 +121,7 @@ class Contended(Row):
         rate = table.add("a second, median", cells(gathered(findings, "rate"), middle))
         table.add_ratio(rate, FILELOCK.name)
         table.add_ratio(rate, FLOCK)
-        table.add("the least ÷ the most of a process, lowest", cells(gathered(findings, "least"), lowest))
+        table.add("operations of the slowest process ÷ of the fastest, lowest round", cells(gathered(findings, "least"), lowest))
         wait = table.add("the longest wait, ms", cells(gathered(findings, "longest"), highest))
         table.add("the longest wait of a round, ms, median", cells(gathered(findings, "longest"), median))
         table.add_ratio(wait, FILELOCK.name)

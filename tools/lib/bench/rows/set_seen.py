@@ -39,5 +39,5 @@ class SetSeen(Row):
         late = table.add("p99, µs", cells(delays, lambda samples: percentile(samples, 99)))
         for measure in (middle, late):
             table.add_ratio(measure, INOTIFY.name)
-        table.add("the quickest hundredth, µs", cells(delays, lambda samples: percentile(samples, 1)))
-        table.add("not reported by themselves", cells(gathered(findings, "missed"), sum))
+        table.add("1st percentile, µs", cells(delays, lambda samples: percentile(samples, 1)))
+        table.add("sets not reported one by one", cells(gathered(findings, "missed"), sum))

@@ -17,7 +17,7 @@ class Steady(Row):
     def goals(self) -> list[Goal]:
         ours, seconds = (f"{OURS.name}, coordinated", OURS.name), self.size("changes") / 200
         return [
-            Goal("no line waits for silence: none a tenth of the run", "worst, µs", ours, most=seconds * 1e5),
+            Goal("no line is held back until the changes pause: none waits for a tenth of the run", "worst, µs", ours, most=seconds * 1e5),
             Goal("none is lost", "lost", ours, most=0),
         ]
 
