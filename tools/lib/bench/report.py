@@ -15,12 +15,12 @@ PICTURE = os.path.join("images", "growth.svg")
 INTRODUCTION = """\
 # Benchmarks
 
-`tools/bench --write` has written this page from one run. In each row, our programs and the others run in turns, in small
-rounds, so that other work of the machine affects all of them alike. Compare only numbers of one run, and rather ratios
-than numbers. `÷` is a ratio; `–` means that a value does not apply; *ours* are this package's programs, *theirs* or
-*peers* the others. *p99* is the 99th percentile, and *lost* the number of changes that were never reported, or of
-additions that are missing. A line with ✓ or ✗ has a goal, then the measured value, the limit, and what the limit comes
-from.
+`tools/bench --write` has written this page from one run. In each row, our programs and the others run in turns, in
+small rounds, so that other work of the machine affects all of them alike. Compare only numbers of one run, and rather
+ratios than numbers. `÷` is a ratio; `–` means that a value does not apply; *ours* are this package's programs, *theirs*
+or *peers* the others. *p99* is the 99th percentile, and *lost* the number of changes that were never reported, or of
+additions that are missing. The time *until its line* ends when the program has printed the line of the change. A line
+with ✓ or ✗ has a goal, then the measured value, the limit, and what the limit comes from.
 """
 REPRODUCE = """\
 ## How to reproduce

@@ -74,7 +74,7 @@ class Contended(Row):
     polls = {FILELOCK.name: "0.05", f"{FILELOCK.name}, polling each ms": "0.001"}
 
     def goals(self) -> list[Goal]:
-        rate, least = "a second, median", "operations of the slowest process ÷ of the fastest, lowest round"
+        rate, least = "additions a second, median", "operations of the slowest process ÷ of the fastest, lowest round"
         wait = "the longest wait, ms"
         return [
             Goal("none is lost", "lost", LOCK.name, most=0),
@@ -118,7 +118,7 @@ class Contended(Row):
         }
 
     def summarize(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
-        rate = table.add("a second, median", cells(gathered(findings, "rate"), middle))
+        rate = table.add("additions a second, median", cells(gathered(findings, "rate"), middle))
         table.add_ratio(rate, FILELOCK.name)
         table.add_ratio(rate, FLOCK)
         table.add("operations of the slowest process ÷ of the fastest, lowest round", cells(gathered(findings, "least"), lowest))
