@@ -6,7 +6,7 @@ public import Widgets
 ///
 ///     let clock = ManualClock()
 ///     async let outcome = widget.refreshed(in: container, deadline: .seconds(5), clock: clock)
-///     await clock.isAwaited()           // the refresh waits for its deadline
+///     await clock.waitUntilAwaited()    // the refresh waits for its deadline
 ///     clock.advance(by: .seconds(5))    // which is now
 public final class ManualClock: WidgetClock, Clock {
     /// A moment of the clock, which does not jump.
@@ -49,7 +49,7 @@ public final class ManualClock: WidgetClock, Clock {
     public func set(_ date: Date) { alarms.withLock { $0.date = date } }
 
     /// Waits until a number of alarms are set, or tasks sleep, so that a test can advance the clock.
-    public func isAwaited(by count: Int = 1) async {
+    public func waitUntilAwaited(by count: Int = 1) async {
         await withCheckedContinuation { continuation in
             if alarms.withLock({ $0.isAwaited(by: count, else: continuation) }) { continuation.resume() }
         }

@@ -24,7 +24,7 @@ func remove(_ run: inout CommandRun) throws -> ExitStatus {
 
 func move(_ run: inout CommandRun) throws -> ExitStatus {
     let (from, to, timeout) = (try run.itemPath("FROM"), try run.itemPath("TO"), run.lockTimeout)
-    let result = try advising(run, from, to) {
+    let result = try withHintAboutDestination(run, from, to) {
         try coordinator(run).move(
             from, to: to, replacing: !run.arguments.flag("no-replace"), durability: durability(run), timeout: timeout)
     }
@@ -33,7 +33,7 @@ func move(_ run: inout CommandRun) throws -> ExitStatus {
 
 func copy(_ run: inout CommandRun) throws -> ExitStatus {
     let (from, to, timeout) = (try run.itemPath("FROM"), try run.itemPath("TO"), run.lockTimeout)
-    let outcome = try advising(run, from, to) {
+    let outcome = try withHintAboutDestination(run, from, to) {
         try coordinator(run).copy(
             from, to: to, recursively: run.arguments.flag("recursive"), replacing: !run.arguments.flag("no-replace"),
             durability: durability(run), timeout: timeout)
@@ -42,7 +42,7 @@ func copy(_ run: inout CommandRun) throws -> ExitStatus {
 }
 
 /// Runs `body`, and adds a remedy to its errors if an item that exists at TO causes them.
-private func advising<Answer>(
+private func withHintAboutDestination<Answer>(
     _ run: borrowing CommandRun, _ from: ItemPath, _ to: ItemPath, _ body: () throws -> Answer
 ) throws -> Answer {
     do {

@@ -19,7 +19,7 @@ enum Filter {
         do throws(Errno) {
             outcome = try ChildProcess.filter(command, input: input, limit: limit)
         } catch {
-            if let status = CommandRefusal.known(error, of: command, for: run) { return ([], status) }
+            if let status = CommandStartFailure.statusIfCommand(error, of: command, for: run) { return ([], status) }
             var failure = CoordinationError(error, operation: operation, item: item)
             failure.container = container.path.description
             throw failure

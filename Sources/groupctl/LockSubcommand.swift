@@ -20,7 +20,7 @@ func lock(_ run: inout CommandRun) throws -> ExitStatus {
             do throws(Errno) {
                 return ExitStatus(rawValue: try ChildProcess.run(command))
             } catch {
-                return try CommandRefusal.status(of: command, error, for: run)
+                return try CommandStartFailure.statusOrThrow(of: command, error, for: run)
             }
         }
     } catch let error as CoordinationError where error.code == .lockTimedOut && conflict != nil {

@@ -11,7 +11,7 @@ func watch<Source: WatchSource>(
 ) throws -> ExitStatus {
     let watch = try Watch<Source>(options, &run)
     if let command = watch.options.command {
-        if let status = CommandRefusal.atStart(of: command, for: run) { return status }
+        if let status = CommandStartFailure.check(command, for: run) { return status }
         var loop = CommandLoop(watch, command)
         return try loop.run(&run)
     }

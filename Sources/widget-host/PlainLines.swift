@@ -24,9 +24,9 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     /// again.
     private var printed: [String: String] = [:]
     /// The panels that a slow reader gets later, each only in its latest state, in the order in which they changed.
-    private var late: [Panel] = []
-    /// The largest number of unread bytes in `output`; if there are more, changed panels go to `late`.
-    private static let most = 65_536
+    private var deferredPanels: [Panel] = []
+    /// The largest number of unread bytes in `output`; if there are more, changed panels go to `deferredPanels`.
+    private static let pendingLimit = 65_536
 
     init(_ options: CommonOptions, isOnce: Bool = false, isForDebugging: Bool = false) {
         (self.options, self.isOnce, self.isForDebugging) = (options, isOnce, isForDebugging)
@@ -72,9 +72,9 @@ struct PlainLines: HostFrontEnd, ~Copyable {
 
     mutating func finishRound(_ today: TodayModel, at now: Moment) throws -> [HostEvent] {
         self.today = today
-        while try output.flushReady(), !late.isEmpty {
-            let panels = late
-            late = []
+        while try output.flushReady(), !deferredPanels.isEmpty {
+            let panels = deferredPanels
+            deferredPanels = []
             for panel in panels { print(panel, at: now) }
         }
         if output.readerIsGone() { throw OutputError.closedPipe }
@@ -87,9 +87,9 @@ struct PlainLines: HostFrontEnd, ~Copyable {
 
     mutating func redraw(_ panel: Panel, at now: Moment) throws {
         if isOnce { return }
-        late.removeAll { $0.kind == panel.kind }
-        if output.pendingCount < Self.most { return print(panel, at: now) }
-        late.append(panel)
+        deferredPanels.removeAll { $0.kind == panel.kind }
+        if output.pendingCount < Self.pendingLimit { return print(panel, at: now) }
+        deferredPanels.append(panel)
     }
 
     private mutating func print(_ panel: Panel, at now: Moment) {
@@ -102,10 +102,10 @@ struct PlainLines: HostFrontEnd, ~Copyable {
         for panel in today.panels { try redraw(panel, at: now) }
     }
 
-    /// Writes the remaining lines, for at most a second.
+    /// Writes the remaining lines, for at pendingLimit a second.
     mutating func end(at now: Moment) throws {
-        for panel in late { print(panel, at: now) }
-        late = []
+        for panel in deferredPanels { print(panel, at: now) }
+        deferredPanels = []
         _ = try output.flushReady(within: 1_000_000_000)
     }
 

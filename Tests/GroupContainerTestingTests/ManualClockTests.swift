@@ -60,7 +60,7 @@ import Widgets
     @Test func `a task sleeps until the manual clock is advanced or the task is canceled`() async throws {
         let sleeper = Task { [clock] in try await clock.sleep(for: .seconds(10)) }  // allowed: a manual clock
         let other = Task { [clock] in try await clock.sleep(for: .seconds(20)) }  // allowed: a manual clock
-        await clock.isAwaited(by: 2)
+        await clock.waitUntilAwaited(by: 2)
         clock.advance(by: .seconds(10))
         try await sleeper.value
         other.cancel()

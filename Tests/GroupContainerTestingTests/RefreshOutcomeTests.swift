@@ -60,7 +60,7 @@ private struct Shelf: WidgetProvider {
     @Test func `a refresh in a test fails at its deadline by the manual clock`() async throws {
         try await put(["book"])
         async let outcome = refreshed(Shelf(hangs: true))
-        await clock.isAwaited()
+        await clock.waitUntilAwaited()
         clock.advance(by: .seconds(5))
         #expect(try await outcome.failure is ProviderFailure)
     }
@@ -90,7 +90,7 @@ private struct Shelf: WidgetProvider {
             var lines = shown.makeAsyncIterator()
             #expect(await lines.next() == "book")
             // The deadline of the refresh is over by then; only the moment of the entry is left.
-            await clock.isAwaited()
+            await clock.waitUntilAwaited()
             clock.advance(by: .seconds(45))
             #expect(await lines.next() == "late")
             widget.cancel()

@@ -94,8 +94,8 @@ final class DiagnosticQueue: FeedWaiter {
 
     static let limit = 256
     private let state = Guarded(State())
-    /// The bell for a listener that waits on a thread.
-    private let bell = Bell()
+    /// The signal for a listener that waits on a thread.
+    private let signal = ThreadSignal()
 
     func add(_ event: Diagnostic) {
         let waiter = state.withLock { state in
@@ -104,7 +104,7 @@ final class DiagnosticQueue: FeedWaiter {
             return state.waiter
         }
         waiter?.resume()
-        bell.ring()
+        signal.set()
     }
 
     func take() -> Diagnostic? {
@@ -120,7 +120,7 @@ final class DiagnosticQueue: FeedWaiter {
 
     var hasMore: Bool { state.withLock { !$0.events.isEmpty } }
 
-    func wait(atMost limit: Int64?, unless hasMore: () -> Bool) { bell.wait(nanoseconds: limit) }
+    func wait(atMost limit: Int64?, unless hasMore: () -> Bool) { signal.wait(nanoseconds: limit) }
 
     /// Returns when there may be an event, or when the task is cancelled.
     func wait(until moment: Int64?, unless hasMore: @escaping @Sendable () -> Bool) async {
@@ -143,13 +143,13 @@ final class DiagnosticQueue: FeedWaiter {
     }
 }
 
-/// A bell that any thread rings and one thread waits for. Each ring ends one wait, also a later one.
-final class Bell: Sendable {
+/// A signal that any thread sets and one thread waits for. Each call of `set` ends one wait, also a later one.
+final class ThreadSignal: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
-    func ring() { semaphore.signal() }
+    func set() { semaphore.signal() }
 
-    /// Waits for a ring. Returns false if there was none in that time (nil: forever).
+    /// Waits for the signal. Returns false if it was not set in that time (nil: forever).
     @discardableResult
     func wait(nanoseconds: Int64?) -> Bool {
         guard let nanoseconds else {

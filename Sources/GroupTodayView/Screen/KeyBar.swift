@@ -10,8 +10,8 @@ struct KeyBar {
     /// these, it is clipped.
     func row(_ keys: [(key: String, meaning: String)], end: String, width: Int) -> [Cell] {
         let last = entry("?", "help") + space + entry("q", "quit")
-        let place = cells(end, .faint)
-        let tail = place.isEmpty ? last : last + space + place
+        let endCells = cells(end, .faint)
+        let tail = endCells.isEmpty ? last : last + space + endCells
         var row = cells(" ")
         for (key, meaning) in keys {
             let next = entry(key, meaning) + space
@@ -21,7 +21,7 @@ struct KeyBar {
         return row + tail.clipped(to: max(0, width - row.count))
     }
 
-    /// Returns a row with a notice in place of the keys.
+    /// Returns a row with a notice in endCells of the keys.
     func row(notice text: String, width: Int) -> [Cell] {
         cells(" \(text)", CellStyle(.yellow)).clipped(to: width)
     }

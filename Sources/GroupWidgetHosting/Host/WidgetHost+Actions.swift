@@ -94,7 +94,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
     }
 
     /// Reads standard error again, of the processes whose pause is over.
-    mutating func hearAgain(at now: Int64) {
+    mutating func resumeErrors(at now: Int64) {
         for (kind, process) in processes where process.errorLimit.endsPause(at: now) {
             if let number = process.errors?.number { attend(number, kind, .errors) }
         }

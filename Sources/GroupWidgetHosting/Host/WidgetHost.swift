@@ -54,7 +54,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
             takeSignals()
             try takeChanges()
             let moment = Self.now
-            hearAgain(at: moment.monotonic)
+            resumeErrors(at: moment.monotonic)
             if surroundings.isDue(at: moment.monotonic) { try lookAround(at: moment) }
             if state.wait(at: moment) == 0 { events.append(.tick) }
             try handleEvents()

@@ -6,7 +6,7 @@ import GroupSystemCalls
 
 func followChannel(_ run: inout CommandRun) throws -> ExitStatus {
     let options = try ChannelOptions(run)
-    if let status = CommandRefusal.atStart(of: options.command, for: run) { return status }
+    if let status = CommandStartFailure.check(options.command, for: run) { return status }
     let (container, channel) = try run.channel()
     // Signals are caught only from here on: no code looks for them during the opening, so there they end the process at
     // once.

@@ -5,19 +5,19 @@ package import GroupSystemCalls
 import Glibc
 
 /// The handling of a command that cannot be started.
-package enum CommandRefusal {
+package enum CommandStartFailure {
     /// Prints why the command cannot be started, and returns the exit status: 127 if it does not exist, 126 if it may
     /// not be run. Errors: any other `error`, as a `CoordinationError`.
-    package static func status(
+    package static func statusOrThrow(
         of command: [[UInt8]], _ error: Errno, for run: borrowing CommandRun
     ) throws(CoordinationError) -> ExitStatus {
-        if let status = known(error, of: command, for: run) { return status }
+        if let status = statusIfCommand(error, of: command, for: run) { return status }
         throw CoordinationError(error, operation: "run", item: PipeText.escaped(command.first ?? []))
     }
 
-    /// Prints why the command cannot be started, and returns the exit status, if the error is that it does not exist or
-    /// may not be run; returns nil for any other error.
-    package static func known(
+    /// Prints why the command cannot be started, and returns the exit status, if the command does not exist or may not
+    /// be run. Returns nil for any other error.
+    package static func statusIfCommand(
         _ error: Errno, of command: [[UInt8]], for run: borrowing CommandRun
     ) -> ExitStatus? {
         let status: ExitStatus
@@ -32,10 +32,10 @@ package enum CommandRefusal {
 
     /// Looks the command up as execvp(3) does, so that a missing command is reported when the program starts. Returns
     /// nil if the command can be run, as far as access(2) shows, or if `command` is nil.
-    package static func atStart(of command: [[UInt8]]?, for run: borrowing CommandRun) -> ExitStatus? {
+    package static func check(_ command: [[UInt8]]?, for run: borrowing CommandRun) -> ExitStatus? {
         guard let command, let name = command.first else { return nil }
         guard let error = fault(of: name) else { return nil }
-        return known(error, of: command, for: run)
+        return statusIfCommand(error, of: command, for: run)
     }
 
     private static func fault(of name: [UInt8]) -> Errno? {
