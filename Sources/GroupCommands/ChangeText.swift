@@ -75,20 +75,20 @@ package struct ChangeText: Sendable {
         form = options.isJSON ? .json : isTerminal ? .terminal(terminal) : .pipe(isNumbered: false, hasPlaces: false)
     }
 
-    /// Returns the bytes of the line, with what ends it. `place` is where its follower starts again once the line is
+    /// Returns the bytes of the line, with what ends it. `cursor` is where its follower starts again once the line is
     /// handled.
-    package func line(_ change: Change, place: Cursor) -> [UInt8] {
+    package func line(_ change: Change, cursor: Cursor) -> [UInt8] {
         switch form {
         case .pipe(let isNumbered, let hasPlaces):
-            Array((pipe(change, isNumbered: isNumbered, place: hasPlaces ? place : nil) + "\n").utf8)
+            Array((pipe(change, isNumbered: isNumbered, cursor: hasPlaces ? cursor : nil) + "\n").utf8)
         case .json: Array((change.json.encoded() + "\n").utf8)
         case .format(let format, let isForTerminal): format.line(change, isForTerminal: isForTerminal)
         case .terminal(let text): Array((TerminalLine(text).line(change) + "\n").utf8)
         }
     }
 
-    private func pipe(_ change: Change, isNumbered: Bool, place: Cursor?) -> String {
-        var fields = place.map { [$0.isNowhere ? "snapshot" : "\($0)"] } ?? []
+    private func pipe(_ change: Change, isNumbered: Bool, cursor: Cursor?) -> String {
+        var fields = cursor.map { [$0.isInvalid ? "snapshot" : "\($0)"] } ?? []
         if isNumbered { fields += ["\(change.sequence)", "\(change.transaction?.index ?? 0)"] }
         fields += [change.kind.name, PipeText.escaped(change.path.bytes)]
         if let from = change.kind.otherPath { fields.append(PipeText.escaped(from.bytes)) }

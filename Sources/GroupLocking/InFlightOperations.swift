@@ -7,11 +7,11 @@ extension MemberTable {
         package var slot: Int
         package var entry: Int
         /// The first offset of the item's range; all ones for an operation that covers every item.
-        package var block: UInt64
+        package var rangeStart: UInt64
         package var operation: [UInt8]
     }
 
-    /// The `block` of an operation on more than one item.
+    /// The `rangeStart` of an operation on more than one item.
     package static let everyItem = UInt64.max
 
     /// Reserves an entry for an operation that is to be announced. Returns nil when all eight are taken.
@@ -25,12 +25,12 @@ extension MemberTable {
     }
 
     /// Announces an operation in an entry that was reserved for it.
-    package func announce(_ entry: Int, block: UInt64, operation: [UInt8]) {
+    package func announce(_ entry: Int, rangeStart: UInt64, operation: [UInt8]) {
         guard let own else { return }
         entries.withLock { _ in
             let place = inFlightPlace(own.slot, entry)
             own.map.write(operation, at: place + 8)
-            own.map.store64(place, block)
+            own.map.store64(place, rangeStart)
             own.map.setBits64(MemberTableLayout.inFlightMembers + own.slot / 64 * 8, 1 << UInt64(own.slot % 64))
         }
     }
@@ -78,10 +78,11 @@ extension MemberTable {
     package func inFlight(of slot: Int) -> [InFlightOperation] {
         (0..<MemberTableLayout.inFlightCount).compactMap { entry in
             let place = inFlightPlace(slot, entry)
-            let block = map.load64(place)
-            return block == 0
+            let rangeStart = map.load64(place)
+            return rangeStart == 0
                 ? nil
-                : InFlightOperation(slot: slot, entry: entry, block: block, operation: map.bytes(place + 8, count: 16))
+                : InFlightOperation(
+                    slot: slot, entry: entry, rangeStart: rangeStart, operation: map.bytes(place + 8, count: 16))
         }
     }
 

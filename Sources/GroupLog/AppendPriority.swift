@@ -23,17 +23,17 @@ struct AppendPriority: Equatable, Sendable {
     var next: AppendPriority { AppendPriority(writer: Int(word & 0xffff) - 1, round: round + 1) }
 
     /// Returns whether another writer has the priority in this segment. Cost: one load.
-    static func isOthers(in file: Segment, than own: AppendPriority?) -> Bool {
-        let word = file.map.load64(SegmentHeader.priority)
+    static func isOthers(in segment: Segment, than own: AppendPriority?) -> Bool {
+        let word = segment.map.load64(SegmentHeader.priority)
         return word != 0 && word != own?.word
     }
 
     /// Waits while another writer has the priority; mostly only one load. System calls: futex(FUTEX_WAIT), only if it
     /// waits.
-    static func letOthersPass(in file: Segment, except own: AppendPriority?) {
-        let word = file.map.load64(SegmentHeader.priority)
+    static func letOthersPass(in segment: Segment, except own: AppendPriority?) {
+        let word = segment.map.load64(SegmentHeader.priority)
         if word == 0 || word == own?.word { return }
-        guard let map = file.writableMap else { return }
+        guard let map = segment.writableMap else { return }
         let deadline = monotonicNanoseconds() + patience(of: word)
         while map.load64(SegmentHeader.priority) == word {
             let left = deadline - monotonicNanoseconds()
@@ -47,14 +47,14 @@ struct AppendPriority: Equatable, Sendable {
     }
 
     /// Takes the priority. Returns false if another writer has it, or if the segment is mapped only for reading.
-    func take(in file: Segment) -> Bool {
-        guard let map = file.writableMap else { return false }
+    func take(in segment: Segment) -> Bool {
+        guard let map = segment.writableMap else { return false }
         return map.load64(SegmentHeader.priority) == word || map.exchange64(SegmentHeader.priority, 0, word)
     }
 
     /// Gives the priority back. System calls: futex(FUTEX_WAKE)
-    func end(in file: Segment) {
-        guard let map = file.writableMap, map.exchange64(SegmentHeader.priority, word, 0) else { return }
+    func end(in segment: Segment) {
+        guard let map = segment.writableMap, map.exchange64(SegmentHeader.priority, word, 0) else { return }
         map.wakeAll(at: SegmentHeader.priority + 4)
     }
 }
@@ -80,13 +80,13 @@ package struct AppendAttempt: ~Copyable {
     package init() {}
 
     /// Returns whether another writer has the priority in this segment. Cost: one load.
-    package func isOthersPriority(in file: Segment) -> Bool { AppendPriority.isOthers(in: file, than: priority) }
+    package func isOthersPriority(in segment: Segment) -> Bool { AppendPriority.isOthers(in: segment, than: priority) }
 
     /// Waits while another writer has the priority.
-    package func letOthersPass(in file: Segment) { AppendPriority.letOthersPass(in: file, except: priority) }
+    package func letOthersPass(in segment: Segment) { AppendPriority.letOthersPass(in: segment, except: priority) }
 
     /// Counts a decision that was made anew, or an attempt that is repeated. After some losses, takes the priority.
-    package mutating func noteLoss(by writer: Int, in file: Segment) {
+    package mutating func noteLoss(by writer: Int, in segment: Segment) {
         losses += 1
         guard losses.isMultiple(of: Self.losses) || priority != nil else { return }
         let now = monotonicNanoseconds()
@@ -94,26 +94,26 @@ package struct AppendAttempt: ~Copyable {
             lostSince = now
             return
         }
-        if now - lostSince >= Self.patience { takePriority(by: writer, in: file) }
+        if now - lostSince >= Self.patience { takePriority(by: writer, in: segment) }
     }
 
     /// Notes that many records were read and there are more. If that goes on, others append faster than this writer
     /// reads.
-    package mutating func noteLag(by writer: Int, in file: Segment) {
+    package mutating func noteLag(by writer: Int, in segment: Segment) {
         let now = monotonicNanoseconds()
         guard let behindSince else {
             behindSince = now
             return
         }
-        if now - behindSince >= Self.patienceBehind { takePriority(by: writer, in: file) }
+        if now - behindSince >= Self.patienceBehind { takePriority(by: writer, in: segment) }
     }
 
-    private mutating func takePriority(by writer: Int, in file: Segment) {
+    private mutating func takePriority(by writer: Int, in segment: Segment) {
         let mine = priority ?? AppendPriority(writer: writer, round: 0)
-        if priority != nil, prioritySegment === file, mine.take(in: file) { return }
+        if priority != nil, prioritySegment === segment, mine.take(in: segment) { return }
         // The time of the last request has run out, so the next one is longer.
         let next = priority == nil ? mine : mine.next
-        if next.take(in: file) { (priority, prioritySegment) = (next, file) }
+        if next.take(in: segment) { (priority, prioritySegment) = (next, segment) }
     }
 
     /// Gives the priority back, so that the other writers go on.

@@ -8,19 +8,19 @@ extension SegmentedLog {
         let writer = try requireWriter("append")
         var tries = 0
         while true {
-            let file = try last()
-            let fits = try makesRoom(for: body.count, in: file)
-            let (offset, isSealed) = try findEnd(of: file)
+            let segment = try last()
+            let fits = try makesRoom(for: body.count, in: segment)
+            let (offset, isSealed) = try findEnd(of: segment)
             if isSealed {
-                _ = try successor(of: file, sealedAt: offset, needed: body.count)
+                _ = try successor(of: segment, sealedAt: offset, needed: body.count)
                 continue
             }
             if !fits {
-                seal(file, at: offset, by: writer)
+                seal(segment, at: offset, by: writer)
                 continue
             }
-            switch reserveAndCommit(body, isControl: isControl, by: writer, in: file, at: offset, tries: tries) {
-            case .committed(let behind): return try file.resolve(upTo: behind)
+            switch reserveAndCommit(body, isControl: isControl, by: writer, in: segment, at: offset, tries: tries) {
+            case .committed(let behind): return try segment.resolve(upTo: behind)
             case .taken: continue
             case .aborted: tries += 1
             }
@@ -36,7 +36,7 @@ extension SegmentedLog {
             switch try tryAppending(body, isControl: isControl, exactlyAt: expected) {
             case .appended(let place): return place
             case .taken, .pending: return nil
-            case .full(let file, let end): _ = try successor(of: file, sealedAt: end, needed: body.count)
+            case .full(let segment, let end): _ = try successor(of: segment, sealedAt: end, needed: body.count)
             }
         }
     }
@@ -53,37 +53,38 @@ extension SegmentedLog {
     }
 
     /// The form of `append(_:isControl:exactlyAt:)` that neither waits for another process nor creates a segment.
-    /// `file` is the segment of the position, if the caller has it.
+    /// `segment` is the segment of the position, if the caller has it.
     package func tryAppending(
-        _ body: [UInt8], isControl: Bool, exactlyAt expected: LogPosition, in file: Segment? = nil
+        _ body: [UInt8], isControl: Bool, exactlyAt expected: LogPosition, in segment: Segment? = nil
     ) throws(LogFailure) -> ExactAppend {
         let writer = try requireWriter("append")
-        if let file, file.isEnd(expected), try makesRoom(for: body.count, in: file) {
-            switch reserveAndCommit(body, isControl: isControl, by: writer, in: file, at: expected.offset, tries: 0) {
-            case .committed(let behind): return .appended(file.place(behind, of: expected, isControl: isControl))
+        if let segment, segment.isEnd(expected), try makesRoom(for: body.count, in: segment) {
+            switch reserveAndCommit(body, isControl: isControl, by: writer, in: segment, at: expected.offset, tries: 0)
+            {
+            case .committed(let behind): return .appended(segment.place(behind, of: expected, isControl: isControl))
             case .aborted: return .taken
             case .taken: break
             }
         }
         while true {
             guard let next = try advanceToAppend(expected) else { return .taken }
-            let fits = try makesRoom(for: body.count, in: next.file)
+            let fits = try makesRoom(for: body.count, in: next.segment)
             switch next.reading {
             case .empty: break
             case .record(let record) where record.state == .seal:
-                return .full(next.file, end: next.place.offset)
+                return .full(next.segment, end: next.place.offset)
             case .record(let record) where record.state == .reserved:
-                return .pending(next.file, record, offset: next.place.offset)
+                return .pending(next.segment, record, offset: next.place.offset)
             default: return .taken
             }
             if !fits {
-                seal(next.file, at: next.place.offset, by: writer)
+                seal(next.segment, at: next.place.offset, by: writer)
                 continue
             }
             switch reserveAndCommit(
-                body, isControl: isControl, by: writer, in: next.file, at: next.place.offset, tries: 0)
+                body, isControl: isControl, by: writer, in: next.segment, at: next.place.offset, tries: 0)
             {
-            case .committed(let behind): return .appended(try next.file.resolve(upTo: behind))
+            case .committed(let behind): return .appended(try next.segment.resolve(upTo: behind))
             case .aborted: return .taken
             // Another record or a seal, perhaps this writer's own, stands there: look again.
             case .taken: continue
@@ -104,19 +105,19 @@ extension SegmentedLog {
 
     /// Returns false if the record must go into the next segment, which is created as large as needed (compacted logs
     /// only).
-    private func makesRoom(for bodyCount: Int, in file: Segment) throws(LogFailure) -> Bool {
+    private func makesRoom(for bodyCount: Int, in segment: Segment) throws(LogFailure) -> Bool {
         guard configuration.makePreamble != nil else {
-            try checkFits(bodyCount, in: file)
+            try checkFits(bodyCount, in: segment)
             return true
         }
-        return file.firstAppended + Segment.byteCount(bodyCount: bodyCount) <= file.capacity - 8
+        return segment.firstAppended + Segment.byteCount(bodyCount: bodyCount) <= segment.capacity - 8
     }
 
     /// Throws `recordTooLarge` for a record that fits into no segment: the search for room would never end.
-    func checkFits(_ bodyCount: Int, in file: Segment) throws(LogFailure) {
-        let room = min(file.capacity - SegmentHeader.size - 8, RecordHeader.largestUnits * 8)
+    func checkFits(_ bodyCount: Int, in segment: Segment) throws(LogFailure) {
+        let room = min(segment.capacity - SegmentHeader.size - 8, RecordHeader.largestUnits * 8)
         if Segment.byteCount(bodyCount: bodyCount) <= room { return }
-        throw LogFailure(.recordTooLarge(byteCount: bodyCount, room: room), file: file.name, operation: "append")
+        throw LogFailure(.recordTooLarge(byteCount: bodyCount, room: room), file: segment.name, operation: "append")
     }
 
     private enum Attempt {
@@ -127,36 +128,36 @@ extension SegmentedLog {
     }
 
     private func reserveAndCommit(
-        _ body: [UInt8], isControl: Bool, by writer: Int, in file: Segment, at offset: Int, tries: Int
+        _ body: [UInt8], isControl: Bool, by writer: Int, in segment: Segment, at offset: Int, tries: Int
     ) -> Attempt {
         let units = Segment.byteCount(bodyCount: body.count) / 8
         var header = RecordHeader(
             state: .reserved, isControl: isControl, units: units, writer: writer, tries: tries)
         // The last word is kept for the seal.
-        if offset + units * 8 > file.capacity - 8 {
-            seal(file, at: offset, by: writer)
+        if offset + units * 8 > segment.capacity - 8 {
+            seal(segment, at: offset, by: writer)
             return .taken
         }
         // The order matters: if the position is still empty after the first load, no other process has appended after
         // it.
-        if file.map.load64(offset + units * 8) != 0, file.map.load64(offset) == 0 {
-            cutAtLostHeader(file, at: offset)
+        if segment.map.load64(offset + units * 8) != 0, segment.map.load64(offset) == 0 {
+            cutAtLostHeader(segment, at: offset)
             return .taken
         }
-        guard file.exchange(at: offset, nil, header) else { return .taken }
-        file.writeBody(body, at: offset, units: units)
+        guard segment.exchange(at: offset, nil, header) else { return .taken }
+        segment.writeBody(body, at: offset, units: units)
         let reserved = header
         header.state = .committed
-        guard file.exchange(at: offset, reserved, header) else { return .aborted }
+        guard segment.exchange(at: offset, reserved, header) else { return .aborted }
         // If the segment was cut before this place meanwhile, the record is in no segment.
-        if let cut = file.cut, cut <= offset { return .aborted }
+        if let cut = segment.cut, cut <= offset { return .aborted }
         return .committed(behind: offset + units * 8)
     }
 
     /// Seals a segment if nothing else stands at the offset by now. Returns true if this call sealed it.
     @discardableResult
-    func seal(_ file: Segment, at offset: Int, by writer: Int) -> Bool {
-        file.exchange(at: offset, nil, .seal(by: writer))
+    func seal(_ segment: Segment, at offset: Int, by writer: Int) -> Bool {
+        segment.exchange(at: offset, nil, .seal(by: writer))
     }
 }
 
@@ -164,7 +165,7 @@ extension Segment {
     /// The position after a record that was appended exactly at a position up to which everything was read.
     fileprivate func place(_ offset: Int, of expected: LogPosition, isControl: Bool) -> LogPosition {
         LogPosition(
-            file: expected.file, offset: offset, sequence: expected.sequence + (isControl ? 0 : 1),
+            segment: expected.segment, offset: offset, sequence: expected.sequence + (isControl ? 0 : 1),
             checksum: map.load64(offset - 8))
     }
 }

@@ -2,7 +2,8 @@
 
 /// A place between two records of a log.
 package struct LogPosition: Hashable, Sendable {
-    package var file: UInt64
+    /// The number of the segment.
+    package var segment: UInt64
     /// The offset of the next record in that segment.
     package var offset: Int
     /// The number of counted records before it, in all segments.
@@ -10,13 +11,13 @@ package struct LogPosition: Hashable, Sendable {
     /// The checksum of the last committed record before it in its segment; 0 if there is none.
     package var checksum: UInt64
 
-    package init(file: UInt64, offset: Int, sequence: UInt64, checksum: UInt64) {
-        (self.file, self.offset, self.sequence, self.checksum) = (file, offset, sequence, checksum)
+    package init(segment: UInt64, offset: Int, sequence: UInt64, checksum: UInt64) {
+        (self.segment, self.offset, self.sequence, self.checksum) = (segment, offset, sequence, checksum)
     }
 
     /// Returns the position before a segment's first record.
-    package static func start(of file: SegmentHeader) -> LogPosition {
-        LogPosition(file: file.number, offset: SegmentHeader.size, sequence: file.base, checksum: 0)
+    package static func start(of header: SegmentHeader) -> LogPosition {
+        LogPosition(segment: header.number, offset: SegmentHeader.size, sequence: header.base, checksum: 0)
     }
 }
 

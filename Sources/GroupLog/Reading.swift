@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
 extension SegmentedLog {
-    package typealias Place = (place: LogPosition, file: Segment, reading: RecordHeader.Reading)
+    package typealias Place = (place: LogPosition, segment: Segment, reading: RecordHeader.Reading)
 
     /// Finds the position of the record that follows a position, or where it will stand: skips aborted records
     /// and the ends of segments. A seal is returned if the next segment is not created yet. Returns nil if the position
@@ -9,44 +9,44 @@ extension SegmentedLog {
     package func advance(_ position: LogPosition) throws(LogFailure) -> Place? {
         var place = position
         while true {
-            guard let file = try file(place.file) else {
-                if try isDropped(place.file) { return nil }
-                throw .damaged("\(name)/\(place.file).log", operation: "read", .missing)
+            guard let segment = try segment(place.segment) else {
+                if try isDropped(place.segment) { return nil }
+                throw .damaged("\(name)/\(place.segment).log", operation: "read", .missing)
             }
             // Records after the end of a segment that was recovered or cut never happened.
-            if let end = file.end, place.offset >= end {
+            if let end = segment.end, place.offset >= end {
                 if place.offset > end { return nil }
-                guard let next = try self.file(place.file &+ 1) else {
-                    return try isDropped(place.file &+ 1) ? nil : (place, file, .record(.seal(by: 0)))
+                guard let next = try self.segment(place.segment &+ 1) else {
+                    return try isDropped(place.segment &+ 1) ? nil : (place, segment, .record(.seal(by: 0)))
                 }
                 place = .start(of: next.header)
                 continue
             }
-            let reading = try reading(of: file, at: place.offset)
-            guard case .record(let record) = reading else { return (place, file, reading) }
+            let reading = try reading(of: segment, at: place.offset)
+            guard case .record(let record) = reading else { return (place, segment, reading) }
             switch record.state {
             case .aborted: place.offset += record.byteCount
             case .seal:
                 // Only a writer creates the next segment: reading must go on while the disk refuses that.
-                guard let next = try self.file(place.file &+ 1) else {
-                    return try isDropped(place.file &+ 1) ? nil : (place, file, reading)
+                guard let next = try self.segment(place.segment &+ 1) else {
+                    return try isDropped(place.segment &+ 1) ? nil : (place, segment, reading)
                 }
                 place = .start(of: next.header)
-            case .reserved, .committed: return (place, file, reading)
+            case .reserved, .committed: return (place, segment, reading)
             }
         }
     }
 
     /// Returns whether a segment was dropped: a later one exists, and this one does not.
     private func isDropped(_ number: UInt64) throws(LogFailure) -> Bool {
-        try fileNumbers().last.map { $0 > number } ?? false
+        try segmentNumbers().last.map { $0 > number } ?? false
     }
 
-    private func reading(of file: Segment, at offset: Int) throws(LogFailure) -> RecordHeader.Reading {
+    private func reading(of segment: Segment, at offset: Int) throws(LogFailure) -> RecordHeader.Reading {
         do {
-            return try file.reading(at: offset)
+            return try segment.reading(at: offset)
         } catch {
-            if isTorn(file, at: offset) { return .empty }
+            if isTorn(segment, at: offset) { return .empty }
             throw error
         }
     }
@@ -76,17 +76,17 @@ extension SegmentedLog {
     package func knownStep(behind position: LogPosition, waits: Bool = true) throws(LogFailure) -> Step {
         while true {
             guard let next = try advance(position) else { return .lost }
-            let file = next.file
+            let segment = next.segment
             var place = next.place
             if place.sequence != position.sequence { return .gap(place) }
             guard case .record(let record) = next.reading else { return .end }
             switch record.state {
             case .seal, .aborted: return .end
-            case .reserved: if !waits || !file.awaitOrAbort(record, at: place.offset) { return .end }
+            case .reserved: if !waits || !segment.awaitOrAbort(record, at: place.offset) { return .end }
             case .committed:
-                guard let (body, checksum) = file.body(at: place.offset, record) else {
-                    if isTorn(file, at: place.offset) { return .end }
-                    throw .damaged(file.name, operation: "read", .brokenChecksum(offset: place.offset))
+                guard let (body, checksum) = segment.body(at: place.offset, record) else {
+                    if isTorn(segment, at: place.offset) { return .end }
+                    throw .damaged(segment.name, operation: "read", .brokenChecksum(offset: place.offset))
                 }
                 place.offset += record.byteCount
                 if !record.isControl { place.sequence += 1 }
@@ -103,7 +103,7 @@ extension SegmentedLog {
         var place = next.place
         place.offset += record.byteCount
         if !record.isControl { place.sequence += 1 }
-        place.checksum = next.file.map.load64(place.offset - 8)
+        place.checksum = next.segment.map.load64(place.offset - 8)
         return place
     }
 
@@ -123,25 +123,27 @@ extension SegmentedLog {
     /// checksum of the position. Linear in the records before it in its segment.
     package func contains(_ position: LogPosition) throws(LogFailure) -> Bool {
         if isOnlyForReading { try lookAnew() }
-        guard let file = try file(position.file), position.offset <= file.end ?? file.capacity else { return false }
-        if file.header.number == unrecovered, file.end == nil {
-            if try endOfUnrecovered(file).offset < position.offset { return false }
+        guard let segment = try segment(position.segment), position.offset <= segment.end ?? segment.capacity else {
+            return false
         }
-        return try file.resolve(upTo: position.offset) == position
+        if segment.header.number == unrecovered, segment.end == nil {
+            if try endOfUnrecovered(segment).offset < position.offset { return false }
+        }
+        return try segment.resolve(upTo: position.offset) == position
     }
 
     /// Returns the position after everything that is written, once all records before it are committed or aborted.
     package func end() throws(LogFailure) -> LogPosition {
         if isOnlyForReading { try lookAnew() }
         while true {
-            let file = try last()
-            if file.header.number == unrecovered { return try endOfUnrecovered(file) }
-            let position = try settle(file, upTo: .max)
-            if file.cut != nil {
-                if try self.file(file.header.number &+ 1) == nil { return position }
+            let segment = try last()
+            if segment.header.number == unrecovered { return try endOfUnrecovered(segment) }
+            let position = try settle(segment, upTo: .max)
+            if segment.cut != nil {
+                if try self.segment(segment.header.number &+ 1) == nil { return position }
                 continue
             }
-            switch try file.reading(at: position.offset) {
+            switch try segment.reading(at: position.offset) {
             case .empty: return position
             // Another writer began a record meanwhile: settle that record, too.
             case .record(let record) where record.state != .seal:
@@ -149,23 +151,23 @@ extension SegmentedLog {
                 continue
             default: break
             }
-            if try self.file(file.header.number &+ 1) == nil { return position }
+            if try self.segment(segment.header.number &+ 1) == nil { return position }
         }
     }
 
     /// Returns the oldest position that is kept.
     package func start() throws(LogFailure) -> LogPosition {
         // The oldest segment may be dropped in between.
-        for number in try fileNumbers() {
-            if let file = try file(number) { return .start(of: file.header) }
+        for number in try segmentNumbers() {
+            if let segment = try segment(number) { return .start(of: segment.header) }
         }
         return .start(of: try last().header)
     }
 
     /// Returns a place at or before the end, without waiting for a reservation: every later record is appended after
     /// it.
-    package func tail() -> (file: UInt64, offset: Int) {
-        guard let file = try? last(), let end = try? findEnd(of: file) else { return (1, SegmentHeader.size) }
-        return (file.header.number, end.offset)
+    package func tail() -> (segment: UInt64, offset: Int) {
+        guard let segment = try? last(), let end = try? findEnd(of: segment) else { return (1, SegmentHeader.size) }
+        return (segment.header.number, end.offset)
     }
 }

@@ -14,70 +14,70 @@ extension SegmentedLog {
     /// Called only while no process of an earlier incarnation lives; several processes of this incarnation may recover
     /// at the same time. Linear in the segment's size.
     package func recover(repairing: Bool = false) throws(LogFailure) {
-        let file = try last()
+        let segment = try last()
         let incarnation = configuration.incarnation
-        if file.header.incarnation == incarnation || RecoveryDecision(of: file.map, in: incarnation) == .goesOn {
+        if segment.header.incarnation == incarnation || RecoveryDecision(of: segment.map, in: incarnation) == .goesOn {
             return
         }
-        guard let map = file.writableMap else { return }
+        guard let map = segment.writableMap else { return }
         // First, because no recovery looks at older segments once the last one is settled.
-        if configuration.makePreamble != nil { try settleFiles(before: file.header.number) }
-        let (place, isAtEnd) = try endOfWhole(file, repairing: repairing)
+        if configuration.makePreamble != nil { try settleSegments(before: segment.header.number) }
+        let (place, isAtEnd) = try endOfWhole(segment, repairing: repairing)
         let isClean =
-            isAtEnd && file.cut == nil && !file.isPoisoned
-            && !map.hasBits(place.offset, count: file.capacity - place.offset) && !map.isDamaged
+            isAtEnd && segment.cut == nil && !segment.hasFailedSync
+            && !map.hasBits(place.offset, count: segment.capacity - place.offset) && !map.isDamaged
         if RecoveryDecision(of: map, in: incarnation) == nil {
             // These words are of processes that are gone.
             map.store64(SegmentHeader.priority, 0)
             map.store64(SegmentHeader.syncer, 0)
         }
         let decision = (isClean ? RecoveryDecision.goesOn : .ends).decide(in: map, incarnation)
-        if decision == .ends { try end(file, at: place) }
-        configuration.report(.recovered(file: file.name, end: place.offset))
+        if decision == .ends { try end(segment, at: place) }
+        configuration.report(.recovered(file: segment.name, end: place.offset))
     }
 
     /// Returns where the segment's whole records end, and whether nothing begins there. Aborts the
     /// reservations, whose writers are gone.
     private func endOfWhole(
-        _ file: Segment, repairing: Bool
+        _ segment: Segment, repairing: Bool
     ) throws(LogFailure) -> (LogPosition, isAtEnd: Bool) {
-        var place = LogPosition.start(of: file.header)
-        let durable = Int(clamping: file.map.load64(SegmentHeader.durableMark))
-        while place.offset < file.cut ?? .max, let (bytes, counts) = wholeRecord(in: file, at: place.offset) {
+        var place = LogPosition.start(of: segment.header)
+        let durable = Int(clamping: segment.map.load64(SegmentHeader.durableMark))
+        while place.offset < segment.cut ?? .max, let (bytes, counts) = wholeRecord(in: segment, at: place.offset) {
             place.offset += bytes
             if counts { place.sequence += 1 }
         }
-        if place.offset < min(durable, file.cut ?? durable) {
+        if place.offset < min(durable, segment.cut ?? durable) {
             if !repairing {
-                throw .damaged(file.name, operation: "recover", .brokenAfterSync(offset: place.offset))
+                throw .damaged(segment.name, operation: "recover", .brokenAfterSync(offset: place.offset))
             }
-            file.cut(at: place.offset)
+            segment.cut(at: place.offset)
         }
-        if case .empty? = try? file.reading(at: place.offset) { return (place, true) }
+        if case .empty? = try? segment.reading(at: place.offset) { return (place, true) }
         return (place, false)
     }
 
     /// Ends a segment: the log goes on in the next segment, which begins where this one ends.
-    private func end(_ file: Segment, at place: LogPosition) throws(LogFailure) {
+    private func end(_ segment: Segment, at place: LogPosition) throws(LogFailure) {
         // The next recovery looks at the last segment only, so all earlier ones must be whole on the disk. (If the file
         // system was not unmounted in fact, this one may not be on the disk yet.)
-        try secure(file, through: place)
+        try secure(segment, through: place)
         _ = try makeSegment(
-            after: place, leap: file.leap, preamble: try configuration.makePreamble?(file, place.offset, 0))
-        forget(file)
+            after: place, leap: segment.leap, preamble: try configuration.makePreamble?(segment, place.offset, 0))
+        forget(segment)
         if configuration.makePreamble != nil {
             try translating("recover", file: name) { () throws(Errno) in try directory.synchronize() }
-            dropSegments(before: file.header.number &+ 1)
+            dropSegments(before: segment.header.number &+ 1)
         }
         let kept = (place.offset + 4_095) / 4_096 * 4_096
-        if kept < file.capacity { file.descriptor.freeRange(start: kept, length: file.capacity - kept) }
+        if kept < segment.capacity { segment.descriptor.freeRange(start: kept, length: segment.capacity - kept) }
     }
 
     /// Drops the older segments up to the last one that is not whole. The segments of a compacted log are not synced
     /// when the next one is created, so nothing records what was on the disk. Whole segments after that one
     /// are kept for the readers that are still in them; a reader in a dropped segment begins with the last one.
-    private func settleFiles(before number: UInt64) throws(LogFailure) {
-        let older = try fileNumbers().filter { $0 < number }
+    private func settleSegments(before number: UInt64) throws(LogFailure) {
+        let older = try segmentNumbers().filter { $0 < number }
         if older.isEmpty { return }
         // The name of the segment that contains their state must be on the disk before they go.
         try translating("recover", file: name) { () throws(Errno) in try directory.synchronize() }
@@ -86,25 +86,26 @@ extension SegmentedLog {
     }
 
     private func isWholeOnDisk(_ number: UInt64) -> Bool {
-        guard let file = try? file(number), let end = file.end else { return false }
-        if file.isDurable(through: end) { return true }
-        var place = LogPosition.start(of: file.header)
-        while place.offset < end, let (bytes, counts) = wholeRecord(in: file, at: place.offset) {
+        guard let segment = try? segment(number), let end = segment.end else { return false }
+        if segment.isDurable(through: end) { return true }
+        var place = LogPosition.start(of: segment.header)
+        while place.offset < end, let (bytes, counts) = wholeRecord(in: segment, at: place.offset) {
             place.offset += bytes
             if counts { place.sequence += 1 }
         }
-        return place.offset == end && (try? secure(file, through: place)) != nil
+        return place.offset == end && (try? secure(segment, through: place)) != nil
     }
 
-    private func wholeRecord(in file: Segment, at offset: Int) -> (bytes: Int, counts: Bool)? {
-        while case .record(let record)? = try? file.reading(at: offset) {
+    private func wholeRecord(in segment: Segment, at offset: Int) -> (bytes: Int, counts: Bool)? {
+        while case .record(let record)? = try? segment.reading(at: offset) {
             switch record.state {
             case .aborted: return (record.byteCount, false)
-            case .committed: return file.body(at: offset, record) == nil ? nil : (record.byteCount, !record.isControl)
+            case .committed:
+                return segment.body(at: offset, record) == nil ? nil : (record.byteCount, !record.isControl)
             case .reserved:
                 var aborted = record
                 aborted.state = .aborted
-                if !file.exchange(at: offset, record, aborted) && file.writableMap == nil { return nil }
+                if !segment.exchange(at: offset, record, aborted) && segment.writableMap == nil { return nil }
             case .seal: return nil
             }
         }
@@ -146,42 +147,43 @@ extension Segment {
 
 extension SegmentedLog {
     /// Returns the end of a segment that is to be appended to. If damage hides the end, cuts the segment there.
-    package func findEnd(of file: Segment) throws(LogFailure) -> (offset: Int, isSealed: Bool) {
+    package func findEnd(of segment: Segment) throws(LogFailure) -> (offset: Int, isSealed: Bool) {
         do {
-            return try file.findEnd()
+            return try segment.findEnd()
         } catch {
-            try cutAtDamage(file, otherwise: error)
-            return try file.findEnd()
+            try cutAtDamage(segment, otherwise: error)
+            return try segment.findEnd()
         }
     }
 
     /// Settles and counts records as `Segment.resolve` does; cuts the segment at a broken header.
-    func settle(_ file: Segment, upTo limit: Int) throws(LogFailure) -> LogPosition {
+    func settle(_ segment: Segment, upTo limit: Int) throws(LogFailure) -> LogPosition {
         do {
-            return try file.resolve(upTo: limit)
+            return try segment.resolve(upTo: limit)
         } catch {
-            try cutAtDamage(file, otherwise: error)
-            return try file.resolve(upTo: limit)
+            try cutAtDamage(segment, otherwise: error)
+            return try segment.resolve(upTo: limit)
         }
     }
 
-    private func cutAtDamage(_ file: Segment, otherwise error: LogFailure) throws(LogFailure) {
-        guard !isOnlyForReading, !file.map.isDamaged, let broken = file.firstBroken, let damage = error.damage else {
+    private func cutAtDamage(_ segment: Segment, otherwise error: LogFailure) throws(LogFailure) {
+        guard !isOnlyForReading, !segment.map.isDamaged, let broken = segment.firstBroken, let damage = error.damage
+        else {
             throw error
         }
-        cut(file, at: broken, because: damage)
+        cut(segment, at: broken, because: damage)
     }
 
     /// Cuts a segment at an empty place that has something after it. After the end of a segment that is appended to
     /// there are only zeros, so a header was lost; after a new record in its place, the stale records could seem to
     /// follow.
-    func cutAtLostHeader(_ file: Segment, at offset: Int) {
-        cut(file, at: offset, because: .lostRecordHeader(offset: offset))
+    func cutAtLostHeader(_ segment: Segment, at offset: Int) {
+        cut(segment, at: offset, because: .lostRecordHeader(offset: offset))
     }
 
-    private func cut(_ file: Segment, at offset: Int, because damage: LogDamage) {
-        file.cut(at: offset)
-        configuration.report(.cut(file: file.name, offset: offset, damage))
+    private func cut(_ segment: Segment, at offset: Int, because damage: LogDamage) {
+        segment.cut(at: offset)
+        configuration.report(.cut(file: segment.name, offset: offset, damage))
     }
 }
 

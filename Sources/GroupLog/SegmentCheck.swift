@@ -16,9 +16,9 @@ extension SegmentedLog {
     /// Checks every byte of every record that is kept. Linear in the log.
     package func findDamage() throws(LogFailure) -> [SegmentDamage] {
         var found: [SegmentDamage] = []
-        for number in try fileNumbers() {
+        for number in try segmentNumbers() {
             do {
-                if let file = try file(number), let damage = file.firstDamage() { found.append(damage) }
+                if let segment = try segment(number), let damage = segment.firstDamage() { found.append(damage) }
             } catch {
                 guard let damage = error.damage else { throw error }
                 found.append(SegmentDamage(file: "\(name)/\(number).log", offset: nil, damage))
@@ -30,9 +30,9 @@ extension SegmentedLog {
     /// Returns whether damage is only the end of a log that no process has recovered since a boot, and needs no repair.
     package func isTorn(_ damage: SegmentDamage) -> Bool {
         guard let unrecovered, damage.file == "\(name)/\(unrecovered).log", let offset = damage.offset,
-            let file = try? file(unrecovered)
+            let segment = try? segment(unrecovered)
         else { return false }
-        return isTorn(file, at: offset)
+        return isTorn(segment, at: offset)
     }
 
     /// Cuts each segment before its first broken record, sets aside the segments that cannot be read at all, and
@@ -41,37 +41,39 @@ extension SegmentedLog {
     package func repair(isAlone: Bool, atLeast sequence: UInt64 = 0) throws(LogFailure) -> [SegmentDamage] {
         let found = try findDamage()
         var reached = sequence
-        for number in try fileNumbers() {
+        for number in try segmentNumbers() {
             let label = "\(name)/\(number).log"
             if found.contains(where: { $0.file == label && $0.offset == nil }) {
                 if !isAlone {
                     throw .damaged(label, operation: "repair", .unreadableInUse)
                 }
                 try setAside(number, reached)
-            } else if let file = try file(number) {
+            } else if let segment = try segment(number) {
                 if let offset = found.first(where: { $0.file == label })?.offset {
-                    file.cut(at: offset)
-                    try translating("repair", file: label) { () throws(Errno) in try file.descriptor.synchronizeData() }
+                    segment.cut(at: offset)
+                    try translating("repair", file: label) { () throws(Errno) in
+                        try segment.descriptor.synchronizeData()
+                    }
                 }
-                reached = max(reached, try file.resolve(upTo: file.end ?? .max).sequence &+ file.leap)
+                reached = max(reached, try segment.resolve(upTo: segment.end ?? .max).sequence &+ segment.leap)
             }
         }
-        let file = try last()
-        if let cut = file.cut { _ = try successor(of: file, sealedAt: cut) }
+        let segment = try last()
+        if let cut = segment.cut { _ = try successor(of: segment, sealedAt: cut) }
         return found
     }
 
     /// Ends the log where it ends now, and leaves out a sequence number: every follower gets a `rescan`.
     package func interrupt() throws(LogFailure) {
         let end = try end()
-        guard let file = try file(end.file) else { return }
-        file.cut(at: end.offset)
-        _ = try successor(of: file, sealedAt: end.offset)
+        guard let segment = try segment(end.segment) else { return }
+        segment.cut(at: end.offset)
+        _ = try successor(of: segment, sealedAt: end.offset)
     }
 
     /// Renames an unreadable segment, so that a user can still try to read something out of it.
     private func setAside(_ number: UInt64, _ sequence: UInt64) throws(LogFailure) {
-        let isLast = try fileNumbers().last == number
+        let isLast = try segmentNumbers().last == number
         try translating("repair", file: "\(name)/\(number).log") { () throws(Errno) in
             try directory.rename(
                 Array("\(number).log".utf8), to: Array("damaged-\(number)".utf8), in: directory, replacing: true)
@@ -79,9 +81,9 @@ extension SegmentedLog {
         }
         forget(number)
         if !isLast { return }
-        let end = LogPosition(file: number, offset: SegmentHeader.size, sequence: sequence, checksum: 0)
-        let file = try makeSegment(after: end, leap: UInt64((4 << 20) / Segment.byteCount(bodyCount: 0)))
-        forgetAll(last: file.header.number)
+        let end = LogPosition(segment: number, offset: SegmentHeader.size, sequence: sequence, checksum: 0)
+        let segment = try makeSegment(after: end, leap: UInt64((4 << 20) / Segment.byteCount(bodyCount: 0)))
+        forgetAll(last: segment.header.number)
     }
 }
 

@@ -11,11 +11,11 @@ extension SegmentedLog {
     /// a record that fits into no segment.
     package func ensureRoom(forBodyOf bodyCount: Int = 0) throws(LogFailure) {
         _ = try requireWriter("allocate")
-        let file = try last()
-        try checkFits(bodyCount, in: file)
-        let (offset, isSealed) = try findEnd(of: file)
-        if isSealed { _ = try successor(of: file, sealedAt: offset) }
-        if isSealed || offset + Segment.byteCount(bodyCount: bodyCount) < file.capacity / 4 * 3 { return }
+        let segment = try last()
+        try checkFits(bodyCount, in: segment)
+        let (offset, isSealed) = try findEnd(of: segment)
+        if isSealed { _ = try successor(of: segment, sealedAt: offset) }
+        if isSealed || offset + Segment.byteCount(bodyCount: bodyCount) < segment.capacity / 4 * 3 { return }
         try translating("allocate", file: "\(name)/spare") { () throws(Errno) in
             if try directory.statusIfPresent(of: Self.spare) != nil { return }
             let name = try allocate(configuration.capacity)
@@ -35,9 +35,9 @@ extension SegmentedLog {
             try ensureRoom()
         } catch {
             // Other processes may append to the segment at the same time; hence four times the record's size.
-            guard [.system(.noSpace), .system(.quotaExceeded)].contains(error.reason), let file = try? last(),
-                let end = try? findEnd(of: file), !end.isSealed,
-                end.offset + 4 * Segment.byteCount(bodyCount: bodyCount) < file.capacity
+            guard [.system(.noSpace), .system(.quotaExceeded)].contains(error.reason), let segment = try? last(),
+                let end = try? findEnd(of: segment), !end.isSealed,
+                end.offset + 4 * Segment.byteCount(bodyCount: bodyCount) < segment.capacity
             else { throw error }
         }
     }
@@ -49,7 +49,7 @@ extension SegmentedLog {
         after end: LogPosition?, leap: UInt64 = 0, preamble: SegmentPreamble? = nil
     ) throws(LogFailure) -> Segment {
         let writer = try requireWriter("create")
-        let number = (end?.file ?? 0) &+ 1
+        let number = (end?.segment ?? 0) &+ 1
         let label = "\(name)/\(number).log"
         let capacity = preamble?.capacity ?? configuration.capacity
         try translating("create", file: label) { () throws(Errno) in
@@ -77,10 +77,10 @@ extension SegmentedLog {
                 if error != .exists { throw error }
             }
         }
-        if let file = try file(number) { return file }
+        if let segment = try segment(number) { return segment }
         // Later segments exist, and nothing was ever appended to this one: it was this writer's, and no other process
         // uses it.
-        if try fileNumbers().last ?? 0 > number { try? directory.unlink(Array("\(number).log".utf8)) }
+        if try segmentNumbers().last ?? 0 > number { try? directory.unlink(Array("\(number).log".utf8)) }
         return try last()
     }
 
@@ -167,7 +167,7 @@ extension Segment {
 
     /// Returns whether nothing stands after a position of this segment by now, and something can. Cost: a few loads.
     package func isEnd(_ place: LogPosition) -> Bool {
-        map.load64(place.offset) == 0 && place.file == header.number && recordedEnd == nil && !map.isDamaged
+        map.load64(place.offset) == 0 && place.segment == header.number && recordedEnd == nil && !map.isDamaged
             && map.load64(SegmentHeader.cut) == 0
     }
 
@@ -178,7 +178,7 @@ extension Segment {
         from place: inout LogPosition,
         _ look: (_ offset: Int, _ bodyCount: Int, _ sequence: UInt64, _ isControl: Bool) -> Void
     ) throws(LogFailure) -> Bool {
-        if recordedEnd != nil || place.file != header.number { return false }
+        if recordedEnd != nil || place.segment != header.number { return false }
         while cut == nil {
             guard case .record(let record) = try reading(at: place.offset) else { return true }
             switch record.state {

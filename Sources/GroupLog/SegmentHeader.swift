@@ -25,7 +25,7 @@ package struct SegmentHeader: Equatable, Sendable {
     /// The offsets of mutable words, after the checksummed part.
     static let durableMark = 128
     /// Not 0 if an `fdatasync` of the segment failed.
-    static let poisoned = 136
+    static let syncFailed = 136
     /// The end of the segment if it was cut, because the records from there on were damaged: see
     /// `RecordHeader.checked`.
     static let cut = 144

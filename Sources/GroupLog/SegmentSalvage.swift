@@ -106,7 +106,7 @@ package struct SegmentSalvage: Sendable {
     }
 
     /// Whether a synchronization of the segment failed.
-    package var isPoisoned: Bool { map.load64(SegmentHeader.poisoned) != 0 }
+    package var hasFailedSync: Bool { map.load64(SegmentHeader.syncFailed) != 0 }
 
     /// The offset after the records that the segment was created with.
     private var carriedEnd: Int { max(Int(clamping: map.load64(SegmentHeader.preambleEnd)), SegmentHeader.size) }

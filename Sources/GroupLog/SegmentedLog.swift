@@ -42,7 +42,7 @@ package import GroupSystemCalls
 // - A writer is killed between two steps. What it leaves is a reservation, which the next process aborts; or a seal
 //   without a successor, which the next writer creates. A reader at such a seal is at the end of the log.
 // - A process is stopped while it creates a successor, until that number has come and gone. Its segment is empty and a
-//   later one exists, so no process takes it for one of the log (`file(_:)`).
+//   later one exists, so no process takes it for one of the log (`segment(_:)`).
 // - A header is damaged. No process can know where the next record begins, so the segment is cut there: the word `cut`
 //   in its first page ends it. A writer reads that word before it looks for the end and again after its commit; a
 //   commit behind the cut does not count.
@@ -60,8 +60,8 @@ package import GroupSystemCalls
 // A segment with a hole is not appended to, because new records could reach up to the old ones behind the hole, which
 // would then be valid again. Only the last segment is recovered: the others were on the disk before their successors
 // existed. (A compacted log does not sync a full segment: the successor begins with the state that it came to. See
-// `settleFiles`.) Several processes may recover at once, and one may append while another still looks. So the decision
-// is one compare-and-swap of the word `recoveryDecision`, and all keep to the first one. The word contains the
+// `settleSegments`.) Several processes may recover at once, and one may append while another still looks. So the
+// decision is one compare-and-swap of the word `recoveryDecision`, and all keep to the first one. The word contains the
 // incarnation, so it does not count after the next power cut. Decisions 0001, 0009, 0015, 0021 and 0027 have the
 // reasons.
 
@@ -106,7 +106,7 @@ package final class SegmentedLog: Sendable {
     let directory: FileDescriptor
     package let configuration: LogConfiguration
     /// The segments opened so far, and the number of the last one. No I/O while this is locked.
-    private let known = Guarded((files: [UInt64: Segment](), last: UInt64(0)))
+    private let known = Guarded((segments: [UInt64: Segment](), last: UInt64(0)))
     /// Whether this process has created a segment after another since `takeHasMadeSegment` was called.
     private let hasMadeSegment = Guarded(false)
     /// For a log that may only be read: the segment whose end may be torn, because no process has recovered it yet.
@@ -124,7 +124,7 @@ package final class SegmentedLog: Sendable {
         if configuration.writer != nil {
             self.directory.removeUnfinished(among: names, where: configuration.isAbandoned)
         }
-        let last = Self.fileNumbers(among: names).max() ?? 0
+        let last = Self.segmentNumbers(among: names).max() ?? 0
         unrecovered = configuration.awaitsRecovery ? last : nil
         known.withLock { $0.last = last }
         if last > 0 { return }
@@ -133,8 +133,8 @@ package final class SegmentedLog: Sendable {
     }
 
     /// Returns the numbers of the kept segments, ascending, without a gap.
-    package func fileNumbers() throws(LogFailure) -> [UInt64] {
-        Self.fileNumbers(among: try Self.names(in: directory, name))
+    package func segmentNumbers() throws(LogFailure) -> [UInt64] {
+        Self.segmentNumbers(among: try Self.names(in: directory, name))
     }
 
     private static func names(
@@ -145,7 +145,7 @@ package final class SegmentedLog: Sendable {
 
     /// Returns the number in a name `<n>.log`, if the name is written as its creator writes it. No log reaches larger
     /// numbers, and a cursor has no room for them.
-    package static func fileNumber(_ name: [UInt8]) -> UInt64? {
+    package static func segmentNumber(_ name: [UInt8]) -> UInt64? {
         let text = String(decoding: name, as: UTF8.self)
         guard text.hasSuffix(".log"), let number = UInt32(text.dropLast(4)), number > 0, text == "\(number).log" else {
             return nil
@@ -153,8 +153,8 @@ package final class SegmentedLog: Sendable {
         return UInt64(number)
     }
 
-    private static func fileNumbers(among names: [[UInt8]]) -> [UInt64] {
-        let numbers = names.compactMap(fileNumber).sorted()
+    private static func segmentNumbers(among names: [[UInt8]]) -> [UInt64] {
+        let numbers = names.compactMap(segmentNumber).sorted()
         // Segments that a gap separates from the last one are about to be dropped.
         let first = numbers.indices.last { $0 == 0 || numbers[$0 - 1] &+ 1 != numbers[$0] }
         return Array(numbers[(first ?? 0)...])
@@ -162,65 +162,65 @@ package final class SegmentedLog: Sendable {
 
     package func last() throws(LogFailure) -> Segment {
         let number = known.withLock { $0.last }
-        if let file = try file(number) { return file }
+        if let segment = try segment(number) { return segment }
         // The segment was dropped while this process was idle.
-        guard let newest = try fileNumbers().last, newest > number, let file = try file(newest) else {
+        guard let newest = try segmentNumbers().last, newest > number, let segment = try segment(newest) else {
             throw .damaged("\(name)/\(number).log", operation: "open", .missing)
         }
-        return file
+        return segment
     }
 
     /// Returns a segment; nil if it does not exist, because it was dropped or never created.
-    package func file(_ number: UInt64) throws(LogFailure) -> Segment? {
-        if let file = known.withLock({ $0.files[number] }) { return file }
+    package func segment(_ number: UInt64) throws(LogFailure) -> Segment? {
+        if let segment = known.withLock({ $0.segments[number] }) { return segment }
         let label = "\(name)/\(number).log"
         guard let descriptor = try open(number) else { return nil }
         // The next segment's header has the end of this one, which has no seal if it ended by a recovery. A fault of
         // the next segment is reported when a reader reaches it.
         var end: Int?
-        if let next = try open(number &+ 1), let next = try? logFile(number &+ 1, next, end: nil) {
+        if let next = try open(number &+ 1), let next = try? mappedSegment(number &+ 1, next, end: nil) {
             end = Int(clamping: next.header.previousEnd)
         }
-        let file = try logFile(number, descriptor, end: end)
-        guard file.header.number == number, file.header.identity == configuration.identity else {
+        let segment = try mappedSegment(number, descriptor, end: end)
+        guard segment.header.number == number, segment.header.identity == configuration.identity else {
             throw .damaged(label, operation: "open", .foreign)
         }
         // A process was stopped while it created this segment, until its number had come and gone: no process uses it.
         // (The order of these checks matters: a segment in use is sealed before a later one exists, so it is not empty
         // then.)
-        if let end, end > SegmentHeader.size, file.isEmpty { return nil }
-        if end == nil, try fileNumbers().last ?? number > number, file.isEmpty { return nil }
+        if let end, end > SegmentHeader.size, segment.isEmpty { return nil }
+        if end == nil, try segmentNumbers().last ?? number > number, segment.isEmpty { return nil }
         return known.withLock { known in
-            if let other = known.files[number] { return other }
-            known.files[number] = file
+            if let other = known.segments[number] { return other }
+            known.segments[number] = segment
             known.last = max(known.last, number)
             // A reader far behind maps one old segment after the other; maps are not kept for ever.
-            if known.files.count > Self.mapped, let oldest = known.files.keys.min(), oldest != number {
-                known.files[oldest] = nil
+            if known.segments.count > Self.mapped, let oldest = known.segments.keys.min(), oldest != number {
+                known.segments[oldest] = nil
             }
-            return file
+            return segment
         }
     }
 
     /// Throws if the last segment was unlinked: nothing appended to a file without a name reaches other processes.
     /// Errors: `damaged`. System calls: fstat
     package func checkLastExists(_ operation: String) throws(LogFailure) {
-        let (file, number) = known.withLock { ($0.files[$0.last], $0.last) }
-        guard let file, (try? file.descriptor.status().links) == 0 else { return }
+        let (segment, number) = known.withLock { ($0.segments[$0.last], $0.last) }
+        guard let segment, (try? segment.descriptor.status().links) == 0 else { return }
         // The segment was dropped while this process was idle.
-        if let newest = try fileNumbers().last, newest > number { return }
-        throw .damaged(file.name, operation: operation, .removedInUse)
+        if let newest = try segmentNumbers().last, newest > number { return }
+        throw .damaged(segment.name, operation: operation, .removedInUse)
     }
 
     /// Forgets all open segments, so that they are opened again.
-    func forgetAll(last: UInt64) { known.withLock { $0 = (files: [:], last: last) } }
+    func forgetAll(last: UInt64) { known.withLock { $0 = (segments: [:], last: last) } }
 
     /// Forgets a segment, so that it is opened again: its end has changed.
-    func forget(_ file: Segment) { forget(file.header.number) }
+    func forget(_ segment: Segment) { forget(segment.header.number) }
 
-    func forget(_ number: UInt64) { known.withLock { $0.files[number] = nil } }
+    func forget(_ number: UInt64) { known.withLock { $0.segments[number] = nil } }
 
-    private func logFile(
+    private func mappedSegment(
         _ number: UInt64, _ descriptor: consuming FileDescriptor, end: Int?
     ) throws(LogFailure) -> Segment {
         try Segment(
@@ -241,27 +241,27 @@ package final class SegmentedLog: Sendable {
     /// this safe: nothing can be appended to the old segment any more. In a compacted log, the segment has room for a
     /// record of `needed` bytes.
     package func successor(
-        of file: Segment, sealedAt offset: Int, needed: Int = 0,
+        of segment: Segment, sealedAt offset: Int, needed: Int = 0,
         carrying: SegmentPreamble.Maker = SegmentPreamble.unknown
     ) throws(LogFailure) -> Segment {
-        let number = file.header.number
-        if let next = try self.file(number &+ 1) { return next }
+        let number = segment.header.number
+        if let next = try self.segment(number &+ 1) { return next }
         // If the successor was dropped meanwhile, a new one would be a file that no other process uses.
-        if let newest = try fileNumbers().last, newest > number {
-            if let last = try self.file(newest) { return last }
+        if let newest = try segmentNumbers().last, newest > number {
+            if let last = try self.segment(newest) { return last }
         }
-        let end = try file.resolve(upTo: offset)
+        let end = try segment.resolve(upTo: offset)
         guard let readPreamble = configuration.makePreamble else {
             // Recovery looks at the last segment only, so all earlier ones must be whole on the disk.
-            try secure(file, through: end)
-            return try makeSegment(after: end, leap: file.leap)
+            try secure(segment, through: end)
+            return try makeSegment(after: end, leap: segment.leap)
         }
         // The compacted state is in the next segment, which is on the disk before it has its name: syncing this one
-        // would only make all processes wait. See `settleFiles`.
-        if file.isPoisoned { try secure(file, through: end) }
-        let next = try compactedSuccessor(of: file, end) { () throws(LogFailure) in
-            if let preamble = try carrying(file, end.offset, needed) { return preamble }
-            return try readPreamble(file, end.offset, needed)
+        // would only make all processes wait. See `settleSegments`.
+        if segment.hasFailedSync { try secure(segment, through: end) }
+        let next = try compactedSuccessor(of: segment, end) { () throws(LogFailure) in
+            if let preamble = try carrying(segment, end.offset, needed) { return preamble }
+            return try readPreamble(segment, end.offset, needed)
         }
         // The other processes go on meanwhile.
         dropSegments(before: next.header.number)
@@ -271,17 +271,17 @@ package final class SegmentedLog: Sendable {
     /// Creates the next segment of a compacted log. All processes come here at once, and one of them is enough. If that
     /// one takes too long, the next one creates it, too.
     private func compactedSuccessor(
-        of file: Segment, _ end: LogPosition, _ preamble: () throws(LogFailure) -> SegmentPreamble
+        of segment: Segment, _ end: LogPosition, _ preamble: () throws(LogFailure) -> SegmentPreamble
     ) throws(LogFailure) -> Segment {
         let priority = AppendPriority(writer: try requireWriter("create"), round: 2)
-        while !priority.take(in: file) {
-            AppendPriority.letOthersPass(in: file, except: nil)
-            if let next = try self.file(end.file &+ 1) { return next }
+        while !priority.take(in: segment) {
+            AppendPriority.letOthersPass(in: segment, except: nil)
+            if let next = try self.segment(end.segment &+ 1) { return next }
         }
-        defer { priority.end(in: file) }
+        defer { priority.end(in: segment) }
         // The segment may have been created, and the priority given back, since the first look.
-        if let next = try self.file(end.file &+ 1) { return next }
-        return try makeSegment(after: end, leap: file.leap, preamble: preamble())
+        if let next = try self.segment(end.segment &+ 1) { return next }
+        return try makeSegment(after: end, leap: segment.leap, preamble: preamble())
     }
 }
 
@@ -299,20 +299,20 @@ extension SegmentedLog {
     /// Forgets every open segment, so that it is opened again. On overlayfs a file's map shows the file as it was
     /// before it was first opened for writing; and a segment that was recovered meanwhile ends elsewhere.
     package func lookAnew() throws(LogFailure) {
-        guard let last = try fileNumbers().last else { throw .damaged(name, operation: "open", .noSegment) }
+        guard let last = try segmentNumbers().last else { throw .damaged(name, operation: "open", .noSegment) }
         forgetAll(last: last)
     }
 
     /// Returns whether a broken record here never happened, because the process that recovers the log will cut it here.
     /// Below the durable mark the record is damage.
-    func isTorn(_ file: Segment, at offset: Int) -> Bool {
-        file.header.number == unrecovered && file.end == nil
-            && UInt64(offset) >= file.map.load64(SegmentHeader.durableMark)
+    func isTorn(_ segment: Segment, at offset: Int) -> Bool {
+        segment.header.number == unrecovered && segment.end == nil
+            && UInt64(offset) >= segment.map.load64(SegmentHeader.durableMark)
     }
 
     /// Returns the end of the whole records. Linear in the segment's length, with every record's checksum.
-    func endOfUnrecovered(_ file: Segment) throws(LogFailure) -> LogPosition {
-        var place = LogPosition.start(of: file.header)
+    func endOfUnrecovered(_ segment: Segment) throws(LogFailure) -> LogPosition {
+        var place = LogPosition.start(of: segment.header)
         while case .entry(let entry) = try knownStep(behind: place) { place = entry.position }
         return place
     }
@@ -347,7 +347,7 @@ extension SegmentedLog {
     /// Returns the segments that are kept, the oldest first. Reads their first pages.
     package func keptSegments() throws(LogFailure) -> [KeptSegment] {
         var kept: [KeptSegment] = []
-        for number in try fileNumbers() {
+        for number in try segmentNumbers() {
             guard let (header, allocated) = try header(of: number) else { continue }
             if !kept.isEmpty { kept[kept.count - 1].ended = header.created }
             kept.append(KeptSegment(number: number, size: min(header.capacity, allocated), ended: nil))

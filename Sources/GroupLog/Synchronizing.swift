@@ -1,67 +1,67 @@
 import GroupSystemCalls
 
 /// Synchronization to the disk. A failure is final for its segment: the kernel forgets which pages it could not write,
-/// so a second sync of the same pages would wrongly succeed. The segment is poisoned for all processes and sealed, and
-/// the log goes on in the next one, once the content of the poisoned one was written again.
+/// so a second sync of the same pages would wrongly succeed. The segment is sealed, and its header marks the failed sync
+/// for all processes. The log goes on in the next segment, once the content of this one was written again.
 extension SegmentedLog {
     /// Returns when everything before a position is on the disk. Errors: `notDurable`. System calls: fdatasync(2); of a
     /// compacted log's new segment also fsync(2) of the directory
     package func synchronize(through position: LogPosition) throws(LogFailure) {
         let writer = try requireWriter("synchronize")
-        guard let file = try file(position.file) else {
+        guard let segment = try segment(position.segment) else {
             // The records of a dropped segment are in one that was on the disk before it got its name.
             return try translating("synchronize", file: name) { () throws(Errno) in try secureName(of: nil) }
         }
-        if file.isDurable(through: position.offset) { return }
+        if segment.isDurable(through: position.offset) { return }
         do throws(Errno) {
-            if file.isPoisoned { throw Errno.inputOutput }
-            try file.descriptor.synchronizeData()
-            try secureName(of: file)
+            if segment.hasFailedSync { throw Errno.inputOutput }
+            try segment.descriptor.synchronizeData()
+            try secureName(of: segment)
         } catch {
-            file.poison()
-            configuration.report(.notDurable(file: file.name, error))
+            segment.markSyncFailed()
+            configuration.report(.notDurable(file: segment.name, error))
             // Others append meanwhile; each of them moves the end on, so this loop ends.
-            while let end = try? file.findEnd(), !end.isSealed, !seal(file, at: end.offset, by: writer) {}
-            throw LogFailure(.notDurable(error), file: file.name, operation: "synchronize")
+            while let end = try? segment.findEnd(), !end.isSealed, !seal(segment, at: end.offset, by: writer) {}
+            throw LogFailure(.notDurable(error), file: segment.name, operation: "synchronize")
         }
-        file.noteDurable(through: position.offset)
+        segment.noteDurable(through: position.offset)
     }
 
     /// Syncs the name of a compacted log's segment, which may be new and not synced yet. A segment that was durable in
     /// part before has a durable name.
-    private func secureName(of file: Segment?) throws(Errno) {
+    private func secureName(of segment: Segment?) throws(Errno) {
         if configuration.makePreamble == nil { return }
-        if let file, file.isDurable(through: file.firstAppended + 8) { return }
+        if let segment, segment.isDurable(through: segment.firstAppended + 8) { return }
         try directory.synchronize()
     }
 
-    /// Does the same for a sealed segment, before its successor is created; also for a poisoned one. Throws if the disk
-    /// still refuses: then there is no successor, and nothing can be appended.
-    func secure(_ file: Segment, through end: LogPosition) throws(LogFailure) {
-        if file.isDurable(through: end.offset) { return }
+    /// Does the same for a sealed segment, before its successor is created; also for one whose sync failed. Throws if
+    /// the disk still refuses: then there is no successor, and nothing can be appended.
+    func secure(_ segment: Segment, through end: LogPosition) throws(LogFailure) {
+        if segment.isDurable(through: end.offset) { return }
         // The kernel reports a failure that others have met once to each open file; a second failure concerns this
         // writer's pages.
         for isLast in [false, true] {
             do throws(Errno) {
-                let isPoisoned = file.isPoisoned
-                if isPoisoned { file.dirtyPages(before: end.offset) }
-                try file.descriptor.synchronizeData()
-                try secureName(of: file)
-                if isPoisoned { configuration.report(.rewritten(file: file.name)) }
+                let hasFailedSync = segment.hasFailedSync
+                if hasFailedSync { segment.dirtyPages(before: end.offset) }
+                try segment.descriptor.synchronizeData()
+                try secureName(of: segment)
+                if hasFailedSync { configuration.report(.rewritten(file: segment.name)) }
                 break
             } catch {
-                file.poison()
-                if isLast { throw LogFailure(error, file: file.name, operation: "synchronize") }
+                segment.markSyncFailed()
+                if isLast { throw LogFailure(error, file: segment.name, operation: "synchronize") }
             }
         }
-        file.noteDurable(through: end.offset)
+        segment.noteDurable(through: end.offset)
     }
 }
 
 extension Segment {
-    package var isPoisoned: Bool { map.load64(SegmentHeader.poisoned) != 0 }
+    package var hasFailedSync: Bool { map.load64(SegmentHeader.syncFailed) != 0 }
 
-    fileprivate func poison() { writableMap?.store64(SegmentHeader.poisoned, 1) }
+    fileprivate func markSyncFailed() { writableMap?.store64(SegmentHeader.syncFailed, 1) }
 
     package func isDurable(through offset: Int) -> Bool { map.load64(SegmentHeader.durableMark) >= UInt64(offset) }
 
@@ -97,11 +97,11 @@ extension SegmentedLog {
 
     /// Returns when everything before a position is on the disk. System calls: fdatasync(2), or futex(FUTEX_WAIT)
     package func synchronizeTogether(through position: LogPosition) throws(LogFailure) {
-        guard let file = try file(position.file), let map = file.writableMap else {
+        guard let segment = try segment(position.segment), let map = segment.writableMap else {
             return try synchronize(through: position)
         }
         let writer = try requireWriter("synchronize")
-        while !file.isDurable(through: position.offset) {
+        while !segment.isDurable(through: position.offset) {
             let syncer = map.load64(SegmentHeader.syncer)
             let now = UInt64(bitPattern: monotonicNanoseconds())
             let own = (now & 0xffff_ffff_ffff) << 16 | UInt64(writer + 1)
@@ -118,7 +118,7 @@ extension SegmentedLog {
             guard map.exchange64(SegmentHeader.syncer, 0, own) else { continue }
             defer { endSyncing(own, map) }
             // Records that others have begun by now are included.
-            let end = try settle(file, upTo: .max)
+            let end = try settle(segment, upTo: .max)
             try synchronize(through: end.offset > position.offset ? end : position)
         }
     }

@@ -80,7 +80,7 @@ func changes(_ run: inout CommandRun) throws -> ExitStatus {
     let comparison = Result { try container.noteUncoordinatedChanges() }
     var follower = try container.recordedChanges(since: origin, matching: filter)
     while let change = try follower.next(timeout: .zero) {
-        try run.output.write(text.line(change, place: follower.cursor))
+        try run.output.write(text.line(change, cursor: follower.cursor))
     }
     try comparison.get()
     return .success

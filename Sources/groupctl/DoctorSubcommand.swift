@@ -11,27 +11,27 @@ func doctor(_ run: inout CommandRun) throws -> ExitStatus {
     let place = PipeText.escaped(group)
     let progress = run.progress("checking \(place)")
     let note = { (what: String) in progress.show("\(place): \(what)") }
-    let (mended, left) = repairs ? try doctor.repair(note) : ([], doctor.examine(note))
+    let (repaired, left) = repairs ? try doctor.repair(note) : ([], doctor.examine(note))
     progress.end()
-    for finding in mended { try printFinding(finding, isMended: true, &run) }
-    for finding in left { try printFinding(finding, isMended: false, &run) }
+    for finding in repaired { try printFinding(finding, isRepaired: true, &run) }
+    for finding in left { try printFinding(finding, isRepaired: false, &run) }
     let isHealthy = left.allSatisfy { $0.severity == .note }
     if isHealthy && !run.options.isJSON { try run.output.writeLine("healthy") }
     return isHealthy ? .success : .failure
 }
 
-private func printFinding(_ finding: Finding, isMended: Bool, _ run: inout CommandRun) throws {
+private func printFinding(_ finding: Finding, isRepaired: Bool, _ run: inout CommandRun) throws {
     if run.options.isJSON {
-        try run.output.writeLine(json(finding, isMended: isMended).encoded())
+        try run.output.writeLine(json(finding, isRepaired: isRepaired).encoded())
         return
     }
     let text = TerminalText(run.options.color)
-    let role: TerminalText.Role = isMended ? .created : finding.severity == .note ? .faint : .error
+    let role: TerminalText.Role = isRepaired ? .created : finding.severity == .note ? .faint : .error
     let item = finding.item.map { shown($0) + ": " } ?? ""
-    let title = (isMended ? "mended" : finding.severity.rawValue).padded(to: 9)
+    let title = (isRepaired ? "repaired" : finding.severity.rawValue).padded(to: 9)
     try run.output.writeLine(text.styled(title, as: role) + item + shown(finding.what))
-    if isMended {
-        try run.output.writeLine("         " + shown(finding.mended ?? ""))
+    if isRepaired {
+        try run.output.writeLine("         " + shown(finding.repaired ?? ""))
         return
     }
     try run.output.writeLine("         why it matters: " + shown(finding.why))
@@ -47,13 +47,13 @@ extension String {
     }
 }
 
-private func json(_ finding: Finding, isMended: Bool) -> JSONValue {
+private func json(_ finding: Finding, isRepaired: Bool) -> JSONValue {
     .object([
         ("code", .string(finding.code.rawValue)), ("severity", .string(finding.severity.rawValue)),
         ("item", finding.item.map(JSONValue.string) ?? .null),
         ("pid", finding.process.map { .integer(Int64($0)) } ?? .null), ("what", .string(finding.what)),
         ("why", .string(finding.why)), ("remedy", .string(finding.remedy)),
-        ("repairable", .bool(finding.mended != nil)), ("mended", .bool(isMended)),
-        ("done", isMended ? finding.mended.map(JSONValue.string) ?? .null : .null),
+        ("repairable", .bool(finding.repaired != nil)), ("repaired", .bool(isRepaired)),
+        ("done", isRepaired ? finding.repaired.map(JSONValue.string) ?? .null : .null),
     ])
 }

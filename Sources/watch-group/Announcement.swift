@@ -16,9 +16,9 @@ struct Announcement {
         return container.isReadOnly || container.awaitLeader(timeout: .zero)
     }
 
-    mutating func print(at place: Cursor, _ run: borrowing CommandRun) {
+    mutating func print(at cursor: Cursor, _ run: borrowing CommandRun) {
         patience = nil
         let group = run.arguments.positional("GROUP").map { PipeText.escaped($0) } ?? ""
-        run.explain("watching \(group) at \(place)")
+        run.explain("watching \(group) at \(cursor)")
     }
 }

@@ -56,9 +56,9 @@ struct CommandLoop<Source: WatchSource> {
     }
 
     private var variables: [(name: String, value: [UInt8])] {
-        let cursor = watch.source.cursor
+        let cursor = watch.source.resumeCursor
         let texts = [
-            ("GROUP_CURSOR", cursor.isNowhere ? "" : "\(cursor)"), ("GROUP_RESCAN", batch.isRescan ? "1" : ""),
+            ("GROUP_CURSOR", cursor.isInvalid ? "" : "\(cursor)"), ("GROUP_RESCAN", batch.isRescan ? "1" : ""),
             ("GROUP_FAILURES", "\(runner.retry.failures)"),
         ]
         return [("GROUP_CONTAINER", watch.container.path.bytes)]

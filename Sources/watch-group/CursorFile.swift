@@ -63,7 +63,7 @@ struct CursorFile {
     /// a snapshot is not written: a follower that starts again gets the snapshot from its beginning.
     mutating func note(_ cursor: Cursor, isDue: Bool) throws(CoordinationError) {
         let now = monotonicNanoseconds()
-        if cursor == written || cursor.isNowhere || (!isDue && now - writtenAt < Self.period) { return }
+        if cursor == written || cursor.isInvalid || (!isDue && now - writtenAt < Self.period) { return }
         do throws(Errno) {
             held = Held(try WholeFile.writeHeld(Array("\(cursor)\n".utf8), at: path, isFirst: isNew))
         } catch {

@@ -33,7 +33,7 @@ struct Watch<Source: WatchSource> {
         _ = container.coordinator(purpose: run.options.purpose)
         if run.options.isVerbose { diagnostics = container.followDiagnostics() }
         source = try Source(options, in: container, since: origin, purpose: run.options.purpose)
-        if Source.isCompleteAtOnce { announcement.print(at: source.place, run) }
+        if Source.isCompleteAtOnce { announcement.print(at: source.readCursor, run) }
     }
 
     /// Reads from the source; prints the line "watching GROUP at CURSOR" once it is true.
@@ -43,7 +43,7 @@ struct Watch<Source: WatchSource> {
     ) throws(CoordinationError) -> Found {
         let isWatched = announcement.isDue(container)
         let found = try next(&source, isWatched ? .zero : timeout)
-        if isWatched { announcement.print(at: source.place, run) }
+        if isWatched { announcement.print(at: source.readCursor, run) }
         return found
     }
 
@@ -54,7 +54,7 @@ struct Watch<Source: WatchSource> {
     }
 
     mutating func keep(isDue: Bool) throws(CoordinationError) {
-        let cursor = source.cursor
+        let cursor = source.resumeCursor
         try cursorFile?.note(cursor, isDue: isDue)
     }
 

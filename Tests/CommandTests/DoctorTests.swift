@@ -70,15 +70,15 @@ import Testing
         try container.flip("second", in: "journal/1.log")
         let found = try await container.findings()
         #expect(found.map(\.code) == ["journalDamaged"] && found.first?.item == ".group/journal/1.log")
-        #expect(found.first?.severity == "error" && found.first?.repairable == true && found.first?.mended == false)
+        #expect(found.first?.severity == "error" && found.first?.repairable == true && found.first?.repaired == false)
         #expect(found.first?.what.contains("the record at byte ") == true)
         #expect(try await container.run("changes", "--since", "start").status == 65)
-        let mended = try await container.findings("--repair")
-        #expect(mended.map(\.code) == ["journalDamaged", "journalCut"], "\(mended)")
-        #expect(mended.map(\.mended) == [true, false] && mended.first?.done?.contains("was kept") == true)
+        let repaired = try await container.findings("--repair")
+        #expect(repaired.map(\.code) == ["journalDamaged", "journalCut"], "\(repaired)")
+        #expect(repaired.map(\.repaired) == [true, false] && repaired.first?.done?.contains("was kept") == true)
         #expect(try await container.findings().map(\.code) == ["journalCut"])
         #expect(try await changes(container).prefix(2) == ["created\tfirst", "rescan\t"])
-        #expect(try await container.findings("--repair").map(\.mended) == [false], "nothing else can be repaired")
+        #expect(try await container.findings("--repair").map(\.repaired) == [false], "nothing else can be repaired")
     }
 
     // case 9
@@ -86,7 +86,7 @@ import Testing
         let container = try await container()
         let follower = try await container.watching()
         try container.flip("second", in: "journal/1.log")
-        #expect(try await container.findings("--repair").first?.mended == true)
+        #expect(try await container.findings("--repair").first?.repaired == true)
         try await container.done("write", "new", input: "x")
         var lines: [String] = []
         while lines.last != "created\tnew", let line = try await follower.readLine() { lines.append(line) }
@@ -102,7 +102,7 @@ import Testing
         try Data(content.utf8).write(to: URL(filePath: container.path + "/.group/checkpoint"))
         let found = try await container.findings()
         #expect(found.map(\.code) == ["checkpointDamaged"] && found.first?.severity == "warning", "\(found)")
-        #expect(try await container.findings("--repair").map(\.mended) == [true])
+        #expect(try await container.findings("--repair").map(\.repaired) == [true])
         #expect(try await container.findings().isEmpty)
         #expect(try await changes(container).count == 3)
     }
@@ -147,8 +147,8 @@ import Testing
         }
         let found = try await container.findings()
         #expect(found.map(\.code) == [code], "\(found)")
-        let mended = try await container.findings("--repair")
-        #expect(mended.first?.code == code && mended.first?.mended == true, "\(mended)")
+        let repaired = try await container.findings("--repair")
+        #expect(repaired.first?.code == code && repaired.first?.repaired == true, "\(repaired)")
         #expect(try await container.findings().isEmpty)
         #expect(try await container.done("read", "first").text == "x")
         #expect(try await changes(container) == ["created\tfirst", "created\tsecond", "created\tthird"])
@@ -164,7 +164,7 @@ import Testing
             let file = container.path + "/.group/" + part
             _ = try await container.shell("mv \"$1/.group/$2\" \"$1/.group/saved\" && : > \"$1/.group/$2\"", part)
             let found = try await container.findings("--repair")
-            #expect(found.contains { $0.code == code && !$0.mended && $0.severity == "error" }, "\(found)")
+            #expect(found.contains { $0.code == code && !$0.repaired && $0.severity == "error" }, "\(found)")
             #expect(try Data(contentsOf: URL(filePath: file)).isEmpty)
             _ = try await container.shell("mv \"$1/.group/saved\" \"$1/.group/$2\"", part)
         }
@@ -176,7 +176,7 @@ import Testing
         let container = try await container()
         _ = try await container.shell("rmdir \"$1/.group/staging\"")
         #expect(try await container.findings().map(\.code) == ["stagingMissing"])
-        #expect(try await container.findings("--repair").map(\.mended) == [true])
+        #expect(try await container.findings("--repair").map(\.repaired) == [true])
         try await container.done("write", "new", input: "x")
     }
 
@@ -199,7 +199,7 @@ import Testing
         #expect(try await container.run("defaults list", "s").status == 65)
         let found = try await container.findings()
         #expect(found.map(\.code) == ["suiteDamaged"] && found.first?.repairable == true, "\(found)")
-        #expect(try await container.findings("--repair").map(\.mended) == [true])
+        #expect(try await container.findings("--repair").map(\.repaired) == [true])
         #expect(try await container.findings().isEmpty)
         let after = try await container.done("defaults list", "s").lines
         #expect(after.count > 400 && after.count < 1_000 && Set(after).isSubset(of: before))
@@ -218,7 +218,7 @@ import Testing
         let found = try await container.findings()
         #expect(found.map(\.code) == ["leftovers"] && found.first?.severity == "warning", "\(found)")
         #expect(found.first?.what.hasPrefix("2 files and directories") == true)
-        #expect(try await container.findings("--repair").map(\.mended) == [true])
+        #expect(try await container.findings("--repair").map(\.repaired) == [true])
         #expect(try await container.shell("ls \"$1/.group/staging\"; ls \"$1/.group/journal\"").lines == ["1.log"])
         follower.signal(SIGTERM)
         #expect(try await follower.finish().status == 143)

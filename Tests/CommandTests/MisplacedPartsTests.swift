@@ -49,8 +49,8 @@ import Testing
         #expect(try await container.shell("set -e; \(remove)\(script)", file).status == 0)
         let found = try await doctor(container)
         #expect(found.contains { $0.severity == "error" && $0.repairable }, "\(found)")
-        let mended = try await doctor(container, "--repair")
-        #expect(mended.allSatisfy(\.mended) && !mended.isEmpty, "\(mended)")
+        let repaired = try await doctor(container, "--repair")
+        #expect(repaired.allSatisfy(\.repaired) && !repaired.isEmpty, "\(repaired)")
         try await isWhole(container)
     }
 
@@ -61,17 +61,17 @@ import Testing
         #expect(try await container.shell("set -e; rm -r \"$2\"; echo x >\"$2\"", file).status == 0)
         let found = try await doctor(container)
         #expect(found.contains { $0.severity == "error" && $0.repairable }, "\(found)")
-        let mended = try await doctor(container, "--repair")
-        #expect(mended.allSatisfy(\.mended) && !mended.isEmpty, "\(mended)")
+        let repaired = try await doctor(container, "--repair")
+        #expect(repaired.allSatisfy(\.repaired) && !repaired.isEmpty, "\(repaired)")
         try await isWhole(container)
     }
 
     @Test func `a repair of a missing part does not report that it was put aside`() async throws {
         let container = try await container()
         _ = try await container.shell("rm \"$1/.group/format\"")
-        let mended = try await doctor(container, "--repair")
-        #expect(mended.map(\.code) == ["formatDamaged"] && mended.first?.mended == true, "\(mended)")
-        #expect(mended.first?.done == "the container has a new identity", "\(mended)")
+        let repaired = try await doctor(container, "--repair")
+        #expect(repaired.map(\.code) == ["formatDamaged"] && repaired.first?.repaired == true, "\(repaired)")
+        #expect(repaired.first?.done == "the container has a new identity", "\(repaired)")
     }
 
     @Test func `a missing staging directory is damage for each process that opens the container`() async throws {

@@ -43,7 +43,7 @@ struct `A writer killed between its rename and its record` {
         // A follower might repair the change at once; a process that only holds a lock does not.
         let other = try await LockHolder(of: "b", in: container, purpose: "other")
         try await killWriter(of: "a", in: container)
-        #expect(try await container.shell("ls \"$1/.group/staging\"").lines.count == 1, "its note is there")
+        #expect(try await container.shell("ls \"$1/.group/staging\"").lines.count == 1, "its intent record is there")
         #expect(try await other.release().status == 0)
         try await expectOneRecord(of: "a", among: ["created\tb", "created\ta"], in: container)
     }

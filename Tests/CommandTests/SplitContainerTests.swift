@@ -15,7 +15,7 @@ import Testing
         _ = try await container.shell("cd \"$1/.group\" && cp -p members other && mv other members")
         let found = try await container.findings()
         #expect(found.map(\.code) == ["memberTableReplaced"] && found.first?.severity == "error", "\(found)")
-        #expect(try await container.findings("--repair").contains { $0.code == "memberTableReplaced" && !$0.mended })
+        #expect(try await container.findings("--repair").contains { $0.code == "memberTableReplaced" && !$0.repaired })
     }
 
     @Test func `a follower ends when the .group directory is moved away`() async throws {

@@ -25,13 +25,13 @@ struct `Container checks under faults` {
         #expect(try Strace.run(command, input: "new", fault: .kill, at: calls[rename + 1]).status == 137)
         let found = try Self.findings(container)
         #expect(
-            found.map(\.code) == ["deadMember"] && found.first?.item == "item" && found.first?.mended == false,
+            found.map(\.code) == ["deadMember"] && found.first?.item == "item" && found.first?.repaired == false,
             "\(found)")
         #expect(found.first?.what.contains("deceased, died in the middle of a change of 'item'") == true)
         // A check changes nothing.
         #expect(try Self.findings(container) == found)
-        let mended = try Self.findings(container, "--repair")
-        #expect(mended.map(\.code) == ["deadMember"] && mended.first?.mended == true, "\(mended)")
+        let repaired = try Self.findings(container, "--repair")
+        #expect(repaired.map(\.code) == ["deadMember"] && repaired.first?.repaired == true, "\(repaired)")
         #expect(try Self.findings(container) == [])
         let last = try #require(try container.changes(other).last)
         #expect(last.path == "item" && last.by?.purpose == "deceased" && last.size == 3)

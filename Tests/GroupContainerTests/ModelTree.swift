@@ -156,7 +156,7 @@ extension Change {
         var whole = record
         whole.otherState = parts.count == 1 ? parts[0].otherState : nil
         whole.wasDirectory = parts.count == 1 && parts[0].wasDirectory
-        let position = LogPosition(file: 1, offset: Int(sequence), sequence: sequence, checksum: 0)
+        let position = LogPosition(segment: 1, offset: Int(sequence), sequence: sequence, checksum: 0)
         return try Change.changes(
             in: Journal.Entry(record: whole, isControl: false, position: position), cursor: .sample(sequence),
             by: filter, before: { before })
@@ -168,6 +168,6 @@ extension Change {
 
 extension Cursor {
     static func sample(_ sequence: UInt64) -> Cursor {
-        Cursor(container: 1, file: 1, offset: UInt32(sequence), sequence: sequence, checksum: 0)
+        Cursor(container: 1, segment: 1, offset: UInt32(sequence), sequence: sequence, checksum: 0)
     }
 }

@@ -70,9 +70,9 @@ final class OtherMemberLock: Sendable {
         self.sample = sample
         handle = try sample.container.opened.lockFile.borrow()
         for intent in intents {
-            let block = LockRange(try intent.path.location(for: "test"), key: sample.container.opened.hashKey)
+            let range = LockRange(try intent.path.location(for: "test"), key: sample.container.opened.hashKey)
             let mode = try #require(intent.mode(concernsDirectory: true))
-            #expect(try handle.tryStep(LockPlan.Part(block, mode).whole))
+            #expect(try handle.tryStep(LockPlan.Part(range, mode).whole))
         }
     }
 

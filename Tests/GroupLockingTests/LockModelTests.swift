@@ -34,7 +34,7 @@ struct `Lock model` {
             } else if depth > 0 && (depth > nesting || Bool.random(using: &generator)) {
                 world.end(process)
             } else {
-                // A process that holds a block holds the item's lock: no two paths share a block here.
+                // A process that holds a range holds the item's lock: no two paths share a range here.
                 world.begin(try plan(&generator), by: process) { _, _ in true }
             }
         }

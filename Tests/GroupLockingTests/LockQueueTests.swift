@@ -115,8 +115,8 @@ struct `Lock queues` {
 
     @Test func `a lock queue lets readers in one after the other, to hold the lock together`() throws {
         var queue = LockQueue()
-        let block = LockRange(path: Array("a".utf8), key: SipHash(key: (1, 2)))
-        let reading = LockPlan([(block, .shared)])
+        let range = LockRange(path: Array("a".utf8), key: SipHash(key: (1, 2)))
+        let reading = LockPlan([(range, .shared)])
         let first = queue.request(reading)
         let (second, third) = (queue.request(reading), queue.request(reading))
         #expect(first.mayGo && !second.mayGo && !third.mayGo)
@@ -124,7 +124,7 @@ struct `Lock queues` {
         #expect(woken == [second.ticket])
         woken = queue.recordGrant(second.ticket)
         #expect(woken == [third.ticket])
-        let (writer, late) = (queue.request(LockPlan([(block, .exclusive)])), queue.request(reading))
+        let (writer, late) = (queue.request(LockPlan([(range, .exclusive)])), queue.request(reading))
         #expect(!writer.mayGo && !late.mayGo)
         woken = queue.recordGrant(third.ticket) + queue.end(first.ticket) + queue.end(third.ticket)
         #expect(woken.isEmpty)

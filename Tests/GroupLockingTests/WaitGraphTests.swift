@@ -11,10 +11,10 @@ struct `Wait graphs` {
         _ owner: UInt64, _ stage: Claim.Stage, _ path: String, _ mode: LockMode = .exclusive, ticket: UInt64 = 0,
         member: Int? = nil, order: UInt64 = 1
     ) throws -> Claim {
-        let block = LockRange(path: Array(path.utf8), key: SipHash(key: (1, 2)))
+        let range = LockRange(path: Array(path.utf8), key: SipHash(key: (1, 2)))
         return Claim(
             member: member ?? Int(owner), owner: owner, ticket: ticket, order: stage == .held ? 0 : order, stage: stage,
-            part: LockPlan.Part(block, mode))
+            part: LockPlan.Part(range, mode))
     }
 
     /// Returns the chains that give up, each a member of its own.

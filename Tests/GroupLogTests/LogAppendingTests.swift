@@ -38,7 +38,7 @@ struct `Appending to a log` {
                 "\(number) " + String(repeating: "x", count: 99))
             #expect(place.sequence == UInt64(number + 1))
         }
-        #expect(try one.fileNumbers() == Array(1...6))
+        #expect(try one.segmentNumbers() == Array(1...6))
         for log in [one, two, try directory.open()] {
             let entries = try log.entries()
             #expect(entries.map(\.position.sequence) == Array(1...500))
@@ -57,9 +57,9 @@ struct `Appending to a log` {
             try log.append(String(repeating: "\(number % 10)", count: 150))
             try log.ensureRoom()
         }
-        #expect(try log.fileNumbers() == [1])
+        #expect(try log.segmentNumbers() == [1])
         let spare = try directory.temporary.status(of: "spare").inode
-        while try log.fileNumbers().count == 1 { try log.append(String(repeating: "y", count: 150)) }
+        while try log.segmentNumbers().count == 1 { try log.append(String(repeating: "y", count: 150)) }
         #expect(try directory.temporary.status(of: "2.log").inode == spare)
         #expect(throws: Errno.noSuchEntry) { try directory.temporary.status(of: "spare") }
     }
@@ -75,7 +75,7 @@ struct `Appending to a log` {
         #expect(throws: LogFailure.self) { try log.append(body, exactlyAt: end) }
         try log.append("behind")
         #expect(try log.texts() == ["before", "behind"])
-        #expect(try log.fileNumbers() == [1])
+        #expect(try log.segmentNumbers() == [1])
     }
 
     @Test func `control records have no sequence number of their own`() throws {
@@ -105,7 +105,7 @@ struct `Appending to a log` {
         let directory = try LogDirectory()
         let log = try directory.open()
         var count: UInt64 = 0
-        while try log.fileNumbers().count < 3 {
+        while try log.segmentNumbers().count < 3 {
             let place = try log.append([UInt8](repeating: 7, count: 500), exactlyAt: log.end())
             count += 1
             #expect(place?.sequence == count)

@@ -32,7 +32,7 @@ struct `Concurrent appending` {
             found[thread].append(entry.position.sequence)
         }
         #expect(found == returned)
-        #expect(try logs[0].fileNumbers().count > 5)
+        #expect(try logs[0].segmentNumbers().count > 5)
         for log in logs { #expect(try log.end() == entries.last?.position) }
     }
 

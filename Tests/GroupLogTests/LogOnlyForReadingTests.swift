@@ -14,7 +14,7 @@ struct `Read-only logs` {
         #expect(try place == log.end())
         let more = (2...200).map { "number \($0)" }
         for text in more { try log.append(text) }
-        #expect(try log.fileNumbers().count > 1)
+        #expect(try log.segmentNumbers().count > 1)
         #expect(try reader.texts(behind: place) == more)
         #expect(try reader.end() == log.end() && reader.contains(place))
         #expect(!reader.hasMore(behind: place), "no writer wakes a reader: it reads again")
@@ -47,7 +47,7 @@ struct `Read-only logs` {
         #expect(!file.exchange(at: end.offset, nil, seal))
         file.writeBody([1, 2, 3], at: end.offset, units: 3)
         #expect(try directory.bytes(of: 1).bytes(0, count: 16_384) == before)
-        #expect(try reader.fileNumbers() == [1])
+        #expect(try reader.segmentNumbers() == [1])
     }
 
     private func refuses(_ change: () throws -> Void, _ location: SourceLocation = #_sourceLocation) {

@@ -11,7 +11,7 @@ struct `Log positions` {
         let log = try directory.open()
         var places = [try log.start()]
         for number in 0..<300 { places.append(try log.append("\(number) " + String(repeating: "x", count: 80))) }
-        #expect(try log.fileNumbers().count > 1)
+        #expect(try log.segmentNumbers().count > 1)
         for reader in [log, try directory.open()] {
             for place in places { #expect(try reader.contains(place)) }
         }
@@ -36,7 +36,8 @@ struct `Log positions` {
             return other
         }
         let foreign = [
-            changed { $0.file = 2 }, changed { $0.file = 0 }, changed { $0.file = .max }, changed { $0.checksum ^= 1 },
+            changed { $0.segment = 2 }, changed { $0.segment = 0 }, changed { $0.segment = .max },
+            changed { $0.checksum ^= 1 },
             changed { $0.offset = 0 }, changed { $0.offset = -8 }, changed { $0.offset = .max },
             changed { $0.offset += 1 }, changed { $0.offset = 16_384 }, changed { $0.sequence += 1 },
             changed { ($0.offset, $0.checksum) = (SegmentHeader.size, 0) },
@@ -45,7 +46,7 @@ struct `Log positions` {
         ]
         for other in foreign { #expect(try !log.contains(other)) }
         let inner = LogPosition(
-            file: 1, offset: place.offset - 8, sequence: 0,
+            segment: 1, offset: place.offset - 8, sequence: 0,
             checksum: try log.last().map.load64(place.offset - 16))
         #expect(try !log.contains(inner))
     }
@@ -108,12 +109,12 @@ struct `Durability of a log` {
         let directory = try LogDirectory()
         let log = try directory.open()
         let one = try log.append("one")
-        try log.last().writableMap?.store64(SegmentHeader.poisoned, 1)
+        try log.last().writableMap?.store64(SegmentHeader.syncFailed, 1)
         let error = #expect(throws: LogFailure.self) { try log.synchronize(through: one) }
         #expect(error?.reason == .notDurable(.inputOutput))
         let two = try log.append("two")
         try log.synchronize(through: two)
-        #expect(two.file == one.file + 1)
+        #expect(two.segment == one.segment + 1)
         #expect(try directory.open().texts() == ["one", "two"])
     }
 }

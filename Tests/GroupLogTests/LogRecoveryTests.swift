@@ -23,7 +23,7 @@ struct `Log recovery after a boot` {
         let log = try directory.open()
         try log.append("a")
         try log.recover()
-        #expect(try log.fileNumbers() == [1])
+        #expect(try log.segmentNumbers() == [1])
         #expect(try log.texts() == ["a"])
     }
 
@@ -35,7 +35,7 @@ struct `Log recovery after a boot` {
         try log.recover()
         #expect(try log.texts() == Self.texts)
         #expect(try log.append("more").sequence == 7)
-        #expect(try log.fileNumbers() == [1])
+        #expect(try log.segmentNumbers() == [1])
         #expect(try log.texts() == Self.texts + ["more"])
         #expect(try directory.open(incarnation: 2).texts() == Self.texts + ["more"])
     }
@@ -49,7 +49,7 @@ struct `Log recovery after a boot` {
             try log.recover()
             try log.append("\(boot)")
         }
-        #expect(try log.fileNumbers() == [1])
+        #expect(try log.segmentNumbers() == [1])
         #expect(try log.contains(first))
         #expect(try log.texts(behind: first) == (1...40).map { "\($0)" })
     }
@@ -67,7 +67,7 @@ struct `Log recovery after a boot` {
         try one.append("new")
         _ = try one.reserve()
         try other.recover()
-        #expect(try other.fileNumbers() == [1])
+        #expect(try other.segmentNumbers() == [1])
         try other.append("newer")
         #expect(try one.texts() == ["old", "new", "newer"])
     }
@@ -81,7 +81,7 @@ struct `Log recovery after a boot` {
         for _ in 0..<2 {
             let log = try directory.open(incarnation: 4)
             try log.recover()
-            #expect(try log.fileNumbers() == [1, 2])
+            #expect(try log.segmentNumbers() == [1, 2])
             #expect(try log.last().header.previousEnd == UInt64(4_096 + Segment.byteCount(bodyCount: 3)))
         }
         #expect(try directory.open(incarnation: 4).append("new").sequence == 2)
@@ -95,7 +95,7 @@ struct `Log recovery after a boot` {
         // A later member finds nothing wrong with the segment.
         let log = try directory.open(incarnation: 4)
         try log.recover()
-        #expect(try log.fileNumbers() == [1, 2])
+        #expect(try log.segmentNumbers() == [1, 2])
         #expect(RecoveryDecision.goesOn.decide(in: map, [UInt8](repeating: 4, count: 16)) == .ends)
     }
 
@@ -103,11 +103,11 @@ struct `Log recovery after a boot` {
         let directory = try LogDirectory()
         let old = try directory.open()
         let end = try old.append("old")
-        try directory.bytes(of: 1).store64(SegmentHeader.poisoned, 1)
+        try directory.bytes(of: 1).store64(SegmentHeader.syncFailed, 1)
         let log = try directory.open(incarnation: 4)
         try log.recover()
-        #expect(try log.fileNumbers() == [1, 2])
-        #expect(try #require(try log.file(1)).isDurable(through: end.offset))
+        #expect(try log.segmentNumbers() == [1, 2])
+        #expect(try #require(try log.segment(1)).isDurable(through: end.offset))
         #expect(try log.texts() == ["old"])
     }
 
@@ -126,7 +126,7 @@ struct `Log recovery after a boot` {
         let (directory, places) = try Self.withHole()
         let log = try directory.open(incarnation: 2)
         try log.recover()
-        #expect(try log.fileNumbers() == [1, 2])
+        #expect(try log.segmentNumbers() == [1, 2])
         #expect(try log.last().header.base == 3)
         #expect(try log.last().header.previousEnd == UInt64(places[2].offset))
         #expect(try log.texts() == Array(Self.texts[..<3]))
@@ -156,7 +156,7 @@ struct `Log recovery after a boot` {
         }
         // The end that was read is now the next segment's start.
         let place = try #require(try log.append(Array("exact".utf8), exactlyAt: places[2]))
-        #expect(place.file == 2)
+        #expect(place.segment == 2)
         #expect(try log.append(Array("late".utf8), exactlyAt: places[2]) == nil)
         try log.append("new")
         #expect(log.hasMore(behind: places[2]))
@@ -186,7 +186,7 @@ struct `Log recovery after a boot` {
         try log.recover()
         #expect(try log.texts() == ["one", "two"])
         #expect(try log.append("three").sequence == 3)
-        #expect(try log.fileNumbers() == [1])
+        #expect(try log.segmentNumbers() == [1])
     }
 
     @Test func `recovery finishes a sealed segment without a successor`() throws {
@@ -209,7 +209,7 @@ struct `Log recovery after a boot` {
         try directory.flipBit(of: 1, at: places[1].offset + 12)
         let error = #expect(throws: LogFailure.self) { try directory.open(incarnation: 2).recover() }
         #expect(error?.damage == .brokenAfterSync(offset: places[1].offset))
-        #expect(try directory.open(incarnation: 2).fileNumbers() == [1])
+        #expect(try directory.open(incarnation: 2).segmentNumbers() == [1])
     }
 
     @Test func `recovery cuts a log at a bad record behind what was durable`() throws {
@@ -239,24 +239,24 @@ struct `Log recovery after a boot` {
             let place = try log.append("before the seal")
             let file = try log.last()
             #expect(log.seal(file, at: place.offset, by: 1))
-            #expect(try log.successor(of: file, sealedAt: place.offset).header.number == place.file + 1)
+            #expect(try log.successor(of: file, sealedAt: place.offset).header.number == place.segment + 1)
             return place
         }
         // The first segment was not synchronized.
         let log = try open(incarnation: 4)
         let first = try seal(log)
-        #expect(try log.fileNumbers() == [1, 2])
+        #expect(try log.segmentNumbers() == [1, 2])
         let again = try open(incarnation: 8)
-        #expect(try again.fileNumbers() == [1, 2])
+        #expect(try again.segmentNumbers() == [1, 2])
         #expect(try again.contains(first))
-        #expect(try #require(try again.file(1)).isDurable(through: first.offset))
+        #expect(try #require(try again.segment(1)).isDurable(through: first.offset))
         // The second segment was not synchronized either, and a page of it did not reach the disk.
         let second = try seal(again)
-        #expect(try again.fileNumbers() == [1, 2, 3])
+        #expect(try again.segmentNumbers() == [1, 2, 3])
         try directory.bytes(of: 2).store64(second.offset - 16, 0)
         let third = try open(incarnation: 12)
-        #expect(try third.fileNumbers() == [3])
+        #expect(try third.segmentNumbers() == [3])
         guard case .lost = try third.step(behind: first) else { return #expect(Bool(false)) }
-        #expect(try third.append("new").file == 3)
+        #expect(try third.append("new").segment == 3)
     }
 }

@@ -95,7 +95,7 @@ struct `Unread records` {
         #expect(file.exchange(at: end.offset, nil, seal))
         #expect(try log.entry(behind: end) == nil)
         // Reading makes no segment: reading works where the disk is full.
-        #expect(try log.fileNumbers() == [1])
+        #expect(try log.segmentNumbers() == [1])
         #expect(!log.hasMore(behind: end))
         try log.append("b")
         #expect(log.hasMore(behind: end))

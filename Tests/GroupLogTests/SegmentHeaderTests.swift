@@ -16,7 +16,7 @@ struct `Segment headers` {
 
     @Test func `a segment header ends before its mutable words`() {
         #expect(Self.sample.encoded().count <= SegmentHeader.durableMark)
-        #expect(SegmentHeader.poisoned + 8 <= SegmentHeader.size)
+        #expect(SegmentHeader.syncFailed + 8 <= SegmentHeader.size)
     }
 
     @Test func `a segment header that is cut short is damaged`() {

@@ -63,7 +63,7 @@ final class StormPlace {
     /// Returns what changes have left in staging.
     func staging() throws -> [String] {
         try run(["ls", "\(container)/.group/staging"]).text.split(separator: "\n").map(String.init)
-            .filter { !$0.hasSuffix(".note") }
+            .filter { !$0.hasSuffix(".intent") }
     }
 
     /// Returns the processes whose words name the container.

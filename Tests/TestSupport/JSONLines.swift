@@ -99,7 +99,7 @@ package struct JSONFinding: Decodable, Equatable {
     package var why: String
     package var remedy: String
     package var repairable: Bool
-    package var mended: Bool
+    package var repaired: Bool
     package var done: String?
 
     package init(_ line: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(line.utf8)) }
@@ -112,7 +112,7 @@ extension TemporaryContainer {
         let words = ["doctor", path, "--json"] + options
         let outcome = try await start("groupctl", words, environment: environment).finish()
         let findings = try outcome.lines.map { try JSONFinding($0) }
-        let isHealthy = findings.allSatisfy { $0.severity == "note" || $0.mended }
+        let isHealthy = findings.allSatisfy { $0.severity == "note" || $0.repaired }
         guard outcome.status == (isHealthy ? 0 : 1), outcome.errors.isEmpty else {
             throw Failed(description: "groupctl doctor: \(outcome)")
         }

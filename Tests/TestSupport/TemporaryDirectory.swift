@@ -20,7 +20,7 @@ package final class TemporaryDirectory: Sendable {
     /// Returns what changes have in staging. Intent records, whose files members keep for the next one, are left out.
     package func staged() throws -> [String] {
         try open(".group/staging", [.reading, .directory]).entryNames().map { String(decoding: $0, as: UTF8.self) }
-            .filter { !$0.hasSuffix(".note") }
+            .filter { !$0.hasSuffix(".intent") }
     }
 
     package func open(_ name: String, _ access: FileDescriptor.OpenMode = .readingAndWriting) throws -> FileDescriptor {

@@ -22,8 +22,8 @@ final class CheckpointInMemory: TreeIndex.Base {
     static let names = ["a", "ab", "a-", "b", "a/a", "a/b", "b/ab", "b/a-/a", "nobody", "a/nobody"]
 
     static let header = CheckpointHeader(
-        container: [UInt8](1...16), position: LogPosition(file: 3, offset: 4_096, sequence: 77, checksum: 9),
-        fileSalt: 0xfeed, newestTerm: 5, nonce: 0xabcd, made: -1)
+        container: [UInt8](1...16), position: LogPosition(segment: 3, offset: 4_096, sequence: 77, checksum: 9),
+        segmentSalt: 0xfeed, newestTerm: 5, nonce: 0xabcd, made: -1)
 
     private static func sample() throws -> TreeIndex {
         var treeIndex = TreeIndex()

@@ -46,10 +46,10 @@ struct MessageFeed: Sendable {
                 continue
             }
             switch step {
-            case .entry(let entry) where entry.isControl && entry.position.file != position.file:
+            case .entry(let entry) where entry.isControl && entry.position.segment != position.segment:
                 // The records that this segment begins with were read in the segments before.
-                guard let file = try translating(store.log.file(entry.position.file)) else { continue }
-                position = file.positionAfterPreamble
+                guard let segment = try translating(store.log.segment(entry.position.segment)) else { continue }
+                position = segment.positionAfterPreamble
             case .entry(let entry):
                 position = entry.position
                 try take(entry)

@@ -12,7 +12,7 @@ struct LogFacts: Equatable, Sendable {
         var directory: String { self == .suite ? "defaults" : "channels" }
     }
 
-    struct File: Equatable, Sendable {
+    struct SegmentFacts: Equatable, Sendable {
         var name: String
         /// Whether this is the newest file. Only its state counts; the others are kept for slow followers.
         var isNewest: Bool
@@ -22,7 +22,7 @@ struct LogFacts: Equatable, Sendable {
         var lost = 0
         /// Whether the file ends in a record that was not finished.
         var isTorn = false
-        var isPoisoned = false
+        var hasFailedSync = false
         /// The reason why only a newer version can read the file.
         var newer: String?
         /// The reason why the file could not be examined.
@@ -31,7 +31,7 @@ struct LogFacts: Equatable, Sendable {
 
     var kind: Kind
     var name: String
-    var files: [File] = []
+    var segments: [SegmentFacts] = []
     /// Files that a gap separates from the newest one: a process died while it removed them.
     var separated: [String] = []
     /// Whether no other process has the container open, so that none writes to it.
@@ -40,34 +40,34 @@ struct LogFacts: Equatable, Sendable {
     var label: String { ".group/\(kind.directory)/\(name)" }
 
     var findings: [Finding] {
-        if files.isEmpty { return [missing] }
-        return files.flatMap { file in
-            [damage(of: file), torn(file), undurable(file), strange(file)].compactMap(\.self)
+        if segments.isEmpty { return [missing] }
+        return segments.flatMap { segment in
+            [damage(of: segment), torn(segment), undurable(segment), strange(segment)].compactMap(\.self)
         } + separated.map(leftover)
     }
 
-    private func damage(of file: File) -> Finding? {
-        guard let first = file.causes.first else { return nil }
-        let rest = file.causes.count - 1
+    private func damage(of segment: SegmentFacts) -> Finding? {
+        guard let first = segment.causes.first else { return nil }
+        let rest = segment.causes.count - 1
         let what = first + (rest == 0 ? "" : ", and \(rest == 1 ? "one place" : "\(rest) places") more")
         let code: Finding.Code = kind == .suite ? .suiteDamaged : .channelDamaged
-        if !file.isNewest {
+        if !segment.isNewest {
             return Finding(
-                code, .warning, item: file.name, what,
+                code, .warning, item: segment.name, what,
                 why:
                     "the file after it begins with the state that it came to; a slow follower that comes to it compares everything",
-                remedy: remedy("drops it"), mended: isAlone ? "it was dropped" : nil)
+                remedy: remedy("drops it"), repaired: isAlone ? "it was dropped" : nil)
         }
-        let isLoss = file.lost > 0
+        let isLoss = segment.lost > 0
         return Finding(
-            code, .error, item: file.name, what,
+            code, .error, item: segment.name, what,
             why: kind == .suite
                 ? "what was set there is not seen, or the suite cannot be used at all"
                 : "messages and acknowledgements that stood there are not seen, or the channel cannot be used at all",
             remedy: remedy("begins a new file with everything that can be read") + "; look after the disk, too",
-            mended: isAlone
+            repaired: isAlone
                 ? "a new file begins with everything that could be read"
-                    + (isLoss ? loss(at: file.lost) : ", and nothing is lost") : nil)
+                    + (isLoss ? loss(at: segment.lost) : ", and nothing is lost") : nil)
     }
 
     private func loss(at places: Int) -> String {
@@ -84,41 +84,41 @@ struct LogFacts: Equatable, Sendable {
     }
 
     /// Reports an unfinished record, but not while a member lives: the record may be in the middle of a write.
-    private func torn(_ file: File) -> Finding? {
-        guard file.isTorn, file.isNewest, isAlone else { return nil }
+    private func torn(_ segment: SegmentFacts) -> Finding? {
+        guard segment.isTorn, segment.isNewest, isAlone else { return nil }
         return Finding(
-            .logTorn, .note, item: file.name, "it ends in a record that was not finished",
+            .logTorn, .note, item: segment.name, "it ends in a record that was not finished",
             why: "its writer died, or the machine did; the next writer ends the log there",
-            remedy: "nothing needs to be done", mended: "it ends before that")
+            remedy: "nothing needs to be done", repaired: "it ends before that")
     }
 
-    private func undurable(_ file: File) -> Finding? {
-        guard file.isPoisoned, file.isNewest, file.newer == nil else { return nil }
+    private func undurable(_ segment: SegmentFacts) -> Finding? {
+        guard segment.hasFailedSync, segment.isNewest, segment.newer == nil else { return nil }
         return Finding(
-            .logNotDurable, .error, item: file.name, "the disk refused to keep it (fdatasync failed)",
+            .logNotDurable, .error, item: segment.name, "the disk refused to keep it (fdatasync failed)",
             why: "nothing in it is durable until the disk takes it again",
             remedy: remedy("writes everything into a new file") + "; look after the disk: dmesg, smartctl",
-            mended: isAlone ? "everything was written into a new file, which the disk has kept" : nil)
+            repaired: isAlone ? "everything was written into a new file, which the disk has kept" : nil)
     }
 
-    private func strange(_ file: File) -> Finding? {
-        if let newer = file.newer {
+    private func strange(_ segment: SegmentFacts) -> Finding? {
+        if let newer = segment.newer {
             return Finding(
-                .formatNewer, .error, item: file.name, newer,
+                .formatNewer, .error, item: segment.name, newer,
                 why: "this version would misunderstand what is in it; nothing was changed",
                 remedy: "use a newer version of this program")
         }
-        return file.failed.map { cause in
+        return segment.failed.map { cause in
             Finding(
-                .partDamaged, .error, item: file.name, cause, why: "the \(kind.rawValue) cannot be used",
+                .partDamaged, .error, item: segment.name, cause, why: "the \(kind.rawValue) cannot be used",
                 remedy: "look after its permissions, and after the disk")
         }
     }
 
-    private func leftover(_ file: String) -> Finding {
+    private func leftover(_ segment: String) -> Finding {
         Finding(
-            .leftovers, .note, item: file, "the file that follows it is gone, so no process reads it",
-            why: "it only takes room", remedy: remedy("removes it"), mended: isAlone ? "it was removed" : nil)
+            .leftovers, .note, item: segment, "the file that follows it is gone, so no process reads it",
+            why: "it only takes room", remedy: remedy("removes it"), repaired: isAlone ? "it was removed" : nil)
     }
 
     private var missing: Finding {
@@ -128,7 +128,7 @@ struct LogFacts: Equatable, Sendable {
                 "it was never begun, or its files were removed; the next writer of the \(kind.rawValue) begins anew",
             remedy: isAlone
                 ? "if there were any, put its files back from a backup; else \(Finding.repair) removes the directory"
-                : "if there were any, put its files back from a backup", mended: isAlone ? "it was removed" : nil)
+                : "if there were any, put its files back from a backup", repaired: isAlone ? "it was removed" : nil)
     }
 }
 
@@ -153,7 +153,7 @@ struct LogsFacts: Sendable {
                 Finding(
                     .permissionsWrong, .warning, item: permission.item, permission.what,
                     why: "members of other users, or of the container's Unix group, cannot use it",
-                    remedy: "\(Finding.repair), as its owner or as root", mended: "it has what the others have")
+                    remedy: "\(Finding.repair), as its owner or as root", repaired: "it has what the others have")
             }
             + strange.map { item in
                 Finding(
@@ -175,7 +175,7 @@ struct CheckedLog {
     /// The names of all entries of its directory.
     let names: [[UInt8]]
     /// The files that can be read, in ascending order, with what was read.
-    private(set) var files: [(salvage: SegmentSalvage, reading: SegmentSalvage.Reading)] = []
+    private(set) var segments: [(salvage: SegmentSalvage, reading: SegmentSalvage.Reading)] = []
     /// The numbers of all files, in ascending order.
     private(set) var numbers: [UInt64] = []
     /// The number of the newest file that belongs to this log.
@@ -194,14 +194,14 @@ struct CheckedLog {
             throw CoordinationError(Errno.noSuchEntry, operation: "open", item: facts.label)
         }
         names = try translating("list", item: facts.label) { () throws(Errno) in try own.entryNames() }
-        numbers = names.compactMap(SegmentedLog.fileNumber).sorted()
+        numbers = names.compactMap(SegmentedLog.segmentNumber).sorted()
         // Begins with the newest file: each file records where the one before it ends.
         var end: Int?
         for number in numbers.reversed() {
             end = look(at: number, in: own, container, incarnation, endingAt: end)
         }
-        facts.files.reverse()
-        files.reverse()
+        facts.segments.reverse()
+        segments.reverse()
         facts.separated = separated.map { "\(facts.label)/\($0).log" }
     }
 
@@ -217,8 +217,8 @@ struct CheckedLog {
         endingAt end: Int?
     ) -> Int? {
         let isNewest = newest == nil
-        var file = LogFacts.File(name: "\(facts.label)/\(number).log", isNewest: isNewest)
-        defer { facts.files.append(file) }
+        var segment = LogFacts.SegmentFacts(name: "\(facts.label)/\(number).log", isNewest: isNewest)
+        defer { facts.segments.append(segment) }
         let salvage: SegmentSalvage
         do {
             salvage = try SegmentSalvage(
@@ -227,30 +227,30 @@ struct CheckedLog {
         } catch {
             let error = CoordinationError(error)
             switch error.code {
-            case .newerFormat: (file.newer, newest) = (error.reason, newest ?? number)
-            case .damaged: (file.causes, file.lost, newest) = ([error.reason], 1, newest ?? number)
+            case .newerFormat: (segment.newer, newest) = (error.reason, newest ?? number)
+            case .damaged: (segment.causes, segment.lost, newest) = ([error.reason], 1, newest ?? number)
             // The file was dropped meanwhile by a process that went on.
             case .notFound: break
-            default: (file.failed, newest) = (error.reason, newest ?? number)
+            default: (segment.failed, newest) = (error.reason, newest ?? number)
             }
             return nil
         }
-        if let fault = salvage.fault { file.causes.append(fault.kind.cause) }
+        if let fault = salvage.fault { segment.causes.append(fault.kind.cause) }
         // The file belongs to another log, so the file before it is the newest one.
         if salvage.isForeign { return nil }
         newest = newest ?? number
         let reading = salvage.read { _, _, _ in }
-        file.causes += reading.faults.map(\.kind.cause)
+        segment.causes += reading.faults.map(\.kind.cause)
         // The number of records that are missing at the end of the file is unknown.
-        file.lost = reading.lost + (salvage.fault != nil && !reading.isComplete ? 1 : 0)
-        (file.isTorn, file.isPoisoned) = (reading.isTorn, salvage.isPoisoned)
-        files.append((salvage, reading))
+        segment.lost = reading.lost + (salvage.fault != nil && !reading.isComplete ? 1 : 0)
+        (segment.isTorn, segment.hasFailedSync) = (reading.isTorn, salvage.hasFailedSync)
+        segments.append((salvage, reading))
         let previousEnd = Int(clamping: salvage.header.previousEnd)
         return salvage.fault == nil && previousEnd >= SegmentHeader.size ? previousEnd : nil
     }
 
     /// Whether a file cannot be repaired because only a newer version can read it, or this process may not.
-    var isBeyondReach: Bool { facts.files.contains { $0.newer != nil || $0.failed != nil } }
+    var isBeyondReach: Bool { facts.segments.contains { $0.newer != nil || $0.failed != nil } }
 }
 
 extension LogsFacts {
@@ -299,7 +299,7 @@ extension LogsFacts {
         try checkPermissions(of: own, label, directory)
         for name in store.names {
             let item = "\(label)/\(printable(name))"
-            if SegmentedLog.fileNumber(name) != nil {
+            if SegmentedLog.segmentNumber(name) != nil {
                 guard let file = try? FileDescriptor.open(name, in: own, .placeOnly) else { continue }
                 try checkPermissions(of: file, item, directory)
             } else if StagedName(unfinished: name, of: nil, size: 0) == nil, !name.starts(with: "damaged-".utf8) {

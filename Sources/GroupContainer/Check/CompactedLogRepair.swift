@@ -33,42 +33,44 @@ extension OpenContainer {
 
     private func repair(_ store: CheckedLog, _ label: String) throws(CoordinationError) {
         let directory = try self.directory.ownDirectory(label)
-        let files = Array(zip(store.numbers, store.facts.files))
+        let segments = Array(zip(store.numbers, store.facts.segments))
         // The files after the newest one belong to another log.
-        for (number, file) in files where number > store.newest ?? 0 { try directory.setAside(number, file.name) }
+        for (number, segment) in segments where number > store.newest ?? 0 {
+            try directory.setAside(number, segment.name)
+        }
         guard let newest = store.newest else { return }
-        let isReplaced = try mendNewest(newest, of: store, label)
+        let isReplaced = try repairNewest(newest, of: store, label)
         if isReplaced { try directory.setAside(newest, "\(store.facts.label)/\(newest).log") }
         // The last file that cannot be read, and the last one before a gap: these, and all files before them, are
         // dropped.
-        let broken = files.last { $0.0 < newest && !$0.1.causes.isEmpty }?.0
+        let broken = segments.last { $0.0 < newest && !$0.1.causes.isEmpty }?.0
         let dropped = [broken, store.separated.last, isReplaced ? newest : nil].compactMap(\.self).max() ?? 0
-        for (number, file) in files where number <= dropped && number < newest {
-            try translating("remove", item: file.name) { () throws(Errno) in
+        for (number, segment) in segments where number <= dropped && number < newest {
+            try translating("remove", item: segment.name) { () throws(Errno) in
                 try directory.unlink(Array("\(number).log".utf8))
             }
         }
     }
 
     /// Repairs the newest file. Returns true where a new file has replaced it, and the old one cannot be used.
-    private func mendNewest(
+    private func repairNewest(
         _ newest: UInt64, of store: CheckedLog, _ label: String
     ) throws(CoordinationError) -> Bool {
         var configuration = journal.log.configuration
         configuration.capacity = SegmentPreamble.smallest
-        configuration.makePreamble = { file, _, _ throws(LogFailure) in
-            store.preamble(after: Array(store.files.suffix(1)), file.capacity)
+        configuration.makePreamble = { segment, _, _ throws(LogFailure) in
+            store.preamble(after: Array(store.segments.suffix(1)), segment.capacity)
         }
-        guard let file = zip(store.numbers, store.facts.files).first(where: { $0.0 == newest })?.1,
-            !file.causes.isEmpty || file.isPoisoned || file.isTorn
+        guard let segment = zip(store.numbers, store.facts.segments).first(where: { $0.0 == newest })?.1,
+            !segment.causes.isEmpty || segment.hasFailedSync || segment.isTorn
         else { return false }
         let log = try SegmentedLog.open(label, in: directory.ownDirectory(label), configuration)
-        if file.causes.isEmpty && !file.isPoisoned {
+        if segment.causes.isEmpty && !segment.hasFailedSync {
             try translating(log.recover())
             _ = try translating(log.end())
             return false
         }
-        let last = store.files.last { $0.salvage.number == newest }
+        let last = store.segments.last { $0.salvage.number == newest }
         try begin(anew: log, newest, store, last)
         return last.map { $0.salvage.fault != nil } ?? true
     }
@@ -79,9 +81,9 @@ extension OpenContainer {
         anew log: SegmentedLog, _ newest: UInt64, _ store: CheckedLog,
         _ last: (salvage: SegmentSalvage, reading: SegmentSalvage.Reading)?
     ) throws(CoordinationError) {
-        let first = store.files.lastIndex { $0.salvage.isWholeAtBeginning($0.reading) } ?? 0
-        let sources = store.files.dropFirst(first)
-        var end = LogPosition(file: newest, offset: SegmentHeader.size, sequence: 0, checksum: 0)
+        let first = store.segments.lastIndex { $0.salvage.isWholeAtBeginning($0.reading) } ?? 0
+        let sources = store.segments.dropFirst(first)
+        var end = LogPosition(segment: newest, offset: SegmentHeader.size, sequence: 0, checksum: 0)
         if let reading = last?.reading { (end.offset, end.sequence) = (reading.good.offset, reading.good.sequence) }
         if last == nil, let before = sources.last { end.sequence = before.reading.last }
         // Leaves room, so that no sequence number is given again that a process may have seen.

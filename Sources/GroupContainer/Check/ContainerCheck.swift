@@ -43,29 +43,29 @@ package struct ContainerCheck: Sendable {
     /// container, and waits at most 10 s for other processes that open it. Errors: those of opening the container, and
     /// of writing.
     package func repair(_ note: (String) -> Void = { _ in }) throws(CoordinationError) -> (
-        mended: [Finding], left: [Finding]
+        repaired: [Finding], left: [Finding]
     ) {
         let before = examine(note)
-        note("what is to be mended")
+        note("what is to be repaired")
         if before.contains(where: \.isInTheWay) { return ([], before) }
         // Held until the second check: a last member that leaves also leaves the first member's work to the next
         // process.
         let member: OpenContainer
         do {
             try restoreParts(before)
-            member = try mend(before)
+            member = try repair(before)
         } catch {
             throw error.located(in: path)
         }
         defer { withExtendedLifetime(member) {} }
         let after = examine(note)
-        let mended = before.filter { finding in
-            finding.mended != nil && !after.contains { $0.isAbout(finding) }
+        let repaired = before.filter { finding in
+            finding.repaired != nil && !after.contains { $0.isAbout(finding) }
         }
-        return (mended, after)
+        return (repaired, after)
     }
 
-    private func mend(_ findings: [Finding]) throws(CoordinationError) -> OpenContainer {
+    private func repair(_ findings: [Finding]) throws(CoordinationError) -> OpenContainer {
         let codes = Set(findings.map(\.code))
         let member = try Membership.join(
             path: path, creating: nil, until: Deadline(after: .seconds(10)), repairing: codes.contains(.journalDamaged))
@@ -90,7 +90,7 @@ extension Finding {
         let codes: [Code] = [
             .suiteDamaged, .channelDamaged, .logMissing, .logNotDurable, .logTorn, .permissionsWrong, .leftovers,
         ]
-        return mended != nil && codes.contains(code)
+        return repaired != nil && codes.contains(code)
     }
 
     /// Whether nothing can be repaired as long as the finding is there.
@@ -99,7 +99,7 @@ extension Finding {
         case .containerMissing, .deletionInterrupted, .notPermitted, .fileSystemUnsupported, .formatNewer, .formatOlder,
             .lockFileReplaced, .memberTableReplaced, .openingBlocked, .readOnly, .partDamaged:
             true
-        case .formatDamaged, .lockFileMissing, .memberTableDamaged: mended == nil
+        case .formatDamaged, .lockFileMissing, .memberTableDamaged: repaired == nil
         default: false
         }
     }

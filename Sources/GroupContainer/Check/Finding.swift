@@ -37,14 +37,14 @@ package struct Finding: Equatable, Sendable {
     /// The action that would repair it.
     package var remedy: String
     /// The result of `--repair`, once it is done; nil where `--repair` can do nothing about the finding.
-    package var mended: String?
+    package var repaired: String?
 
     init(
         _ code: Code, _ severity: Severity, item: String? = nil, process: Int32? = nil, _ what: String, why: String,
-        remedy: String, mended: String? = nil
+        remedy: String, repaired: String? = nil
     ) {
         (self.code, self.severity, self.item, self.process) = (code, severity, item, process)
-        (self.what, self.why, self.remedy, self.mended) = (what, why, remedy, mended)
+        (self.what, self.why, self.remedy, self.repaired) = (what, why, remedy, repaired)
     }
 
     /// Returns whether another finding is the same one, made at another time.

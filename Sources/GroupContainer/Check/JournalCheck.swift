@@ -24,7 +24,7 @@ struct JournalFacts: Sendable {
     /// The files that could not be examined.
     var failed: [Damage] = []
     /// The files whose synchronization failed. Such a file no longer matters once another file has followed it.
-    var poisoned: [(file: String, isLast: Bool)] = []
+    var failedSyncs: [(file: String, isLast: Bool)] = []
     /// The files that end early, because of damage that was found before.
     var cut: [String] = []
     var checkpoint = Checkpoint.good
@@ -48,7 +48,7 @@ struct JournalFacts: Sendable {
                 why:
                     "changes recorded behind the damage cannot be read; followers that come to it compare everything once",
                 remedy: "\(Finding.repair) keeps what can be read; look after the disk, too",
-                mended: "what can be read was kept; followers compare everything once")
+                repaired: "what can be read was kept; followers compare everything once")
         }
     }
 
@@ -67,7 +67,7 @@ struct JournalFacts: Sendable {
     }
 
     private var undurable: [Finding] {
-        poisoned.map { file, isLast in
+        failedSyncs.map { file, isLast in
             Finding(
                 .journalNotDurable, isLast ? .error : .warning, item: file,
                 "the disk refused to keep it (fdatasync failed)",
@@ -102,13 +102,13 @@ struct JournalFacts: Sendable {
                 .checkpointDamaged, .warning, item: item, cause,
                 why:
                     "the journal is read from its beginning instead, which takes long, and nothing of it can be dropped",
-                remedy: "the next one replaces it; \(Finding.repair) makes it now", mended: "it was made anew")
+                remedy: "the next one replaces it; \(Finding.repair) makes it now", repaired: "it was made anew")
         case .lost(let cause):
             return Finding(
                 .checkpointLost, .error, item: item, cause,
                 why: "the items that the journal had are unknown: generations and watching end in errors",
                 remedy: "\(Finding.repair) makes it anew; followers compare everything once",
-                mended: "it was made anew; followers compare everything once")
+                repaired: "it was made anew; followers compare everything once")
         }
     }
 
@@ -169,14 +169,14 @@ extension JournalFacts {
     }
 
     private mutating func look(through log: SegmentedLog) throws(CoordinationError) {
-        let numbers = try translating(log.fileNumbers())
+        let numbers = try translating(log.segmentNumbers())
         for found in try translating(log.findDamage()) where !log.isTorn(found) {
             damage.append(Damage(file: found.file, cause: found.kind.cause))
         }
         for number in numbers {
-            guard let file = try? log.file(number) else { continue }
-            if file.cut != nil { cut.append(file.name) }
-            if file.isPoisoned { poisoned.append((file.name, number == numbers.last)) }
+            guard let segment = try? log.segment(number) else { continue }
+            if segment.cut != nil { cut.append(segment.name) }
+            if segment.hasFailedSync { failedSyncs.append((segment.name, number == numbers.last)) }
         }
     }
 

@@ -55,7 +55,7 @@ struct LocationFacts: Equatable, Sendable {
                 Finding(
                     .stagingMissing, .error, item: ".group/staging", cause,
                     why: "nothing can be written: what is new is made there first",
-                    remedy: "\(Finding.repair) makes it", mended: "the directory was made")
+                    remedy: "\(Finding.repair) makes it", repaired: "the directory was made")
             ]
         case .forbidden(let barrier):
             [

@@ -89,7 +89,7 @@ struct MembersFacts: Sendable {
             "\(member.process.description), \(member.purpose), died in the middle of a change of \(items)",
             why: "the next process that gets a lock on the same items finishes or undoes the change",
             remedy: "\(Finding.repair) does it now",
-            mended: "the change was recorded if it had happened, and its remains were removed")
+            repaired: "the change was recorded if it had happened, and its remains were removed")
     }
 
     private var swept: [Finding] {
@@ -100,7 +100,7 @@ struct MembersFacts: Sendable {
                 .leftovers, leftovers.bytes < Self.muchRoom ? .note : .warning, item: ".group/staging",
                 "\(count) of members that died, \(RoughSize.text(leftovers.bytes))", why: "they only take room",
                 remedy: "a process that opens the container alone removes them; \(Finding.repair) does it now",
-                mended: "they were removed")
+                repaired: "they were removed")
         ]
     }
 
@@ -203,7 +203,7 @@ extension CheckedContainer {
 
     /// Returns the items of an operation, by the intent record or the manifest that its member wrote before it.
     fileprivate func items(of change: MemberTable.InFlightOperation, by member: MemberTable.Member) -> [String] {
-        let note = StagingName.intentRecord(nonce: member.nonce, entry: change.entry)
+        let recordName = StagingName.intentRecord(nonce: member.nonce, entry: change.entry)
         let manifest = TransactionChanges.manifestName(of: change.operation)
         let staging: FileDescriptor.OpenMode = [.reading, .nonBlocking]
         func content(_ name: [UInt8]) -> [UInt8]? {
@@ -211,7 +211,7 @@ extension CheckedContainer {
             return try? file.readAll(limit: TransactionManifest.largest)
         }
         let record =
-            content(note).flatMap { IntentRecord(decoding: $0) }?.change
+            content(recordName).flatMap { IntentRecord(decoding: $0) }?.change
             ?? content(manifest).flatMap { TransactionManifest(decoding: $0) }?.record
         guard let record else { return [] }
         return (record.parts.isEmpty ? [record.path] : record.parts.map(\.path)).map(printable)

@@ -61,7 +61,7 @@ struct PartsFacts: Sendable {
                     remedy: isInUse
                         ? "end its members (they are alive), then \(Finding.repair)"
                         : "\(unfinished)put the file back from a backup, with which places in the journal stay valid; or \(Finding.repair) gives the container a new identity, and followers compare everything once",
-                    mended: isInUse
+                    repaired: isInUse
                         ? nil
                         : "the container has a new identity"
                             + (format == .missing ? "" : "; what was there is .group/format.damaged"))
@@ -76,7 +76,7 @@ struct PartsFacts: Sendable {
                     remedy: isInUse
                         ? "end its members (they hold locks on the old one), then \(Finding.repair)"
                         : "\(Finding.repair) makes it anew; followers compare everything once",
-                    mended: isInUse ? nil : "it was made anew"))
+                    repaired: isInUse ? nil : "it was made anew"))
         } else if isOtherLockFile && isInUse {
             found.append(
                 Finding(
@@ -90,7 +90,7 @@ struct PartsFacts: Sendable {
                     .containerCopied, .note, "it was copied, or restored from a backup, and not opened since",
                     why:
                         "the first process that opens it gives it an identity of its own; followers with cursors from before compare everything once",
-                    remedy: "nothing needs to be done", mended: "it has an identity of its own"))
+                    remedy: "nothing needs to be done", repaired: "it has an identity of its own"))
         }
         if isOtherMemberTable {
             found.append(
@@ -109,7 +109,7 @@ struct PartsFacts: Sendable {
                     .memberTableDamaged, .error, item: ".group/members", cause(of: memberTable), why: cannotOpen,
                     remedy: isInUse
                         ? "end its members (they are alive), then \(Finding.repair)"
-                        : "\(Finding.repair) makes it anew", mended: isInUse ? nil : "it was made anew"))
+                        : "\(Finding.repair) makes it anew", repaired: isInUse ? nil : "it was made anew"))
         }
         return found + misplaced.map(wrongType) + [opening, reading].compactMap(\.self)
     }
@@ -121,7 +121,7 @@ struct PartsFacts: Sendable {
             remedy: isInUse
                 ? "end its members (they are alive), then \(Finding.repair)"
                 : "\(Finding.repair) puts it aside, and it is made anew when it is needed",
-            mended: isInUse ? nil : "it was put aside: \(item).damaged")
+            repaired: isInUse ? nil : "it was put aside: \(item).damaged")
     }
 
     /// Reports a file that could not be examined. The file may be good, so nothing is made in its place.

@@ -7,7 +7,7 @@ import GroupSystemCalls
 /// it open, by the kernel's locks.
 extension ContainerCheck {
     func restoreParts(_ findings: [Finding]) throws(CoordinationError) {
-        let codes = Set(findings.filter { $0.mended != nil }.map(\.code))
+        let codes = Set(findings.filter { $0.repaired != nil }.map(\.code))
         let own: [Finding.Code] = [
             .stagingMissing, .lockFileMissing, .memberTableDamaged, .formatDamaged, .partWrongType,
         ]

@@ -204,7 +204,7 @@ extension Journal {
         let word = memberTable.map.load64(MemberTableLayout.degraded)
         if word == 0 { return nil }
         var place = LogPosition(
-            file: word >> 32, offset: Int(word & 0xffff_ffff), sequence: 0, checksum: 0)
+            segment: word >> 32, offset: Int(word & 0xffff_ffff), sequence: 0, checksum: 0)
         // The record is right at the place, or a few records later.
         for _ in 0..<1_000 {
             switch try? step(behind: place) {

@@ -26,7 +26,7 @@ final class CompactedLog<State: LogState>: Sendable {
         var state: State
         var position: LogPosition
         /// The segment of the position, so that one load shows whether anything has changed.
-        var file: Segment
+        var segment: Segment
     }
     let fold: Guarded<Fold>
     let sleeper: WakeWaiter
@@ -73,8 +73,8 @@ final class CompactedLog<State: LogState>: Sendable {
         sleeper = WakeWaiter(memberTable, word: wakeWord)
         var configuration = container.journal.log.configuration
         configuration.capacity = SegmentPreamble.smallest
-        configuration.makePreamble = { [diagnostics] file, end, needed throws(LogFailure) in
-            try Self.preamble(of: file, before: end, needed: needed, diagnostics)
+        configuration.makePreamble = { [diagnostics] segment, end, needed throws(LogFailure) in
+            try Self.preamble(of: segment, before: end, needed: needed, diagnostics)
         }
         log = try SegmentedLog.open(label, in: directory, configuration)
         if !container.isReadOnly { try translating(log.recover()) }
@@ -84,8 +84,8 @@ final class CompactedLog<State: LogState>: Sendable {
 
     /// Returns the state before the records of a segment. The last segment is enough: its preamble has the state of all
     /// segments before it.
-    static func beginning(of file: Segment) -> Fold {
-        Fold(state: State(last: file.header.base), position: .start(of: file.header), file: file)
+    static func beginning(of segment: Segment) -> Fold {
+        Fold(state: State(last: segment.header.base), position: .start(of: segment.header), segment: segment)
     }
 
     func checkNotForked(_ operation: String) throws(CoordinationError) {
@@ -142,7 +142,7 @@ extension CompactedLog {
     }
 
     /// The segment and the offset that this member has read up to. A load there shows whether there is more.
-    var mark: (file: Segment, offset: Int) { fold.withLock { ($0.file, $0.position.offset) } }
+    var mark: (segment: Segment, offset: Int) { fold.withLock { ($0.segment, $0.position.offset) } }
 
     /// After so many records, a writer may be appending faster than this member reads.
     private static var lag: Int { 16_384 }
@@ -152,7 +152,7 @@ extension CompactedLog {
     func catchUp(_ fold: inout Fold, isBehind: (Segment) -> Void = { _ in }) throws(LogFailure) {
         if log.isOnlyForReading {
             try lookAnew(&fold)
-        } else if fold.file.isEnd(fold.position) {
+        } else if fold.segment.isEnd(fold.position) {
             return
         }
         var count = 0
@@ -167,18 +167,18 @@ extension CompactedLog {
             }
             switch step {
             case .entry(let entry):
-                if entry.isControl, entry.position.file != fold.position.file,
-                    let file = try log.file(entry.position.file)
+                if entry.isControl, entry.position.segment != fold.position.segment,
+                    let segment = try log.segment(entry.position.segment)
                 {
                     // This state is read up to the end of the previous segment, so it contains the preamble.
-                    (fold.position, fold.file) = (file.positionAfterPreamble, file)
+                    (fold.position, fold.segment) = (segment.positionAfterPreamble, segment)
                     continue
                 }
                 fold.position = entry.position
                 fold.state.apply(entry.body, at: entry.position.sequence, isControl: entry.isControl)
             case .gap(let place):
                 // Not every record was read whose state is in the next segment's preamble.
-                if place.file != fold.position.file { fold.state = State(last: place.sequence) }
+                if place.segment != fold.position.segment { fold.state = State(last: place.sequence) }
                 fold.position = place
                 try follow(&fold)
             case .end: return try follow(&fold)
@@ -193,30 +193,30 @@ extension CompactedLog {
     private func readOn(
         _ fold: inout Fold, _ count: inout Int, _ isBehind: (Segment) -> Void
     ) throws(LogFailure) -> Bool {
-        let file = fold.file
+        let segment = fold.segment
         var held = HeldRecord()
-        defer { held.take(of: file, &fold.state) }
-        return try file.readOn(from: &fold.position) { offset, bodyCount, sequence, isControl in
+        defer { held.take(of: segment, &fold.state) }
+        return try segment.readOn(from: &fold.position) { offset, bodyCount, sequence, isControl in
             held.follow(
-                with: HeldRecord(offset, bodyCount, sequence, isControl, State.self, in: file.map), of: file,
+                with: HeldRecord(offset, bodyCount, sequence, isControl, State.self, in: segment.map), of: segment,
                 &fold.state)
             count += 1
-            if count.isMultiple(of: Self.lag) { isBehind(file) }
+            if count.isMultiple(of: Self.lag) { isBehind(segment) }
         }
     }
 
     /// Takes the segment that the position is in.
     private func follow(_ fold: inout Fold) throws(LogFailure) {
-        if fold.position.file == fold.file.header.number { return }
-        if let file = try log.file(fold.position.file) { fold.file = file }
+        if fold.position.segment == fold.segment.header.number { return }
+        if let segment = try log.segment(fold.position.segment) { fold.segment = segment }
     }
 
     /// Opens the segments again, because a reader that may not write sees new records only then: see
     /// `SegmentedLog.lookAnew`.
     private func lookAnew(_ fold: inout Fold) throws(LogFailure) {
         try log.lookAnew()
-        if let file = try log.file(fold.position.file) {
-            fold.file = file
+        if let segment = try log.segment(fold.position.segment) {
+            fold.segment = segment
         } else {
             fold = Self.beginning(of: try log.last())
         }
@@ -233,10 +233,10 @@ extension CompactedLog {
             return place
         }
         if isReadOnly { throw error }
-        let file = try log.last()
-        _ = try log.findEnd(of: file)
+        let segment = try log.last()
+        _ = try log.findEnd(of: segment)
         // Without a cut, the next attempt would meet the same damage.
-        guard file.cut != nil else { throw error }
+        guard segment.cut != nil else { throw error }
         return position
     }
 }
@@ -265,59 +265,62 @@ extension CompactedLog {
             let outcome = try fold.withLock { (fold) throws(CoordinationError) -> Outcome in
                 try translating(catchUp(&fold) { attempt.noteLag(by: slot, in: $0) })
                 // After reading on, because a priority in a segment that is full does not matter any more.
-                if attempt.isOthersPriority(in: fold.file) { return .isOthersPriority(fold.file) }
+                if attempt.isOthersPriority(in: fold.segment) { return .isOthersPriority(fold.segment) }
                 if try !holds(fold.state) { return .refused }
                 let result = try translating(
-                    log.tryAppending(body, isControl: isControl, exactlyAt: fold.position, in: fold.file))
+                    log.tryAppending(body, isControl: isControl, exactlyAt: fold.position, in: fold.segment))
                 switch result {
                 case .appended(let place):
                     apply(&fold.state, place.sequence)
-                    if place.file != fold.position.file, let file = try translating(log.file(place.file)) {
-                        fold.file = file
+                    if place.segment != fold.position.segment, let segment = try translating(log.segment(place.segment))
+                    {
+                        fold.segment = segment
                     }
                     fold.position = place
                     return .appended(place)
-                case .taken: return .lost(fold.file)
-                case .pending(let file, let record, let offset): return .pending(file, record, offset: offset)
-                case .full(let file, let end): return .full(file, end: end)
+                case .taken: return .lost(fold.segment)
+                case .pending(let segment, let record, let offset): return .pending(segment, record, offset: offset)
+                case .full(let segment, let end): return .full(segment, end: end)
                 }
             }
             switch outcome {
             case .appended(let place): return place
             case .refused: return nil
-            case .lost(let file): attempt.noteLoss(by: slot, in: file)
-            case .pending(let file, let record, let offset):
-                _ = file.awaitOrAbort(record, at: offset)
-                attempt.noteLoss(by: slot, in: file)
-            case .full(let file, let end):
+            case .lost(let segment): attempt.noteLoss(by: slot, in: segment)
+            case .pending(let segment, let record, let offset):
+                _ = segment.awaitOrAbort(record, at: offset)
+                attempt.noteLoss(by: slot, in: segment)
+            case .full(let segment, let end):
                 // The priority ends with the segment; otherwise this member would wait for itself.
                 attempt.end()
-                try translating(compact(file, sealedAt: end, needed: body.count))
-            case .isOthersPriority(let file): attempt.letOthersPass(in: file)
+                try translating(compact(segment, sealedAt: end, needed: body.count))
+            case .isOthersPriority(let segment): attempt.letOthersPass(in: segment)
             }
         }
     }
 
     /// Creates the next segment, whose preamble is what was read of this one. The state is copied for it, so that other
     /// threads of this process can go on reading.
-    private func compact(_ file: Segment, sealedAt end: Int, needed: Int) throws(LogFailure) {
-        _ = try log.successor(of: file, sealedAt: end, needed: needed) {
-            (file, end, needed) throws(LogFailure) in
+    private func compact(_ segment: Segment, sealedAt end: Int, needed: Int) throws(LogFailure) {
+        _ = try log.successor(of: segment, sealedAt: end, needed: needed) {
+            (segment, end, needed) throws(LogFailure) in
             let (state, position) = try present()
             // Otherwise the segment is read for it.
-            if position.file != file.header.number || position.offset != end { return nil }
-            return try Self.preamble(of: state, in: file, before: end, needed: needed)
+            if position.segment != segment.header.number || position.offset != end { return nil }
+            return try Self.preamble(of: state, in: segment, before: end, needed: needed)
         }
     }
 
     /// Creates the next segment where the disk has refused to keep this one, whose content is written again: then both
     /// are kept.
     private func renew(_ place: LogPosition) throws(LogFailure) {
-        guard let file = try log.file(place.file), file.isPoisoned, !file.isDurable(through: place.offset) else {
+        guard let segment = try log.segment(place.segment), segment.hasFailedSync,
+            !segment.isDurable(through: place.offset)
+        else {
             return
         }
-        let end = try log.findEnd(of: file)
-        if end.isSealed { try compact(file, sealedAt: end.offset, needed: 0) }
+        let end = try log.findEnd(of: segment)
+        if end.isSealed { try compact(segment, sealedAt: end.offset, needed: 0) }
     }
 }
 
@@ -327,32 +330,33 @@ extension CompactedLog {
 extension CompactedLog {
     /// Returns the next segment's preamble, from the records of this one. Linear in the segment.
     static func preamble(
-        of file: Segment, before end: Int, needed: Int, _ diagnostics: DiagnosticHub
+        of segment: Segment, before end: Int, needed: Int, _ diagnostics: DiagnosticHub
     ) throws(LogFailure) -> SegmentPreamble {
-        var state = State(last: file.header.base)
-        let broken = try file.forEachCommitted(before: end) { body, sequence, isControl in
+        var state = State(last: segment.header.base)
+        let broken = try segment.forEachCommitted(before: end) { body, sequence, isControl in
             state.apply(body, at: sequence, isControl: isControl)
         }
         if broken > 0 {
             diagnostics.report(
-                State.damage.code, item: file.name, count: broken,
+                State.damage.code, item: segment.name, count: broken,
                 "records that do not fit their checksums were left out; \(State.damage.meaning)")
         }
-        return try preamble(of: state, in: file, before: end, needed: needed)
+        return try preamble(of: state, in: segment, before: end, needed: needed)
     }
 
     /// Returns the next segment's preamble, from the state that was read. Linear in the state, and in the segment if
     /// records of it are carried.
     static func preamble(
-        of state: State, in file: Segment, before end: Int, needed: Int
+        of state: State, in segment: Segment, before end: Int, needed: Int
     ) throws(LogFailure) -> SegmentPreamble {
         var bodies = state.carriedBodies()
         if state.carriesRecords {
-            _ = try file.forEachCommitted(before: end) { body, sequence, isControl in
+            _ = try segment.forEachCommitted(before: end) { body, sequence, isControl in
                 if let body = state.carried(body, at: sequence, isControl: isControl) { bodies.append(body) }
             }
         }
-        let capacity = SegmentPreamble.capacity(holding: SegmentPreamble.size(of: bodies), needed: needed, after: file)
+        let capacity = SegmentPreamble.capacity(
+            holding: SegmentPreamble.size(of: bodies), needed: needed, after: segment)
         return SegmentPreamble(bodies: bodies, capacity: capacity)
     }
 }
@@ -380,9 +384,9 @@ extension SegmentPreamble {
 
     /// Returns the size of the segment after another: at least four times its preamble, so that an append costs the
     /// same however large the state is. The work of compacting is spread over three times as many bytes as it copies.
-    static func capacity(holding size: Int, needed: Int, after file: Segment) -> Int {
-        let lasted = wallNanoseconds() - max(0, file.header.created)
-        var wanted = min(file.capacity, largestForBusyness)
+    static func capacity(holding size: Int, needed: Int, after segment: Segment) -> Int {
+        let lasted = wallNanoseconds() - max(0, segment.header.created)
+        var wanted = min(segment.capacity, largestForBusyness)
         if lasted < busy { wanted = min(wanted * 2, largestForBusyness) }
         if lasted > quiet { wanted = max(wanted / 2, smallest) }
         let least = SegmentHeader.size + size * 4 + Segment.byteCount(bodyCount: needed) * 2

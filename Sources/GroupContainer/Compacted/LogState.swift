@@ -60,17 +60,17 @@ struct HeldRecord {
     }
 
     /// Holds the next record instead, and applies this one unless the next one sets the same key.
-    mutating func follow<State: LogState>(with next: HeldRecord, of file: Segment, _ state: inout State) {
+    mutating func follow<State: LogState>(with next: HeldRecord, of segment: Segment, _ state: inout State) {
         let isVoid =
             !key.isEmpty && key.count == next.key.count
-            && file.map.isEqual(key.lowerBound, next.key.lowerBound, count: key.count)
-        if !isVoid { take(of: file, &state) }
+            && segment.map.isEqual(key.lowerBound, next.key.lowerBound, count: key.count)
+        if !isVoid { take(of: segment, &state) }
         self = next
     }
 
-    mutating func take<State: LogState>(of file: Segment, _ state: inout State) {
+    mutating func take<State: LogState>(of segment: Segment, _ state: inout State) {
         if offset == 0 { return }
-        state.apply(file.bodyBytes(at: offset, count: bodyCount), at: sequence, isControl: isControl)
+        state.apply(segment.bodyBytes(at: offset, count: bodyCount), at: sequence, isControl: isControl)
         offset = 0
     }
 }

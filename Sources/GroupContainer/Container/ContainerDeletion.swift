@@ -90,10 +90,10 @@ package final class ContainerDeletion {
     /// System calls: fcntl(F_OFD_SETLK), renameat2, unlinkat, rmdir
     package func remove(_ removed: () -> Void = {}) throws(CoordinationError) -> Bool {
         // Held to the end, so that no process joins.
-        let hold = try holdAlone()
-        let inside = try holdInside()
+        let lock = try lockWhole()
+        let inside = try lockInside()
         defer {
-            extendLifetime(hold)
+            extendLifetime(lock)
             extendLifetime(inside)
         }
         let names = try translating(operation, item: label) { () throws(Errno) in
@@ -127,16 +127,16 @@ package final class ContainerDeletion {
     }
 
     /// Keeps other processes from opening the container. Returns nil where there is no container any more.
-    private func holdAlone() throws(CoordinationError) -> ContainerHold? {
+    private func lockWhole() throws(CoordinationError) -> WholeContainerLock? {
         do throws(Errno) {
             guard try root.statusIfPresent(of: Self.group) != nil else { return nil }
-            return try ContainerHold(FileDescriptor.open(Self.group, in: root, [.reading, .directory]))
+            return try WholeContainerLock(FileDescriptor.open(Self.group, in: root, [.reading, .directory]))
         } catch {
             if error != .busy { throw CoordinationError(error, operation: operation, item: label) }
         }
         var members: [CoordinationError.Holder] = []
         if let group = try? FileDescriptor.open(Self.group, in: root, [.reading, .directory]) {
-            members = ContainerHold.members(group, item: label)
+            members = WholeContainerLock.members(group, item: label)
         }
         throw CoordinationError(
             .lockTimedOut, operation: operation, item: label, reason: "another process has the container open",
@@ -144,7 +144,7 @@ package final class ContainerDeletion {
     }
 
     /// Keeps other processes from opening the containers inside, which are deleted, too.
-    private func holdInside() throws(CoordinationError) -> [ContainersInside] {
+    private func lockInside() throws(CoordinationError) -> [ContainersInside] {
         let names = try translating(operation, item: label) { () throws(Errno) in
             try root.entries().filter { $0.kind != .other && !ContainerMark.isOne($0.name) }.map(\.name)
         }

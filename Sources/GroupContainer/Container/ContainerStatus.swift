@@ -117,7 +117,7 @@ extension Container {
         return ContainerStatus(
             container: opened.format.container, members: members, sequence: SequenceNumber(rawValue: end.sequence),
             cursor: opened.journal.cursor(at: end),
-            journalFiles: try translating(opened.journal.log.fileNumbers()).count,
+            journalFiles: try translating(opened.journal.log.segmentNumbers()).count,
             suites: opened.directory.storeNames(of: .suite).map { name in
                 log(name, of: .suite) { (status) throws(CoordinationError) in
                     guard let suite = try SuiteStore.open(opened, suite: name, creating: false) else { return }
@@ -158,7 +158,7 @@ extension Container {
         {
             status.bytes = names.reduce(0) { $0 + ((try? directory.status(of: $1))?.size ?? 0) }
             // Opening a log without files would create its first one.
-            if !names.contains(where: { SegmentedLog.fileNumber($0) != nil }) { return status }
+            if !names.contains(where: { SegmentedLog.segmentNumber($0) != nil }) { return status }
         }
         do { try look(&status) } catch { status.fault = error }
         return status

@@ -61,18 +61,19 @@ final class ContainersInside {
     }
 
     private static let slash = UInt8(ascii: "/")
-    /// The held containers by their paths, relative to the directory.
-    private var held: [[UInt8]: ContainerHold] = [:]
+    /// The locks of the containers, by the containers' paths, relative to the directory.
+    private var locks: [[UInt8]: WholeContainerLock] = [:]
 
-    /// Holds all containers in a directory. Linear in the number of directories in it. System calls: openat2, getdents
-    /// for each directory; those of `ContainerHold` for each container
+    /// Locks all containers in a directory. Linear in the number of directories in it. System calls: openat2, getdents
+    /// for each directory; those of `WholeContainerLock` for each container
     init(_ name: [UInt8], in directory: borrowing FileDescriptor) throws(Obstacle) {
-        var held: [[UInt8]: ContainerHold] = [:]
-        try Self.each(name, in: directory) { (path, group) throws(Errno) in held[path] = try ContainerHold(group) }
-        self.held = held
+        var locks: [[UInt8]: WholeContainerLock] = [:]
+        try Self.each(name, in: directory) { (path, group) throws(Errno) in locks[path] = try WholeContainerLock(group)
+        }
+        self.locks = locks
     }
 
-    /// Holds all containers in an item. Errors: `lockTimedOut`, with the members; `notPermitted`.
+    /// Locks all containers in an item. Errors: `lockTimedOut`, with the members; `notPermitted`.
     convenience init(_ location: ItemLocation, of opened: OpenContainer, _ operation: String) throws(CoordinationError)
     {
         let directory = try translating(operation, item: printable(location.bytes)) { () throws(Errno) in
@@ -89,7 +90,7 @@ final class ContainersInside {
     /// searched. (A process that is about to open a container finds that it was moved.)
     func checkNoneCreated(_ name: [UInt8], in directory: borrowing FileDescriptor) throws(Obstacle) {
         try Self.each(name, in: directory) { (path, group) throws(Errno) in
-            if held[path] == nil, try ContainerHold.hasMember(group) { throw .busy }
+            if locks[path] == nil, try WholeContainerLock.hasMember(group) { throw .busy }
         }
     }
 
@@ -97,7 +98,7 @@ final class ContainersInside {
     static func checkNoneIsOpen(_ name: [UInt8], in directory: borrowing FileDescriptor) throws(Errno) {
         do throws(Obstacle) {
             try each(name, in: directory) { (_, group) throws(Errno) in
-                if try ContainerHold.hasMember(group) { throw .busy }
+                if try WholeContainerLock.hasMember(group) { throw .busy }
             }
         } catch {
             throw error.reason
@@ -148,7 +149,7 @@ final class ContainersInside {
     ) -> [CoordinationError.Holder] {
         for mark in ContainerMark.all {
             if let group = try? FileDescriptor.open(path + [slash] + mark, in: directory, [.reading, .directory]) {
-                return ContainerHold.members(group, item: printable(path))
+                return WholeContainerLock.members(group, item: printable(path))
             }
         }
         return []

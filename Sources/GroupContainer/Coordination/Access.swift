@@ -171,7 +171,7 @@ public final class Access {
         return granted?.handOver()
     }
 
-    var ground: Preconditions { Preconditions(container: container, lock: granted, deadline: deadline) }
+    var preconditions: Preconditions { Preconditions(container: container, lock: granted, deadline: deadline) }
 
     /// Makes one change. With `.durable`, its record is synchronized to the disk after the lock was released.
     func change(
@@ -180,7 +180,8 @@ public final class Access {
         hasChanged = true
         let position = try make(
             StagedChange(
-                by: container, purpose: purpose, durability, on: ground, leaving: { self.leftovers.append($0) },
+                by: container, purpose: purpose, durability, preconditions: preconditions,
+                leaving: { self.leftovers.append($0) },
                 keepingLock: handOver))
         if durability == .durable { durableThrough = position }
         return Generation(rawValue: position.sequence)

@@ -18,7 +18,7 @@ struct AccessRequest: Sendable {
         (container, purpose) = (coordinator.container, coordinator.label)
         (intents, operation) = (call.intents, call.operation)
         let tail = container.journal.log.tail()
-        start = LogPosition(file: tail.file, offset: tail.offset, sequence: 0, checksum: 0)
+        start = LogPosition(segment: tail.segment, offset: tail.offset, sequence: 0, checksum: 0)
     }
 
     /// The present location of each path, and the lock mode that each location needs.

@@ -11,7 +11,7 @@ struct TransactionAccess: ItemBackend {
     init(_ access: Access) {
         self.access = access
         transaction = TransactionChanges(
-            by: access.container, purpose: access.purpose, access.durability, on: access.ground)
+            by: access.container, purpose: access.purpose, access.durability, preconditions: access.preconditions)
     }
 
     private var container: OpenContainer { access.container }

@@ -167,7 +167,7 @@ public final class GroupDefaults: Sendable {
 
     /// A moment in the suite's history, as this process has read it.
     public struct Mark: Sendable {
-        fileprivate let file: Segment
+        fileprivate let segment: Segment
         fileprivate let offset: Int
     }
 
@@ -175,15 +175,16 @@ public final class GroupDefaults: Sendable {
     public var mark: Mark? {
         guard let store = try? store(creating: false) else { return nil }
         store.read { _ in }
-        let (file, offset) = store.mark
-        return Mark(file: file, offset: offset)
+        let (segment, offset) = store.mark
+        return Mark(segment: segment, offset: offset)
     }
 
     /// Returns whether anything was set since a moment. Costs one load; in a read-only container, as much as a read.
     public func hasChanged(since mark: Mark) -> Bool {
-        if mark.file.map.load64(mark.offset) != 0 { return true }
-        if mark.file.writableMap != nil { return false }
-        return self.mark.map { ($0.file.header.number, $0.offset) != (mark.file.header.number, mark.offset) } ?? false
+        if mark.segment.map.load64(mark.offset) != 0 { return true }
+        if mark.segment.writableMap != nil { return false }
+        return self.mark.map { ($0.segment.header.number, $0.offset) != (mark.segment.header.number, mark.offset) }
+            ?? false
     }
 }
 
@@ -201,7 +202,7 @@ extension CompactedLog<SuiteState> {
     func read<Answer>(_ look: (SuiteState) -> Answer) -> Answer {
         fold.withLock { fold in
             // A reader of a read-only container has to look anew each time.
-            if isReadOnly || fold.file.map.load64(fold.position.offset) != 0 { catchUpOrTell(&fold) }
+            if isReadOnly || fold.segment.map.load64(fold.position.offset) != 0 { catchUpOrTell(&fold) }
             return look(fold.state)
         }
     }

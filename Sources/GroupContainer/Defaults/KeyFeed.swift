@@ -79,7 +79,7 @@ struct KeyFeed: Feed {
         _ store: SuiteStore, in container: Container, keys: Set<String>?, since origin: ChangeOrigin
     ) throws(CoordinationError) {
         (self.store, self.keys, self.container) = (store, keys, container)
-        position = LogPosition(file: 0, offset: 0, sequence: 0, checksum: 0)
+        position = LogPosition(segment: 0, offset: 0, sequence: 0, checksum: 0)
         front = position
         switch origin {
         case .now: try beginAtEnd()
@@ -108,8 +108,8 @@ struct KeyFeed: Feed {
 
     /// Reads the state with which a compacted segment begins.
     private mutating func readCarried() throws(CoordinationError) {
-        guard let file = try translating(store.log.file(position.file)) else { return }
-        while position.offset < file.positionAfterPreamble.offset {
+        guard let segment = try translating(store.log.segment(position.segment)) else { return }
+        while position.offset < segment.positionAfterPreamble.offset {
             do throws(LogFailure) {
                 guard case .entry(let entry) = try store.log.knownStep(behind: position), entry.isControl else {
                     return
@@ -117,7 +117,7 @@ struct KeyFeed: Feed {
                 take(entry)
             } catch {
                 try passOver(error)
-                if file.cut != nil { return }
+                if segment.cut != nil { return }
             }
         }
     }
@@ -131,9 +131,9 @@ struct KeyFeed: Feed {
 
     private mutating func begin(at cursor: Cursor) throws(CoordinationError) -> Bool {
         guard let place = cursor.position(in: identity), try translating(store.log.contains(place)),
-            let file = try translating(store.log.file(place.file))
+            let segment = try translating(store.log.segment(place.segment))
         else { return false }
-        position = .start(of: file.header)
+        position = .start(of: segment.header)
         while position.offset < place.offset {
             do throws(LogFailure) {
                 guard case .entry(let entry) = try store.log.knownStep(behind: position) else { return false }
@@ -198,11 +198,11 @@ struct KeyFeed: Feed {
                 continue
             }
             switch step {
-            case .entry(let entry) where entry.isControl && entry.position.file != position.file:
+            case .entry(let entry) where entry.isControl && entry.position.segment != position.segment:
                 // The state that the new segment begins with contains only what was read up to the end of the segment
                 // before.
-                guard let file = try translating(store.log.file(entry.position.file)) else { continue }
-                position = file.positionAfterPreamble
+                guard let segment = try translating(store.log.segment(entry.position.segment)) else { continue }
+                position = segment.positionAfterPreamble
             case .entry(let entry): report(entry)
             case .end: return nil
             // The records in a gap are lost; only the values that are set now count.

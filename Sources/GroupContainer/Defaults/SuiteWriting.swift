@@ -41,7 +41,7 @@ extension CompactedLog<SuiteState> {
             $0.apply(steps, at: $1)
         }
         if place == nil {
-            attempt.noteLoss(by: memberTable.slot ?? 0, in: mark.file)
+            attempt.noteLoss(by: memberTable.slot ?? 0, in: mark.segment)
         } else {
             attempt.end()
             wake()

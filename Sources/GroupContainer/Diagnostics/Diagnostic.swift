@@ -17,7 +17,7 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
         public static let leadershipSuperseded = Code(rawValue: "leadershipSuperseded")
         /// This process cannot go on watching; it tries again, and so does every other process that follows.
         public static let leadershipFailed = Code(rawValue: "leadershipFailed")
-        /// Not everything can be watched: why, and what would mend it. The changes contain the same, as `degraded`.
+        /// Not everything can be watched: why, and what would repair it. The changes contain the same, as `degraded`.
         public static let watchingDegraded = Code(rawValue: "watchingDegraded")
         /// Everything is watched again.
         public static let watchingComplete = Code(rawValue: "watchingComplete")

@@ -52,7 +52,7 @@ struct ChangeFeed: Feed {
     }
 
     /// The place to begin again at in order to miss nothing. In the middle of a snapshot there is no such place.
-    var cursor: Cursor { listing == nil && !wantsSnapshot ? place : container.journal.nowhere }
+    var cursor: Cursor { listing == nil && !wantsSnapshot ? place : container.journal.invalidCursor }
 
     /// The place in the journal from which the reader goes on, whatever is left of a snapshot.
     var place: Cursor { container.journal.cursor(at: position) }
@@ -128,9 +128,9 @@ struct ChangeFeed: Feed {
         }
         let memberTable = container.memberTable
         let place = memberTable.map.load64(MemberTableLayout.degraded)
-        let marker = LogPosition(file: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
+        let marker = LogPosition(segment: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
         // A record that lies ahead will be read.
-        if place == 0 || (marker.file, marker.offset) >= (position.file, position.offset) { return }
+        if place == 0 || (marker.segment, marker.offset) >= (position.segment, position.offset) { return }
         guard container.hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term)) else { return }
         try? container.journal.read(from: marker) { record in
             if record.kind != .degraded { return false }
@@ -216,7 +216,7 @@ struct ChangeFeed: Feed {
     mutating func check() throws(CoordinationError) {
         try container.checkNotForked("follow")
         try presence.check(container, "follow")
-        following?.election.lookAfterLeader()
+        following?.election.checkLeader()
     }
 
     /// The marker that everything before its cursor was returned.
@@ -226,7 +226,8 @@ struct ChangeFeed: Feed {
 
     private mutating func nextPresent() -> Change? {
         while let (place, item) = listing?.next() {
-            let change = Change(present: place, item, sequence: self.place.sequence, cursor: container.journal.nowhere)
+            let change = Change(
+                present: place, item, sequence: self.place.sequence, cursor: container.journal.invalidCursor)
             if filter.wants(change) { return change }
         }
         return nil
@@ -255,7 +256,7 @@ extension Follower<Change> {
     /// A marker to hand on: complete up to `cursor`.
     public var bookmark: Change {
         let (cursor, place) = (feed.cursor, feed.place)
-        let sequence = cursor.isNowhere ? place.sequence : cursor.sequence
+        let sequence = cursor.isInvalid ? place.sequence : cursor.sequence
         return Change(.bookmark, sequence: sequence, cursor: cursor, time: wallNanoseconds())
     }
 }

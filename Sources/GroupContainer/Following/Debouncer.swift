@@ -80,7 +80,7 @@ struct Debouncer: Sendable {
     func place(end: Cursor) -> Cursor { entries.compactMap { $0?.begin }.reduce(end, Self.earlier) }
 
     private static func earlier(_ one: Cursor, _ other: Cursor) -> Cursor {
-        (other.sequence, other.file, other.offset) < (one.sequence, one.file, one.offset) ? other : one
+        (other.sequence, other.segment, other.offset) < (one.sequence, one.segment, one.offset) ? other : one
     }
 
     private static func sum(_ time: Int64, _ span: Int64) -> Int64 {

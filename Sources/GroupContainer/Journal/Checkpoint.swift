@@ -177,7 +177,7 @@ struct CheckpointHeader: Equatable, Sendable {
     /// one follows.
     var position: LogPosition
     /// The salt of the journal's segment at that position; that of another history differs.
-    var fileSalt: UInt64
+    var segmentSalt: UInt64
     /// The term of the latest leader.
     var newestTerm: UInt64
     /// Random for each checkpoint, so that the checksums of another one's entries do not fit.
@@ -197,7 +197,7 @@ struct CheckpointHeader: Equatable, Sendable {
         writer.write(UInt32(Self.size))
         writer.write(raw: container)
         for number in [
-            position.file, UInt64(position.offset), position.sequence, position.checksum, fileSalt, newestTerm,
+            position.segment, UInt64(position.offset), position.sequence, position.checksum, segmentSalt, newestTerm,
             UInt64(count), UInt64(byteCount), nonce, UInt64(bitPattern: made),
         ] { writer.write(number) }
         writer.write(SipHash(key: (nonce, 0)).hash(writer.bytes))
@@ -223,8 +223,8 @@ struct CheckpointHeader: Equatable, Sendable {
             else { throw CheckpointFault.damaged }
             let header = CheckpointHeader(
                 container: container,
-                position: LogPosition(file: numbers[0], offset: offset, sequence: numbers[2], checksum: numbers[3]),
-                fileSalt: numbers[4], newestTerm: numbers[5], nonce: numbers[8], made: Int64(bitPattern: numbers[9]))
+                position: LogPosition(segment: numbers[0], offset: offset, sequence: numbers[2], checksum: numbers[3]),
+                segmentSalt: numbers[4], newestTerm: numbers[5], nonce: numbers[8], made: Int64(bitPattern: numbers[9]))
             return (header, count, byteCount)
         } catch let fault as CheckpointFault {
             throw fault

@@ -75,10 +75,11 @@ struct CheckpointFile: Sendable {
     }
 
     func header(
-        at position: LogPosition, fileSalt: UInt64, newestTerm: UInt64
+        at position: LogPosition, segmentSalt: UInt64, newestTerm: UInt64
     ) -> CheckpointHeader {
         CheckpointHeader(
-            container: container, position: position, fileSalt: fileSalt, newestTerm: newestTerm, nonce: randomWord(),
+            container: container, position: position, segmentSalt: segmentSalt, newestTerm: newestTerm,
+            nonce: randomWord(),
             made: wallNanoseconds())
     }
 

@@ -11,7 +11,7 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
     /// The first eight bytes of the container's identifier.
     let container: UInt64
     /// The number of the segment.
-    let file: UInt32
+    let segment: UInt32
     /// The offset of the next record in that segment.
     let offset: UInt32
     /// The sequence number of the record before the cursor; sequence numbers count from 1.
@@ -21,18 +21,18 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
     private static let prefix = "g1-"
 
     /// Whether this cursor is valid in no journal, as that of a snapshot whose items were not all delivered.
-    package var isNowhere: Bool { file == 0 }
+    package var isInvalid: Bool { segment == 0 }
 
-    init(container: UInt64, file: UInt32, offset: UInt32, sequence: UInt64, checksum: UInt64) {
-        (self.container, self.file, self.offset, self.sequence, self.checksum) = (
-            container, file, offset, SequenceNumber(rawValue: sequence), checksum
+    init(container: UInt64, segment: UInt32, offset: UInt32, sequence: UInt64, checksum: UInt64) {
+        (self.container, self.segment, self.offset, self.sequence, self.checksum) = (
+            container, segment, offset, SequenceNumber(rawValue: sequence), checksum
         )
     }
 
     /// Makes the cursor of a position in a container's journal.
     init(_ position: LogPosition, in container: UInt64) {
         self.init(
-            container: container, file: UInt32(truncatingIfNeeded: position.file),
+            container: container, segment: UInt32(truncatingIfNeeded: position.segment),
             offset: UInt32(truncatingIfNeeded: position.offset), sequence: position.sequence,
             checksum: position.checksum)
     }
@@ -40,14 +40,15 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
     /// Returns the position; nil for another container's cursor.
     func position(in container: UInt64) -> LogPosition? {
         if self.container != container { return nil }
-        return LogPosition(file: UInt64(file), offset: Int(offset), sequence: sequence.rawValue, checksum: checksum)
+        return LogPosition(
+            segment: UInt64(segment), offset: Int(offset), sequence: sequence.rawValue, checksum: checksum)
     }
 
     /// The cursor as 67 characters without spaces, for a file, an option or an environment variable.
     public var description: String {
         var writer = ByteWriter()
         writer.write(container)
-        writer.write(file)
+        writer.write(segment)
         writer.write(offset)
         writer.write(sequence.rawValue)
         writer.write(checksum)
@@ -63,10 +64,10 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
         }
         var reader = ByteReader(bytes)
         guard bytes.count == 32, let container = try? reader.number(UInt64.self),
-            let file = try? reader.number(UInt32.self),
+            let segment = try? reader.number(UInt32.self),
             let offset = try? reader.number(UInt32.self), let sequence = try? reader.number(UInt64.self),
             let checksum = try? reader.number(UInt64.self)
         else { return nil }
-        self.init(container: container, file: file, offset: offset, sequence: sequence, checksum: checksum)
+        self.init(container: container, segment: segment, offset: offset, sequence: sequence, checksum: checksum)
     }
 }

@@ -149,15 +149,15 @@ extension MemberTable {
         let entry = MemberTableLayout.knownDirectory(hash.finished())
         let place = map.load64(entry)
         if place == 0 || map.load64(entry + 8) != Self.seal(hash, place) { return nil }
-        return LogPosition(file: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
+        return LogPosition(segment: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
     }
 
     func noteDirectory(_ location: ItemLocation, at position: LogPosition, key: SipHash) {
-        guard let own, position.file <= UInt64(UInt32.max), position.offset <= Int(UInt32.max) else { return }
+        guard let own, position.segment <= UInt64(UInt32.max), position.offset <= Int(UInt32.max) else { return }
         var hash = key.begin()
         for byte in location.bytes { hash.add(byte) }
         let entry = MemberTableLayout.knownDirectory(hash.finished())
-        let place = position.file << 32 | UInt64(position.offset)
+        let place = position.segment << 32 | UInt64(position.offset)
         own.map.store64(entry, place)
         own.map.store64(entry + 8, Self.seal(hash, place))
     }

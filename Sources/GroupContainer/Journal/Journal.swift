@@ -78,7 +78,7 @@ package final class Journal: Sendable {
     }
 
     /// A cursor that this journal never has: segments are numbered from 1.
-    var nowhere: Cursor { Cursor(container: container, file: 0, offset: 0, sequence: 0, checksum: 0) }
+    var invalidCursor: Cursor { Cursor(container: container, segment: 0, offset: 0, sequence: 0, checksum: 0) }
 
     /// Returns the position of a cursor; nil for a cursor of another history: another container, one restored from a
     /// backup, or a segment that is no longer kept.

@@ -19,15 +19,15 @@ public struct JournalRetention: Hashable, Sendable {
     }
 
     /// Returns which of the segments, given from the oldest on, may be dropped now.
-    func dropped(of files: [KeptSegment], now: Int64) -> [UInt64] {
-        var rest = files.reduce(0) { $0 + $1.size }
+    func dropped(of segments: [KeptSegment], now: Int64) -> [UInt64] {
+        var rest = segments.reduce(0) { $0 + $1.size }
         var dropped: [UInt64] = []
-        for file in files.dropLast() {
+        for segment in segments.dropLast() {
             // A clock that jumps makes segments stay longer, or go earlier; the newest always stays.
-            let isOld = file.ended.map { Duration.nanoseconds(now - max(0, min($0, now))) > age } ?? false
+            let isOld = segment.ended.map { Duration.nanoseconds(now - max(0, min($0, now))) > age } ?? false
             if rest <= size && !isOld { break }
-            rest -= file.size
-            dropped.append(file.number)
+            rest -= segment.size
+            dropped.append(segment.number)
         }
         return dropped
     }

@@ -34,13 +34,13 @@ struct JournalView: Sendable {
 
     private init(_ header: CheckpointHeader, _ treeIndex: TreeIndex, _ base: MappedCheckpoint?) {
         (self.treeIndex, self.base, newestTerm) = (treeIndex, base, header.newestTerm)
-        (position, fileSalt) = (header.position, header.fileSalt)
+        (position, segmentSalt) = (header.position, header.segmentSalt)
     }
 
     /// Makes an empty view at a position.
     init(beginningAt start: LogPosition) { position = start }
 
-    private var fileSalt: UInt64 = 0
+    private var segmentSalt: UInt64 = 0
 
     private static func begin(
         _ journal: Journal, _ read: () throws(CoordinationError) -> JournalView?
@@ -52,7 +52,7 @@ struct JournalView: Sendable {
                 // A checkpoint is not usable if it is of another history, or of a segment that is gone: the container
                 // was restored, or a newer checkpoint exists by now.
                 if let tree = try read(),
-                    try translating(journal.log.file(tree.position.file))?.header.salt == tree.fileSalt,
+                    try translating(journal.log.segment(tree.position.segment))?.header.salt == tree.segmentSalt,
                     try translating(journal.log.contains(tree.position))
                 {
                     journal.checkpointed.withLock { $0 = tree.position }
@@ -61,7 +61,7 @@ struct JournalView: Sendable {
             } catch {
                 fault = error
             }
-            if start.file == 1 && start.sequence == 0 { return JournalView(beginningAt: start) }
+            if start.segment == 1 && start.sequence == 0 { return JournalView(beginningAt: start) }
         }
         throw fault
             ?? CheckpointFile.damaged(
@@ -100,7 +100,7 @@ struct JournalView: Sendable {
         self = try JournalView(journal)
         if try catchUp(journal, to: place) { return }
         let start = try translating(journal.log.start())
-        if start.file != 1 || start.sequence != 0 { return nil }
+        if start.segment != 1 || start.sequence != 0 { return nil }
         self = JournalView(beginningAt: start)
         if try !catchUp(journal, to: place) { return nil }
     }
@@ -108,7 +108,7 @@ struct JournalView: Sendable {
     /// Reads the journal up to a position. Returns false if that is not after what was read already.
     mutating func catchUp(_ journal: Journal, to place: LogPosition) throws(CoordinationError) -> Bool {
         while position != place {
-            if (position.file, position.offset) >= (place.file, place.offset) { return false }
+            if (position.segment, position.offset) >= (place.segment, place.offset) { return false }
             switch try journal.step(behind: position) {
             case .entry(let entry):
                 position = entry.position

@@ -17,8 +17,8 @@ extension OpenContainer {
     func tendJournal() {
         if !journal.log.takeHasMadeSegment() || isReadOnly { return }
         _ = try? keepJournal { () throws(CoordinationError) in
-            let last = journal.checkpointed.withLock { $0?.file } ?? 0
-            if last >= journal.log.tail().file { return nil }
+            let last = journal.checkpointed.withLock { $0?.segment } ?? 0
+            if last >= journal.log.tail().segment { return nil }
             var tree = try JournalView(journal)
             try tree.catchUp(journal)
             return tree
@@ -36,17 +36,19 @@ extension OpenContainer {
 
     private func isCheckpointDue(for tree: JournalView) -> Bool {
         // No checkpoint is equivalent to a checkpoint of the beginning.
-        let last = journal.checkpointed.withLock { $0.map { ($0.file, $0.sequence) } ?? (1, 0) }
+        let last = journal.checkpointed.withLock { $0.map { ($0.segment, $0.sequence) } ?? (1, 0) }
         let place = tree.position
         if place.sequence >= last.1 &+ max(Self.checkpointInterval, UInt64(tree.treeIndex.items.count)) { return true }
         // Once for each segment, because the decision reads the first page of every segment.
         let isNew = journal.weighed.withLock { weighed in
-            defer { weighed = place.file }
-            return weighed != place.file
+            defer { weighed = place.segment }
+            return weighed != place.segment
         }
-        if place.file <= last.0 || !isNew { return false }
-        guard let files = try? journal.log.keptSegments() else { return false }
-        return format.retention.dropped(of: files, now: wallNanoseconds()).contains { $0 >= last.0 && $0 < place.file }
+        if place.segment <= last.0 || !isNew { return false }
+        guard let segments = try? journal.log.keptSegments() else { return false }
+        return format.retention.dropped(of: segments, now: wallNanoseconds()).contains {
+            $0 >= last.0 && $0 < place.segment
+        }
     }
 
     private func keepJournal(
@@ -86,7 +88,7 @@ extension OpenContainer {
             return false
         }
         try writeCheckpoint(tree)
-        dropFiles()
+        dropSegments()
         return true
     }
 
@@ -95,11 +97,11 @@ extension OpenContainer {
     func writeCheckpoint(_ tree: JournalView) throws(CoordinationError) {
         // Not at the end of a segment that another follows: that segment may be dropped.
         guard let place = try translating(journal.log.advance(tree.position))?.place,
-            let file = try translating(journal.log.file(place.file))
+            let segment = try translating(journal.log.segment(place.segment))
         else { return }
         try translating(journal.log.synchronize(through: place))
         let header = journal.checkpoint.header(
-            at: place, fileSalt: file.header.salt, newestTerm: tree.newestTerm)
+            at: place, segmentSalt: segment.header.salt, newestTerm: tree.newestTerm)
         try journal.checkpoint.replace(by: tree.treeIndex, header)
         journal.checkpointed.withLock { $0 = place }
         diagnostics.report(
@@ -109,14 +111,14 @@ extension OpenContainer {
 
     /// Drops segments that the checkpoint covers, and that no repair of a change has to read. The oldest first, each
     /// gone from the disk before the next, so that there is never a gap.
-    private func dropFiles() {
-        guard let checkpointed = journal.checkpointed.withLock({ $0 }), let files = try? journal.log.keptSegments()
+    private func dropSegments() {
+        guard let checkpointed = journal.checkpointed.withLock({ $0 }), let segments = try? journal.log.keptSegments()
         else {
             return
         }
-        let limit = min(checkpointed.file, oldestFileToBeLookedThrough() ?? .max)
+        let limit = min(checkpointed.segment, oldestSegmentToBeLookedThrough() ?? .max)
         var dropped: [UInt64] = []
-        for number in format.retention.dropped(of: files, now: wallNanoseconds()) where number < limit {
+        for number in format.retention.dropped(of: segments, now: wallNanoseconds()) where number < limit {
             guard journal.log.drop(number) else { break }
             dropped.append(number)
         }
@@ -128,30 +130,31 @@ extension OpenContainer {
     }
 
     /// Returns the oldest segment in which a repair of an in-flight operation would begin to look for its record.
-    private func oldestFileToBeLookedThrough() -> UInt64? {
+    private func oldestSegmentToBeLookedThrough() -> UInt64? {
         for slot in memberTable.slotsWithInFlight() where slot != memberTable.slot && !memberTable.isAlive(slot) {
             try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
         }
         let inFlight = memberTable.slotsWithInFlight().flatMap { memberTable.inFlight(of: $0) }
-        let notes = Set(
+        let recordNames = Set(
             inFlight.compactMap { change in
                 memberTable.member(at: change.slot).map {
                     StagingName.intentRecord(nonce: $0.nonce, entry: change.entry)
                 }
             })
-        var files: [UInt64] = []
+        var segments: [UInt64] = []
         for name in (try? directory.staging.entryNames()) ?? [] {
             let isManifest = name.count > 32 && name.dropFirst(32).elementsEqual(TransactionChanges.manifestSuffix)
-            guard isManifest || notes.contains(name),
+            guard isManifest || recordNames.contains(name),
                 let file = try? FileDescriptor.open(name, in: directory.staging, [.reading, .nonBlocking])
             else { continue }
             var start = [UInt8](repeating: 0, count: 64)
             guard (try? file.read(into: &start)) ?? 0 >= 32 else { continue }
             let number =
                 isManifest
-                ? TransactionManifest.journalFile(ofManifest: start) : IntentRecord.journalFile(ofNote: start)
-            if let number { files.append(number) }
+                ? TransactionManifest.journalSegment(ofManifest: start)
+                : IntentRecord.journalSegment(ofIntentRecord: start)
+            if let number { segments.append(number) }
         }
-        return files.min()
+        return segments.min()
     }
 }

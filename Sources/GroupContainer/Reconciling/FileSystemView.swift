@@ -9,14 +9,14 @@ protocol FileSystemView {
     /// Reads the journal to its end. Returns true if there were records of other processes.
     mutating func catchUp() throws(CoordinationError) -> Bool
     /// Returns the state of the item at a location; nil if there is none, or if a parent is not a directory.
-    mutating func found(_ location: ItemLocation) throws(CoordinationError) -> ItemState?
+    mutating func state(at location: ItemLocation) throws(CoordinationError) -> ItemState?
     /// Returns the hash of a file's content; nil if the file may not be read or is too large. Error: `notFound`, also
     /// if another file stands there
     mutating func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> UInt64?
     /// Returns whether the item was changed so recently that the next change might leave the same dates.
     mutating func isFresh(_ state: ItemState) -> Bool
     /// Returns whether another process holds one of the locations for writing, or has an in-flight operation on one of
-    /// them or within one of `directories`, which are about to go. To be called after `found`.
+    /// them or within one of `directories`, which are about to go. To be called after `state(at:)`.
     mutating func isBusy(_ locations: [ItemLocation], in directories: [ItemLocation]) throws(CoordinationError) -> Bool
     /// Appends a record exactly at the place up to which the journal was read. Returns false if another record stands
     /// there already.

@@ -19,7 +19,7 @@ final class LiveFileSystem {
     private var handle: LockFile.Handle?
     private var directories: [ItemLocation?: OpenDirectory] = [:]
     private static let openDirectories = 64
-    private var last: (location: ItemLocation?, directory: OpenDirectory)?
+    private var lastDirectory: (location: ItemLocation?, directory: OpenDirectory)?
     /// Whether no process held a lock for writing at the first check in this round; nil before that check.
     private var isUnlocked: Bool?
     /// The beginning of the round, by the wall clock, because it is compared with dates of files.
@@ -28,12 +28,12 @@ final class LiveFileSystem {
     /// Whether records were appended; then followers have to be woken.
     private var hasAppended = false
     /// The slot of the member whose in-flight operation was last found by `isBusy`.
-    private(set) var inTheWay: Int?
+    private(set) var busySlot: Int?
 
     /// The inotify queue; nil where directories are only compared.
     var queue: InotifyQueue?
     /// Directories that could not be watched, or not even listed.
-    var blind = WatchGaps()
+    var watchGaps = WatchGaps()
 
     init(_ container: OpenContainer, _ tree: JournalView, term: UInt64, under lock: HeldLock?) {
         (self.container, self.tree, self.term, self.lock) = (container, tree, term, lock)
@@ -42,24 +42,24 @@ final class LiveFileSystem {
     deinit { if let handle { container.lockFile.giveBackUnlocked(handle) } }
 
     /// Reads the journal up to its end. Takes time in proportion to the number of items.
-    func read() throws(CoordinationError) {
+    func load() throws(CoordinationError) {
         tree = try JournalView(container.journal)
         try tree.catchUp(container.journal)
     }
 
     func beginRound() {
         directories = [:]
-        last = nil
+        lastDirectory = nil
         isUnlocked = nil
         roundBegan = wallNanoseconds()
     }
 
     /// Returns the open directory that an item is in.
     private func directory(of location: ItemLocation) throws(Errno) -> OpenDirectory {
-        if let last, location.isEntry(of: last.location) { return last.directory }
+        if let lastDirectory, location.isEntry(of: lastDirectory.location) { return lastDirectory.directory }
         let parent = location.parent
         let directory = try open(parent)
-        last = (parent, directory)
+        lastDirectory = (parent, directory)
         return directory
     }
 
@@ -87,7 +87,7 @@ final class LiveFileSystem {
     }
 
     private func looks(like known: ItemState, _ location: ItemLocation) throws(CoordinationError) -> Bool {
-        guard let found = try found(location) else { return false }
+        guard let found = try state(at: location) else { return false }
         return known.looksLike(found) && !isFresh(found)
     }
 
@@ -109,7 +109,7 @@ extension LiveFileSystem: WatchedFileSystem {
         if tree.position == before { return false }
         // An open directory may have been removed, and another one made in its place: items must no longer be looked up
         // in the old one.
-        (directories, last) = ([:], nil)
+        (directories, lastDirectory) = ([:], nil)
         return true
     }
 
@@ -119,7 +119,7 @@ extension LiveFileSystem: WatchedFileSystem {
         return isAppended
     }
 
-    func found(_ location: ItemLocation) throws(CoordinationError) -> ItemState? {
+    func state(at location: ItemLocation) throws(CoordinationError) -> ItemState? {
         do throws(Errno) {
             return try directory(of: location).descriptor.statusIfPresent(of: location.name).map {
                 ItemState($0, contentHash: nil)
@@ -162,17 +162,17 @@ extension LiveFileSystem: WatchedFileSystem {
         // The member table has to be read after the disk, which the caller read before this call.
         SharedMap.fence()
         if !container.memberTable.hasInFlight { return false }
-        let blocks = uncovered.map { LockRange($0, key: container.hashKey).start }
+        let rangeStarts = uncovered.map { LockRange($0, key: container.hashKey).start }
         let subtrees = directories.map { LockRange($0, key: container.hashKey).subtree }
         var isUnfinished = false
         for slot in container.memberTable.slotsWithInFlight() {
             for change in container.memberTable.inFlight(of: slot) {
-                let start = Int64(bitPattern: change.block)
-                let isOfOne = change.block == MemberTable.everyItem || blocks.contains(start)
+                let start = Int64(bitPattern: change.rangeStart)
+                let isOfOne = change.rangeStart == MemberTable.everyItem || rangeStarts.contains(start)
                 let isInside = subtrees.contains { $0.contains(LockRange(start: start, length: 1)) }
                 if !isOfOne && !isInside { continue }
                 if container.memberTable.isAlive(slot) {
-                    inTheWay = slot
+                    busySlot = slot
                     return true
                 }
                 // An operation that a dead member left within one of `directories` is not repaired here: its record is
@@ -232,12 +232,12 @@ extension LiveFileSystem: WatchedFileSystem {
                 let state = try open.descriptor.statusIfPresent(of: name).map { ItemState($0, contentHash: nil) }
                 listing.entries.append((name, state))
             }
-            blind.noteListed(directory, isWatched: watch != nil)
+            watchGaps.noteListed(directory, isWatched: watch != nil)
             return listing
         } catch {
             if error == .noSuchEntry || error == .notADirectory || error == .tooManyLinks { return nil }
             if error == .accessDenied {
-                blind.note(directory, .unreadable)
+                watchGaps.note(directory, .unreadable)
                 return nil
             }
             throw CoordinationError(error, operation: "watch", item: directory.map { printable($0.bytes) } ?? ".")
@@ -284,7 +284,7 @@ extension LiveFileSystem: WatchedFileSystem {
         } catch {
             // The user's limit of watches is reached. The directory is still listed, now and periodically.
             if error != .noSpace { throw error }
-            blind.note(directory, .noWatchLeft)
+            watchGaps.note(directory, .noWatchLeft)
             return nil
         }
     }

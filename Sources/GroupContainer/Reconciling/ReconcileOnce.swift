@@ -36,7 +36,7 @@ final class ReconcileOnce {
     }
 
     private func isBusy(_ location: ItemLocation, _ operation: String) -> CoordinationError {
-        let member = treeWatcher.reconciler.view.inTheWay.flatMap(container.memberTable.member(at:))
+        let member = treeWatcher.reconciler.view.busySlot.flatMap(container.memberTable.member(at:))
         let process = member.map { "\($0.process.description) (\($0.purpose))" } ?? "another process"
         return CoordinationError(
             .lockTimedOut, operation: operation, item: printable(location.bytes),

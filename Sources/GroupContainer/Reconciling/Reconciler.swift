@@ -100,7 +100,7 @@ struct Reconciler<View: FileSystemView> {
             if view.isSuperseded { return outcome }
             let looked = stamp
             let known = view.treeIndex[location]
-            let found = try view.found(location)
+            let found = try view.state(at: location)
             if found == nil {
                 vanished.append((location, why))
                 if known != nil && !recordsRemoval { return .gone }
@@ -196,7 +196,7 @@ struct Reconciler<View: FileSystemView> {
             if try reconcile(inner, .comparison, recordsRemoval: true) == .wrote { wrote = true }
         }
         let isLeft = !view.treeIndex.below(location).isEmpty
-        if isLeft, try view.found(location) == nil {
+        if isLeft, try view.state(at: location) == nil {
             postpone(location, .removal)
             return wrote
         }
@@ -210,7 +210,7 @@ struct Reconciler<View: FileSystemView> {
         try removeAll({ [location] + $0.treeIndex.below(location).reversed() }) {
             (reconciler, gone) throws(CoordinationError) in
             if reconciler.view.treeIndex[location] == nil { return false }
-            if try reconciler.view.found(location)?.inode != inode { return false }
+            if try reconciler.view.state(at: location)?.inode != inode { return false }
             return try !reconciler.view.isBusy([location, gone], in: reconciler.directory(gone))
         }
     }
@@ -251,7 +251,7 @@ struct Reconciler<View: FileSystemView> {
     mutating func noteStrangeDirectory(
         around places: [ItemLocation], _ directory: ItemLocation?
     ) throws(CoordinationError) {
-        guard let directory, let there = try view.found(directory), view.treeIndex[directory]?.inode != there.inode
+        guard let directory, let there = try view.state(at: directory), view.treeIndex[directory]?.inode != there.inode
         else {
             return
         }
@@ -282,7 +282,7 @@ struct Reconciler<View: FileSystemView> {
         var wrote = false
         // What stands in the new directory is compared when it is listed: an item there that is written without pause
         // would keep this loop running.
-        for inner in view.treeIndex.below(directory) where try view.found(inner) == nil {
+        for inner in view.treeIndex.below(directory) where try view.state(at: inner) == nil {
             if try reconcile(inner, .comparison, recordsRemoval: true) == .wrote { wrote = true }
         }
         return wrote

@@ -87,14 +87,14 @@ extension Reconciler {
             if let replaced = takePassing(arrival.goal), replaced != source {
                 rest(place(of: replaced), .removal)
             }
-            if let state = try view.found(arrival.goal) {
+            if let state = try view.state(at: arrival.goal) {
                 if let inode = arrival.inode, inode != state.inode || goals[inode] != nil { continue }
                 goals[state.inode] = Goal(
                     arrival: arrival, state: state, version: version, number: number, origin: origin)
             } else if taken.isRemoved(arrival.goal) {
                 rest(origin, .removal)
             } else if arrival.inode == nil, view.treeIndex[arrival.goal] == nil, let known = view.treeIndex[origin],
-                try view.found(origin)?.inode != known.inode
+                try view.state(at: origin)?.inode != known.inode
             {
                 // The item has moved on from there; an event that is still to be read reports where.
                 passing[arrival.goal] = Source(location: origin, inode: known.inode)
@@ -137,7 +137,7 @@ extension Reconciler {
             try catchUp()
             if view.isSuperseded { return wrote }
             let looked = stamp
-            if version != goal.version { known = try view.found(place) }
+            if version != goal.version { known = try view.state(at: place) }
             guard let state = known, let origin = self.origin(of: goal, state, taken), origin != place,
                 !place.isBelow(origin), view.treeIndex[origin]?.type == state.type
             else { return wrote }
@@ -150,11 +150,11 @@ extension Reconciler {
             }
             // The origin is another name (hard link) of the same file. (The kernel reports no rename between two names
             // of a file.)
-            if origin != goal.arrival.origin, try view.found(origin)?.inode == state.inode { return wrote }
+            if origin != goal.arrival.origin, try view.state(at: origin)?.inode == state.inode { return wrote }
             var isExchange = false
             if let occupant = view.treeIndex[place], occupant.inode != state.inode {
                 let wasHere = view.treeIndex.place(ofInode: occupant.inode) == place
-                if wasHere, try view.found(origin)?.inode == occupant.inode {
+                if wasHere, try view.state(at: origin)?.inode == occupant.inode {
                     isExchange = true
                 } else if wasHere, let other = goals[occupant.inode], other.arrival.goal != place {
                     isExchange = visited.contains(other.arrival.goal)
@@ -179,7 +179,7 @@ extension Reconciler {
                 postpone(origin, .comparison)
                 return wrote
             }
-            let other = isExchange ? try view.found(origin) : nil
+            let other = isExchange ? try view.state(at: origin) : nil
             if isExchange && other == nil { return wrote }
             guard let record = moveRecord(to: place, state, from: origin, exchanging: other) else { return wrote }
             guard try append(record) else { continue }
@@ -220,7 +220,7 @@ extension Reconciler {
         of location: ItemLocation, _ found: ItemState?
     ) throws(CoordinationError) -> ItemLocation? {
         guard let found, let origin = view.treeIndex.place(ofInode: found.inode), let known = view.treeIndex[origin],
-            ExternalChange.isMove(of: known, to: found), try view.found(origin) == nil
+            ExternalChange.isMove(of: known, to: found), try view.state(at: origin) == nil
         else { return nil }
         return origin
     }

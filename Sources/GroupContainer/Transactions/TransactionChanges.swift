@@ -15,11 +15,13 @@ final class TransactionChanges {
     let purpose: String
     let durability: Durability
     let operation: [UInt8]
-    let ground: Preconditions
+    let preconditions: Preconditions
     private(set) var steps = TransactionSteps()
 
-    init(by container: OpenContainer, purpose: String, _ durability: Durability, on ground: Preconditions) {
-        (self.container, self.purpose, self.durability, self.ground) = (container, purpose, durability, ground)
+    init(by container: OpenContainer, purpose: String, _ durability: Durability, preconditions: Preconditions) {
+        (self.container, self.purpose, self.durability, self.preconditions) = (
+            container, purpose, durability, preconditions
+        )
         operation = container.memberTable.makeOperation()
     }
 
@@ -141,7 +143,7 @@ extension TransactionChanges {
     /// Returns the manifest's content: the files in staging, and their destinations in order.
     func describe() throws(CoordinationError) -> TransactionManifest {
         var manifest = TransactionManifest(
-            isDurable: durability == .durable, journalFile: 0, journalOffset: 0, steps: [],
+            isDurable: durability == .durable, journalSegment: 0, journalOffset: 0, steps: [],
             record: ChangeRecord(
                 transaction: [], operation: operation, processIdentifier: processIdentifier(),
                 purpose: Array(purpose.utf8), time: wallNanoseconds()))
@@ -167,7 +169,7 @@ extension TransactionChanges {
                 TransactionManifest.Step(number: UInt32(step.number), inode: inode, replaces: replaces))
         }
         let tail = container.journal.log.tail()
-        (manifest.journalFile, manifest.journalOffset) = (tail.file, UInt64(tail.offset))
+        (manifest.journalSegment, manifest.journalOffset) = (tail.segment, UInt64(tail.offset))
         return manifest
     }
 
@@ -229,25 +231,25 @@ extension TransactionSteps.Standing {
 
 extension TransactionChanges {
     /// Returns the preconditions of a transaction, except those that its own steps fulfill.
-    func footings(of parts: [ChangePart]) throws(CoordinationError) -> [Precondition] {
-        var footings: [Precondition] = []
+    func preconditions(of parts: [ChangePart]) throws(CoordinationError) -> [Precondition] {
+        var preconditions: [Precondition] = []
         for (step, part) in zip(steps.inOrder, parts) {
             let location = step.location
             if part.kind != .removed, let directory = location.parent, !steps.isWithinNew(location) {
-                footings.append(.directory(directory))
+                preconditions.append(.directory(directory))
             }
             switch part.kind {
-            case .removed, .touched: footings += try standing(location, keepsContent: part.kind == .touched)
+            case .removed, .touched: preconditions += try standing(location, keepsContent: part.kind == .touched)
             case .moved:
                 if let state = part.state, let origin = part.from.flatMap({ try? ItemLocation($0) }) {
-                    footings.append(.item(origin, state))
+                    preconditions.append(.item(origin, state))
                 }
-                footings +=
+                preconditions +=
                     step.before == nil ? [.vacancy(location)] : try standing(location, keepsContent: false)
             default: break
             }
         }
-        return footings
+        return preconditions
     }
 
     private func standing(_ location: ItemLocation, keepsContent: Bool) throws(CoordinationError) -> [Precondition] {

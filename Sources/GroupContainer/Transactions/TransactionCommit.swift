@@ -35,7 +35,7 @@ extension TransactionChanges {
             inside = try holdContainers()
             content = try describe()
             try translating(container.journal.log.ensureRoom(forBodyOf: content.record.encoded().count))
-            try ground.lay(footings(of: content.record.parts), "transaction")
+            try preconditions.ensure(preconditions(of: content.record.parts), "transaction")
         } catch {
             discard()
             throw error
@@ -115,7 +115,7 @@ extension TransactionChanges {
                 remedy: .init(
                     .makeFewerRequests, "nothing was changed; wait until some of them are done, and try again"))
         }
-        container.memberTable.announce(entry, block: MemberTable.everyItem, operation: operation)
+        container.memberTable.announce(entry, rangeStart: MemberTable.everyItem, operation: operation)
         let directory = container.directory
         do throws(Errno) {
             try directory.staging.rename(newManifest, to: manifest, in: directory.staging, replacing: false)

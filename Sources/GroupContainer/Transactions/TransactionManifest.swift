@@ -18,7 +18,7 @@ struct TransactionManifest: Equatable, Sendable {
     /// Whether all files that the manifest names were on the disk before the manifest.
     var isDurable: Bool
     /// The journal's end before the transaction.
-    var journalFile: UInt64
+    var journalSegment: UInt64
     var journalOffset: UInt64
     var steps: [Step]
     /// The transaction's record, with as many parts as there are steps.
@@ -27,7 +27,7 @@ struct TransactionManifest: Equatable, Sendable {
     private static let magic = Array("GROUPTX1".utf8)
 
     /// Returns the journal's segment in which to look for the record, as for an intent record.
-    static func journalFile(ofManifest bytes: [UInt8]) -> UInt64? {
+    static func journalSegment(ofManifest bytes: [UInt8]) -> UInt64? {
         var reader = ByteReader(bytes)
         return (try? reader.raw(8)) == magic ? try? reader.number() : nil
     }
@@ -38,7 +38,7 @@ struct TransactionManifest: Equatable, Sendable {
     func encoded() -> [UInt8] {
         var writer = ByteWriter()
         writer.write(raw: Self.magic)
-        writer.write(journalFile)
+        writer.write(journalSegment)
         writer.write(journalOffset)
         writer.write(UInt32(isDurable ? 1 : 0))
         writer.write(UInt32(truncatingIfNeeded: steps.count))
@@ -66,7 +66,7 @@ struct TransactionManifest: Equatable, Sendable {
     private init(body: [UInt8]) throws {
         var reader = ByteReader(body)
         guard try reader.raw(8) == Self.magic else { throw ChangeRecord.Fault.unknown }
-        journalFile = try reader.number()
+        journalSegment = try reader.number()
         journalOffset = try reader.number()
         isDurable = try reader.number(UInt32.self) & 1 == 1
         let count: UInt32 = try reader.number()
@@ -80,9 +80,9 @@ struct TransactionManifest: Equatable, Sendable {
     }
 
     init(
-        isDurable: Bool, journalFile: UInt64, journalOffset: UInt64, steps: [Step], record: ChangeRecord
+        isDurable: Bool, journalSegment: UInt64, journalOffset: UInt64, steps: [Step], record: ChangeRecord
     ) {
-        (self.isDurable, self.journalFile, self.journalOffset) = (isDurable, journalFile, journalOffset)
+        (self.isDurable, self.journalSegment, self.journalOffset) = (isDurable, journalSegment, journalOffset)
         (self.steps, self.record) = (steps, record)
     }
 }

@@ -75,7 +75,7 @@ extension OpenContainer {
 
     private func isRecorded(_ operation: [UInt8], _ manifest: TransactionManifest) throws(CoordinationError) -> Bool {
         let start = LogPosition(
-            file: manifest.journalFile, offset: Int(clamping: manifest.journalOffset), sequence: 0, checksum: 0)
+            segment: manifest.journalSegment, offset: Int(clamping: manifest.journalOffset), sequence: 0, checksum: 0)
         return try journal.contains(operation: operation, from: start)
     }
 }

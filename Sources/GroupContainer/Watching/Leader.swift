@@ -38,7 +38,7 @@ final class Leader {
         let nothing = JournalView(beginningAt: try translating(container.journal.log.start()))
         view = LiveFileSystem(container, nothing, term: term, under: nil)
         view.queue = queue
-        if queue == nil { view.blind.note(nil, .noInstanceLeft) }
+        if queue == nil { view.watchGaps.note(nil, .noInstanceLeft) }
         treeWatcher = TreeWatcher(view)
     }
 
@@ -59,7 +59,7 @@ final class Leader {
         watchEverything()
         container.memberTable.raise(MemberTableLayout.watchTerm, to: term)
         wakeAll()
-        try view.read()
+        try view.load()
         compareEverything()
     }
 
@@ -144,7 +144,7 @@ final class Leader {
         guard treeWatcher.comparison.isOver, let began = comparisonBegan else { return }
         comparisonBegan = nil
         let now = monotonicNanoseconds()
-        nextComparison = view.blind.needsComparing ? now + max(Self.comparing, (now - began) * 10) : .max
+        nextComparison = view.watchGaps.needsComparing ? now + max(Self.comparing, (now - began) * 10) : .max
         if isReady { return }
         isReady = true
         for (location, item) in view.treeIndex.items where item.state.type == .file && item.state.contentHash == nil {
@@ -181,7 +181,7 @@ final class Leader {
     }
 
     private func reportWatchGaps() {
-        while let news = view.blind.take() {
+        while let news = view.watchGaps.take() {
             let (path, reason) = WatchGapCause.text(news)
             container.diagnostics.report(
                 reason.isEmpty ? .watchingComplete : .watchingDegraded, item: path.isEmpty ? nil : printable(path),
@@ -189,9 +189,9 @@ final class Leader {
             let record = ChangeRecord(
                 .degraded, path: path, state: nil, isCoordinated: false, processIdentifier: processIdentifier(),
                 purpose: Array(reason.utf8), time: wallNanoseconds(), term: term)
-            let (file, offset) = container.journal.log.tail()
+            let (segment, offset) = container.journal.log.tail()
             guard (try? container.journal.append(record)) != nil else { continue }
-            let place = UInt64(UInt32(truncatingIfNeeded: file)) << 32 | UInt64(UInt32(truncatingIfNeeded: offset))
+            let place = UInt64(UInt32(truncatingIfNeeded: segment)) << 32 | UInt64(UInt32(truncatingIfNeeded: offset))
             container.memberTable.set(MemberTableLayout.degraded, to: reason.isEmpty ? 0 : place, of: term)
             container.memberTable.wake(MemberTable.journalWord)
         }

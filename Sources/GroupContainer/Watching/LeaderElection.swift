@@ -148,7 +148,7 @@ final class LeaderElection: Sendable {
 
     /// Probes the leader, and opens the next term if the leader does not reply. Called by followers periodically;
     /// mostly a few loads.
-    func lookAfterLeader() {
+    func checkLeader() {
         let now = monotonicNanoseconds()
         let map = container.memberTable.map
         let advice = probe.withLock { probe in

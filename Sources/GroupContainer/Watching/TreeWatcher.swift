@@ -121,11 +121,11 @@ struct TreeWatcher<View: WatchedFileSystem> {
         _ half: RenamePairs.Half, to goal: ItemLocation
     ) throws(CoordinationError) -> Bool {
         guard let directory = half.directory else { return false }
-        let found = try reconciler.view.found(goal)
+        let found = try reconciler.view.state(at: goal)
         if found?.inode != directory.inode {
             // The event was about another directory, which stood there before this one was found there: the kernel
             // reports an exchange as two renames, one after the other.
-            if try reconciler.view.found(half.origin)?.inode == directory.inode {
+            if try reconciler.view.state(at: half.origin)?.inode == directory.inode {
                 watches.attach(directory, at: half.origin)
                 return false
             }

@@ -14,46 +14,46 @@ struct WatchGaps: Equatable, Sendable {
 
     /// A report about watch gaps.
     enum News: Equatable, Sendable {
-        case blind(ItemLocation?, Reason)
+        case gap(ItemLocation?, Reason)
         /// Everything is watched again.
-        case sighted
+        case complete
     }
 
-    private var spots: [ItemLocation?: Reason] = [:]
+    private var reasons: [ItemLocation?: Reason] = [:]
     private var unreported: [News] = []
     /// Limits are reported once, not for each directory.
-    private var toldLimit = false
+    private var hasReportedLimit = false
 
     /// Whether the tree is to be compared periodically. A directory that may not be entered could not be compared
     /// either.
-    var needsComparing: Bool { spots.values.contains { $0 != .unreadable } }
+    var needsComparing: Bool { reasons.values.contains { $0 != .unreadable } }
 
     mutating func note(_ directory: ItemLocation?, _ reason: Reason) {
-        if spots.updateValue(reason, forKey: directory) == reason { return }
+        if reasons.updateValue(reason, forKey: directory) == reason { return }
         if reason != .unreadable {
-            if toldLimit { return }
-            toldLimit = true
+            if hasReportedLimit { return }
+            hasReportedLimit = true
         }
-        unreported.append(.blind(directory, reason))
+        unreported.append(.gap(directory, reason))
     }
 
     /// Notes that a directory was listed, and perhaps watched.
     mutating func noteListed(_ directory: ItemLocation?, isWatched: Bool) {
-        guard let reason = spots[directory], isWatched || reason == .unreadable else { return }
-        spots[directory] = nil
-        if !spots.isEmpty { return }
-        toldLimit = false
-        unreported.append(.sighted)
+        guard let reason = reasons[directory], isWatched || reason == .unreadable else { return }
+        reasons[directory] = nil
+        if !reasons.isEmpty { return }
+        hasReportedLimit = false
+        unreported.append(.complete)
     }
 
     mutating func take() -> News? { unreported.isEmpty ? nil : unreported.removeFirst() }
 }
 
-/// The text about why watching is incomplete, and what would mend it.
+/// The text about why watching is incomplete, and what would repair it.
 enum WatchGapCause {
     /// Returns the directory (empty: the container) and the reason; an empty reason if everything is watched again.
     static func text(_ news: WatchGaps.News) -> (path: [UInt8], reason: String) {
-        guard case .blind(let directory, let reason) = news else { return ([], "") }
+        guard case .gap(let directory, let reason) = news else { return ([], "") }
         let path = directory?.bytes ?? []
         switch reason {
         case .unreadable:

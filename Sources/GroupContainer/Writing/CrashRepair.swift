@@ -39,9 +39,9 @@ extension OpenContainer {
     }
 
     private func concerns(_ change: MemberTable.InFlightOperation, _ plan: LockPlan) -> Bool {
-        change.block == MemberTable.everyItem
+        change.rangeStart == MemberTable.everyItem
             || plan.parts.contains {
-                $0.range.contains(LockRange(start: Int64(bitPattern: change.block), length: 1))
+                $0.range.contains(LockRange(start: Int64(bitPattern: change.rangeStart), length: 1))
             }
     }
 
@@ -50,8 +50,9 @@ extension OpenContainer {
     /// nothing.
     private func isEnding(_ slot: Int, holding plan: LockPlan) -> Bool {
         let inFlight = memberTable.inFlight(of: slot)
-        if inFlight.contains(where: { $0.block != MemberTable.everyItem && concerns($0, plan) }) { return true }
-        guard inFlight.contains(where: { $0.block == MemberTable.everyItem }), let member = memberTable.member(at: slot)
+        if inFlight.contains(where: { $0.rangeStart != MemberTable.everyItem && concerns($0, plan) }) { return true }
+        guard inFlight.contains(where: { $0.rangeStart == MemberTable.everyItem }),
+            let member = memberTable.member(at: slot)
         else {
             return false
         }
@@ -130,10 +131,10 @@ extension OpenContainer {
     private func finish(_ change: MemberTable.InFlightOperation, nonce: UInt64) throws(CoordinationError) {
         if try finishTransaction(change.operation) { return }
         let staged = StagingName.of(change.operation)
-        let note = StagingName.intentRecord(nonce: nonce, entry: change.entry)
+        let recordName = StagingName.intentRecord(nonce: nonce, entry: change.entry)
         let content = try translating("repair", item: ".group/staging") { () throws(Errno) -> [UInt8]? in
             do throws(Errno) {
-                return try FileDescriptor.content(of: note, in: directory.staging, limit: IntentRecord.largest)
+                return try FileDescriptor.content(of: recordName, in: directory.staging, limit: IntentRecord.largest)
             } catch {
                 // The intent record was removed: by a repairer that was killed afterwards, or because the change had
                 // its record.
@@ -153,7 +154,7 @@ extension OpenContainer {
                 staged: inStaging?.inode, place: place.map { ItemState($0, contentHash: nil) }, origin: origin?.inode)
         else { return }
         let start = LogPosition(
-            file: operation.journalFile, offset: Int(clamping: operation.journalOffset), sequence: 0, checksum: 0)
+            segment: operation.journalSegment, offset: Int(clamping: operation.journalOffset), sequence: 0, checksum: 0)
         if try journal.contains(operation: change.operation, from: start) { return }
         var record = operation.change
         if operation.way != .intoStaging {

@@ -21,7 +21,7 @@ struct IntentRecord: Equatable, Sendable {
     var way: Way
     var inode: UInt64
     /// The journal's end before the change.
-    var journalFile: UInt64
+    var journalSegment: UInt64
     var journalOffset: UInt64
     var change: ChangeRecord
 
@@ -38,7 +38,7 @@ struct IntentRecord: Equatable, Sendable {
 
     /// Returns the number of the journal's segment in which to look for the record, from an intent record's first
     /// bytes; nil for a file that was cut short.
-    static func journalFile(ofNote bytes: [UInt8]) -> UInt64? {
+    static func journalSegment(ofIntentRecord bytes: [UInt8]) -> UInt64? {
         var reader = ByteReader(bytes)
         guard (try? reader.raw(8)) == magic, (try? reader.raw(24)) != nil else { return nil }
         return try? reader.number()
@@ -58,7 +58,7 @@ struct IntentRecord: Equatable, Sendable {
         writer.write(UInt64(Self.headSize + body.count))
         writer.write(UInt64(way.rawValue))
         writer.write(inode)
-        writer.write(journalFile)
+        writer.write(journalSegment)
         writer.write(journalOffset)
         writer.write(raw: body)
         writer.write(SipHash(key: (0, 0)).hash(writer.bytes))
@@ -80,15 +80,15 @@ struct IntentRecord: Equatable, Sendable {
         var reader = ByteReader(body)
         guard (try? reader.raw(16)) != nil, let number = try? reader.number(UInt64.self),
             let way = UInt8(exactly: number).flatMap(Way.init), let inode = try? reader.number(UInt64.self),
-            let file = try? reader.number(UInt64.self), let offset = try? reader.number(UInt64.self),
+            let segment = try? reader.number(UInt64.self), let offset = try? reader.number(UInt64.self),
             let rest = try? reader.raw(reader.remaining), let change = try? ChangeRecord(decoding: rest)
         else { return nil }
-        (self.way, self.inode, journalFile, journalOffset, self.change) = (way, inode, file, offset, change)
+        (self.way, self.inode, journalSegment, journalOffset, self.change) = (way, inode, segment, offset, change)
     }
 
-    init(way: Way, inode: UInt64, journalFile: UInt64, journalOffset: UInt64, change: ChangeRecord) {
+    init(way: Way, inode: UInt64, journalSegment: UInt64, journalOffset: UInt64, change: ChangeRecord) {
         (self.way, self.inode, self.change) = (way, inode, change)
-        (self.journalFile, self.journalOffset) = (journalFile, journalOffset)
+        (self.journalSegment, self.journalOffset) = (journalSegment, journalOffset)
     }
 }
 

@@ -44,9 +44,9 @@ struct Preconditions {
     /// loads where all are met. Call this right before the operation is announced: after that no process records that a
     /// directory around the item is gone. Errors: `damaged`; `lockTimedOut` where another process has an in-flight
     /// operation on one of these items without a record
-    func lay(_ footings: [Precondition], _ operation: String) throws(CoordinationError) {
+    func ensure(_ preconditions: [Precondition], _ operation: String) throws(CoordinationError) {
         var missing: [Precondition] = []
-        for footing in footings where try !isMet(footing) { missing.append(footing) }
+        for precondition in preconditions where try !isMet(precondition) { missing.append(precondition) }
         if missing.isEmpty { return }
         let reconcileOnce = try ReconcileOnce(container, under: lock)
         for location in missing.map(\.location) {
@@ -59,8 +59,8 @@ struct Preconditions {
         _ = try reconcileOnce.work(for: operation, until: deadline)
     }
 
-    private func isMet(_ footing: Precondition) throws(CoordinationError) -> Bool {
-        if case .directory(let location) = footing { return try container.recordsDirectory(at: location) }
-        return footing.isMet(by: try container.recordedState(at: footing.location).state)
+    private func isMet(_ precondition: Precondition) throws(CoordinationError) -> Bool {
+        if case .directory(let location) = precondition { return try container.recordsDirectory(at: location) }
+        return precondition.isMet(by: try container.recordedState(at: precondition.location).state)
     }
 }

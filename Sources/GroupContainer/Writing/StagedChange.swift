@@ -15,7 +15,7 @@ struct StagedChange {
     let purpose: String
     let durability: Durability
     let operation: [UInt8]
-    private let ground: Preconditions
+    private let preconditions: Preconditions
     /// Receives the staging name of a removed item, once it may be deleted.
     private let leave: ([UInt8]) -> Void
     /// Takes the lock over, for a change that happened and has no record yet: no other process may get the lock before
@@ -23,11 +23,11 @@ struct StagedChange {
     private let keepLock: () -> HeldLock?
 
     init(
-        by container: OpenContainer, purpose: String, _ durability: Durability, on ground: Preconditions,
+        by container: OpenContainer, purpose: String, _ durability: Durability, preconditions: Preconditions,
         leaving leave: @escaping ([UInt8]) -> Void, keepingLock keepLock: @escaping () -> HeldLock?
     ) {
         (self.container, self.purpose, self.durability) = (container, purpose, durability)
-        (self.ground, self.leave, self.keepLock) = (ground, leave, keepLock)
+        (self.preconditions, self.leave, self.keepLock) = (preconditions, leave, keepLock)
         operation = container.memberTable.makeOperation()
     }
 
@@ -82,15 +82,15 @@ struct StagedChange {
         let ends = try prepare(step, record, entry, &reserve)
         defer { if let reserve { container.giveBackReserve(reserve, entry) } }
         do throws(CoordinationError) {
-            try ground.lay(step.footings, step.operation)
+            try preconditions.ensure(step.preconditions, step.operation)
         } catch {
             container.memberTable.clearInFlight(entry)
             discard(step)
             throw error
         }
-        let block = step.concernsOneItem ? LockRange(step.location, key: container.hashKey).start : nil
+        let rangeStart = step.concernsOneItem ? LockRange(step.location, key: container.hashKey).start : nil
         container.memberTable.announce(
-            entry, block: block.map(UInt64.init(bitPattern:)) ?? MemberTable.everyItem, operation: operation)
+            entry, rangeStart: rangeStart.map(UInt64.init(bitPattern:)) ?? MemberTable.everyItem, operation: operation)
 
         do throws(Errno) {
             try ends.take(step)
@@ -193,10 +193,10 @@ struct StagedChange {
     private func writeIntentRecord(_ record: ChangeRecord, _ step: Step, _ entry: Int) throws(Errno) -> LockFile.Handle?
     {
         let tail = container.journal.log.tail()
-        let note = IntentRecord(
-            way: step.way, inode: step.status.inode, journalFile: tail.file, journalOffset: UInt64(tail.offset),
+        let record = IntentRecord(
+            way: step.way, inode: step.status.inode, journalSegment: tail.segment, journalOffset: UInt64(tail.offset),
             change: record)
-        return try container.writeIntentRecord(note, entry: entry)
+        return try container.writeIntentRecord(record, entry: entry)
     }
 
     /// Deletes the new content in staging. Called only before the step was taken: until then staging contains what this
@@ -428,22 +428,22 @@ extension StagedChange {
 extension StagedChange.Step {
     /// The preconditions of a step. A write needs only the parent directory, which is quick to check: content that
     /// replaces other content does not depend on it.
-    var footings: [Precondition] {
-        var footings: [Precondition] = []
+    var preconditions: [Precondition] {
+        var preconditions: [Precondition] = []
         if way == .intoPlace || way == .fromPlaceToPlace, let directory = location.parent {
-            footings.append(.directory(directory))
+            preconditions.append(.directory(directory))
         }
         switch way {
         case .intoPlace, .inPlace:
             if kind == .touched, let before {
-                footings.append(.item(location, ItemState(before, contentHash: nil)))
+                preconditions.append(.item(location, ItemState(before, contentHash: nil)))
             }
         case .fromPlaceToPlace:
-            if let origin { footings.append(.item(origin, ItemState(status, contentHash: nil))) }
-            footings.append(
+            if let origin { preconditions.append(.item(origin, ItemState(status, contentHash: nil))) }
+            preconditions.append(
                 before.map { .presence(location, ItemState($0, contentHash: nil).type) } ?? .vacancy(location))
-        case .intoStaging: footings.append(.presence(location, ItemState(status, contentHash: nil).type))
+        case .intoStaging: preconditions.append(.presence(location, ItemState(status, contentHash: nil).type))
         }
-        return footings
+        return preconditions
     }
 }

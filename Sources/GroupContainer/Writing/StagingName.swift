@@ -10,7 +10,7 @@ enum StagingName {
     static func intentRecord(nonce: UInt64, entry: Int) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(nonce)
-        return Array((Hexadecimal.encode(writer.bytes) + ".\(entry).note").utf8)
+        return Array((Hexadecimal.encode(writer.bytes) + ".\(entry).intent").utf8)
     }
 }
 

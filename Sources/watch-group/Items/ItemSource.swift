@@ -45,8 +45,8 @@ struct ItemSource: WatchSource {
     }
 
     static var isCompleteAtOnce: Bool { false }
-    var cursor: Cursor { follower.cursor }
-    var place: Cursor { follower.place }
+    var resumeCursor: Cursor { follower.cursor }
+    var readCursor: Cursor { follower.place }
 
     mutating func next(timeout: Duration) throws(CoordinationError) -> Change? { try follower.next(timeout: timeout) }
 
@@ -61,11 +61,11 @@ struct ItemSource: WatchSource {
         case .bookmark: bookmarks.noteBookmark(at: change.sequence.rawValue)
         default: break
         }
-        return options.text.line(change, place: cursor)
+        return options.text.line(change, cursor: resumeCursor)
     }
 
     mutating func dueBookmark(idle: Int64) -> Change? {
-        guard options.saysBookmarks, !follower.cursor.isNowhere else { return nil }
+        guard options.saysBookmarks, !follower.cursor.isInvalid else { return nil }
         let bookmark = follower.bookmark
         return bookmarks.isDue(at: bookmark.sequence.rawValue, idle: idle) ? bookmark : nil
     }

@@ -49,8 +49,8 @@ struct KeySource: WatchSource {
 
     /// The process that sets a key wakes the followers: no leader is necessary.
     static var isCompleteAtOnce: Bool { true }
-    var cursor: Cursor { follower.cursor }
-    var place: Cursor { follower.place }
+    var resumeCursor: Cursor { follower.cursor }
+    var readCursor: Cursor { follower.place }
 
     mutating func next(timeout: Duration) throws(CoordinationError) -> KeyLine? {
         var timeout = timeout

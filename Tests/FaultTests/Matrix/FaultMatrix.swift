@@ -130,7 +130,7 @@ struct FaultMatrix {
         let container = try TemporaryContainer(creating: false)
         try operation.prepare(container)
         // A member that was there before, or none: then the next member finishes what was left.
-        var witness = number % 2 == 0 && operation.fate == .stays && !operation.mends ? try container.open() : nil
+        var witness = number % 2 == 0 && operation.fate == .stays && !operation.repairs ? try container.open() : nil
         let process = try Strace.start(
             operation.command(in: container), input: operation.input, fault: place.fault, at: place.call)
         let (status, text) = try process.finish()

@@ -76,11 +76,11 @@ struct FaultOracle: Sendable {
         for (path, content) in visible where !allowed.contains(where: { $0.tree[path] == content }) {
             if operation.fate == .stays { faults.append("at first \(path) contains \(content.prefix(100))") }
         }
-        if operation.mends {
+        if operation.repairs {
             let left = try ContainerCheck(.path(Array(container.path.utf8))).repair().left
             // The warning that a journal was not durable stays until another segment is the last one.
             faults += left.filter { $0.severity != .note && $0.code != .journalNotDurable }.map {
-                "not mended: \($0.what)"
+                "not repaired: \($0.what)"
             }
         }
         // No lock is left, and an unfinished change is finished by the next process that wants its item.
@@ -95,7 +95,7 @@ struct FaultOracle: Sendable {
 
         var found = try ContainerState(of: container, isNumbered: !operation.cutsJournal)
         if operation.cutsJournal { found.recorded = [] }
-        if status == 0 || operation.mends {
+        if status == 0 || operation.repairs {
             if found != after { faults.append("it is not done: \(found.difference(from: after))") }
         } else if text.contains("nothing was changed") {
             // Nothing of the item was changed: directories above it may have been made.
@@ -119,7 +119,7 @@ struct FaultOracle: Sendable {
         if found.contains(where: { $0.code == .logNotDurable }) {
             found = try doctor.repair().left
         }
-        return container.staging.filter { !$0.hasSuffix(".note") }.map { "\($0) is left in staging" }
+        return container.staging.filter { !$0.hasSuffix(".intent") }.map { "\($0) is left in staging" }
             + found.filter { $0.severity == .error || $0.severity == .warning && $0.code != .journalNotDurable }.map {
                 "the doctor finds: \($0.what)"
             }

@@ -28,7 +28,7 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     /// compared.
     var cutsJournal = false
     /// Whether the operation is a repair: the damage stays until this one, or another one, has run to its end.
-    var mends = false
+    var repairs = false
 
     /// Whether faults are tried at the calls before the process is a member, too.
     var isJoining = false
@@ -95,7 +95,7 @@ extension FaultedOperation {
                 try $0.makeWithCheckpoint()
                 try $0.flipByte(of: ".group/checkpoint", at: 100)
             }
-            (remake.cutsJournal, remake.mends, remake.printsTheSame) = (true, true, false)
+            (remake.cutsJournal, remake.repairs, remake.printsTheSame) = (true, true, false)
             return remake
         }(),
         named("begin to follow", "watch-group", "--since", "start", "--count", "1", "@", from: file),
@@ -127,14 +127,14 @@ extension FaultedOperation {
             return delete
         }(),
         {
-            var mend = named("mend a damaged suite", "groupctl", "doctor", "--repair", "@", from: file)
-            mend.prepare = { container in
+            var repair = named("repair a damaged suite", "groupctl", "doctor", "--repair", "@", from: file)
+            repair.prepare = { container in
                 try container.make([:])
                 try container.fillSuite()
                 try container.flipByte(of: ".group/defaults/standard/1.log", of: "broken")
             }
-            (mend.mends, mend.printsTheSame) = (true, false)
-            return mend
+            (repair.repairs, repair.printsTheSame) = (true, false)
+            return repair
         }(),
     ]
 }

@@ -23,9 +23,9 @@ extension Decoder {
         for number in [7, 1_000] as [UInt32] { writer.write(number) }
         for number in [1_700_000_000_000_000_000, 9, 4_242] as [UInt64] { writer.write(number) }
         writer.write(raw: padded("todo-app", to: MemberTableLayout.purposeBytes))
-        // A change in one block, and a change of every item.
-        for block in [1 << 62 | 0x12800, .max] as [UInt64] {
-            writer.write(block)
+        // A change in one range, and a change of every item.
+        for range in [1 << 62 | 0x12800, .max] as [UInt64] {
+            writer.write(range)
             writer.write(raw: [UInt8](repeating: 5, count: MemberTableLayout.inFlightBytes - 8))
         }
         writer.write(raw: [UInt8](repeating: 0, count: MemberTableLayout.published - writer.bytes.count))

@@ -6,7 +6,7 @@ import GroupBytes
 /// Formats with a checksum of their own. Bytes are decoded twice: unchanged, when they are a value only if the checksum
 /// matches, and with a correct checksum, so that the code after the comparison is reached.
 extension Decoder {
-    static let sealed = [note, manifest, page, checkpoint]
+    static let sealed = [intentRecord, manifest, page, checkpoint]
 
     /// Returns the bytes with their hash, as a number, at `end`.
     private static func sealed(_ bytes: [UInt8], key: (UInt64, UInt64) = (0, 0), at end: Int) -> [UInt8] {
@@ -30,27 +30,30 @@ extension Decoder {
         return try read(sealed) || isSomething
     }
 
-    private static let note = Decoder(
-        "note",
+    private static let intentRecord = Decoder(
+        "intent",
         [
             "moved": IntentRecord(
-                way: .fromPlaceToPlace, inode: 9, journalFile: 3, journalOffset: 4_096,
+                way: .fromPlaceToPlace, inode: 9, journalSegment: 3, journalOffset: 4_096,
                 change: change(.moved, from: [UInt8]("old"))
             ).encoded(),
             "made": IntentRecord(
-                way: .intoPlace, inode: .max, journalFile: 1, journalOffset: 0, change: transaction
+                way: .intoPlace, inode: .max, journalSegment: 1, journalOffset: 0, change: transaction
             ).encoded(),
         ]
     ) { bytes in
-        try both(bytes, seal(ofNote:)) { bytes in
-            guard let note = IntentRecord(decoding: bytes) else { return false }
-            try expect(IntentRecord(decoding: note.encoded()) == note, "another note comes back: \(note)")
-            try expect(IntentRecord.journalFile(ofNote: bytes) == note.journalFile, "another file of the journal")
+        try both(bytes, seal(ofIntentRecord:)) { bytes in
+            guard let record = IntentRecord(decoding: bytes) else { return false }
+            try expect(
+                IntentRecord(decoding: record.encoded()) == record, "another intent record comes back: \(record)")
+            try expect(
+                IntentRecord.journalSegment(ofIntentRecord: bytes) == record.journalSegment,
+                "another segment of the journal")
             return true
         }
     }
 
-    private static func seal(ofNote bytes: [UInt8]) -> [UInt8]? {
+    private static func seal(ofIntentRecord bytes: [UInt8]) -> [UInt8]? {
         guard bytes.count >= 16, let size = Int(exactly: number(bytes, at: 8)), size >= 16, size <= bytes.count - 8
         else { return nil }
         return sealed(bytes, at: size)
@@ -60,7 +63,7 @@ extension Decoder {
         "transaction",
         [
             "three": TransactionManifest(
-                isDurable: true, journalFile: 1, journalOffset: 5_000,
+                isDurable: true, journalSegment: 1, journalOffset: 5_000,
                 steps: (0..<3).map { .init(number: $0, inode: UInt64($0) + 5, replaces: $0 == 1) },
                 record: transaction
             ).encoded()
@@ -113,7 +116,8 @@ extension Decoder {
 
     private static let header = CheckpointHeader(
         container: [UInt8](repeating: 3, count: 16),
-        position: LogPosition(file: 1, offset: 5_000, sequence: 7, checksum: 8), fileSalt: 9, newestTerm: 1, nonce: 77,
+        position: LogPosition(segment: 1, offset: 5_000, sequence: 7, checksum: 8), segmentSalt: 9, newestTerm: 1,
+        nonce: 77,
         made: 5)
 
     private static let checkpoint = Decoder(

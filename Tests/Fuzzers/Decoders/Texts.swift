@@ -8,7 +8,7 @@ extension Decoder {
 
     private static let cursor = Decoder(
         "cursor",
-        ["one": [UInt8](Cursor(container: 1, file: 2, offset: 4_096, sequence: 9, checksum: .max).description)]
+        ["one": [UInt8](Cursor(container: 1, segment: 2, offset: 4_096, sequence: 9, checksum: .max).description)]
     ) { bytes in
         let text = String(decoding: bytes, as: UTF8.self)
         guard let cursor = Cursor(text) else { return false }

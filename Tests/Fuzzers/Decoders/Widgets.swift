@@ -33,7 +33,7 @@ extension Decoder {
         return true
     }
 
-    private static let cursor = Cursor(container: 1, file: 2, offset: 4_096, sequence: 9, checksum: .max)
+    private static let cursor = Cursor(container: 1, segment: 2, offset: 4_096, sequence: 9, checksum: .max)
 
     private static var widgetRecord: WidgetRecord {
         var record = WidgetRecord(cursor: cursor, suites: ["settings": .behind(cursor), "none": .absent])

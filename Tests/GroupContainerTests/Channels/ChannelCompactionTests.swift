@@ -114,7 +114,7 @@ struct `Channel compaction` {
         let other = try Self.fresh(sample)
         let record = channel.record(.post([3]))
         let next = try #require(try other.append(record) { _ in true })
-        #expect(next.sequence > 2 && next.file == 2)
+        #expect(next.sequence > 2 && next.segment == 2)
         #expect(try listener.next()?.number == 1)
         #expect(code { try listener.next() } == .damaged)
         #expect(try listener.next()?.bytes == [3])

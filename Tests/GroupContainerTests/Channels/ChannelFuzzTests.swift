@@ -57,6 +57,6 @@ struct `Channel fuzzing` {
         let new = try #require(try store.append(model.record(.post([1, 2, 3]))) { _ in true })
         let (state, present) = try store.present()
         #expect(state.last == new.sequence && present == new)
-        #expect(new.file == 2 && new.sequence > 10, "no number is given twice")
+        #expect(new.segment == 2 && new.sequence > 10, "no number is given twice")
     }
 }

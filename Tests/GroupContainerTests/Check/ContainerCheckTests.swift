@@ -28,7 +28,7 @@ import Testing
         let temporary = try TemporaryDirectory()
         _ = try Container(path: temporary.path, creating: true)
         let log = try WritableMap(temporary.open(".group/journal/1.log"), size: 4_096)
-        log.store64(SegmentHeader.poisoned, 1)
+        log.store64(SegmentHeader.syncFailed, 1)
         #expect(try Self.codes(temporary) == [.journalNotDurable])
     }
 
@@ -55,7 +55,7 @@ import Testing
         _ = try Container(path: temporary.path, creating: true)
         try temporary.run("rm", "-r", ".group/journal")
         #expect(try Self.codes(temporary) == [.journalDamaged])
-        let (mended, left) = try ContainerCheck(.path(Array(temporary.path.utf8))).repair()
-        #expect(mended.map(\.code).contains(.journalDamaged) && left.allSatisfy { $0.severity == .note })
+        let (repaired, left) = try ContainerCheck(.path(Array(temporary.path.utf8))).repair()
+        #expect(repaired.map(\.code).contains(.journalDamaged) && left.allSatisfy { $0.severity == .note })
     }
 }

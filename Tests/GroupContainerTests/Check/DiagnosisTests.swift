@@ -81,9 +81,9 @@ import Testing
 
     @Test func `a refused journal write is an error only in the newest segment`() {
         var facts = JournalFacts()
-        facts.poisoned = [("1.log", false)]
+        facts.failedSyncs = [("1.log", false)]
         #expect(codes(facts.findings) == ["warning journalNotDurable"])
-        facts.poisoned = [("2.log", true)]
+        facts.failedSyncs = [("2.log", true)]
         #expect(codes(facts.findings) == ["error journalNotDurable"])
     }
 
@@ -104,11 +104,11 @@ import Testing
         for path in [\PartsFacts.format, \.lock, \.memberTable] {
             var facts = PartsFacts()
             facts[keyPath: path] = .failed("EIO")
-            #expect(codes(facts.findings) == ["error partDamaged"] && facts.findings.allSatisfy { $0.mended == nil })
+            #expect(codes(facts.findings) == ["error partDamaged"] && facts.findings.allSatisfy { $0.repaired == nil })
             facts[keyPath: path] = .missing
-            #expect(facts.findings.map { $0.mended == nil } == [false])
+            #expect(facts.findings.map { $0.repaired == nil } == [false])
             facts.isInUse = true
-            #expect(facts.findings.map { $0.mended == nil } == [true])
+            #expect(facts.findings.map { $0.repaired == nil } == [true])
         }
         var other = PartsFacts()
         other.isOtherLockFile = true
@@ -174,7 +174,7 @@ import Testing
 
     @Test func `the finding for an unreadable log names the error`() {
         var store = LogFacts(kind: .suite, name: "s")
-        store.files = [.init(name: "1.log", isNewest: true, failed: "Input/output error")]
+        store.segments = [.init(name: "1.log", isNewest: true, failed: "Input/output error")]
         #expect(codes(store.findings) == ["error partDamaged"])
         #expect(store.findings.first?.what == "Input/output error")
         var all = LogsFacts()

@@ -68,7 +68,7 @@ final class Patient {
 
     /// Returns the number of the suite's newest segment.
     private func newest() throws -> UInt64? {
-        try names(in: Self.suite).compactMap { SegmentedLog.fileNumber(Array($0.utf8)) }.max()
+        try names(in: Self.suite).compactMap { SegmentedLog.segmentNumber(Array($0.utf8)) }.max()
     }
 
     /// Sets a key until the suite's next segment begins.
@@ -99,7 +99,7 @@ final class Patient {
         try doctor.examine().filter { ![.leaderMissing, .fileSystemTemporary].contains($0.code) }
     }
 
-    func repair() throws -> [Finding] { try doctor.repair().mended }
+    func repair() throws -> [Finding] { try doctor.repair().repaired }
 
     func map(_ file: String) throws -> WritableMap {
         let size = try temporary.open(file).status().size

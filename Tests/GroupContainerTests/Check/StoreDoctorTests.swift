@@ -76,7 +76,7 @@ import Testing
         try patient.flip(file, at: try patient.place(of: "value 50", in: file))
         try patient.work { _ in
             let found = try patient.findings()
-            #expect(found.map(\.code) == [.suiteDamaged] && found.first?.mended == nil)
+            #expect(found.map(\.code) == [.suiteDamaged] && found.first?.repaired == nil)
             #expect(found.first?.remedy.hasPrefix("end the container's members") == true)
             #expect(try patient.repair() == [])
         }
@@ -131,7 +131,7 @@ import Testing
     // case 5
     @Test func `repairing a channel whose disk refused a write writes everything again`() throws {
         let patient = try filled()
-        try patient.map(Patient.channel + "/1.log").store64(SegmentHeader.poisoned, 1)
+        try patient.map(Patient.channel + "/1.log").store64(SegmentHeader.syncFailed, 1)
         #expect(try patient.findings().map(\.code) == [.logNotDurable])
         try patient.heal([.logNotDurable])
         #expect(try patient.messages().texts == Self.messages)

@@ -28,7 +28,7 @@ import Testing
         let found = try patient.findings()
         #expect(found.map(\.code) == [.suiteDamaged] && found.first?.severity == .error)
         #expect(found.first?.item == file && found.first?.what.contains("at byte \(place) does not fit") == true)
-        #expect(found.first?.mended?.contains("what was set at one place is lost") == true)
+        #expect(found.first?.repaired?.contains("what was set at one place is lost") == true)
         try patient.heal([.suiteDamaged])
         #expect(try patient.values() == Self.all(but: 50))
     }
@@ -41,7 +41,7 @@ import Testing
         try patient.flip(file, at: place)
         let found = try patient.findings()
         #expect(found.first?.what == "the record header at byte \(place) is malformed")
-        #expect(found.first?.mended?.hasSuffix("nothing is lost") == true)
+        #expect(found.first?.repaired?.hasSuffix("nothing is lost") == true)
         try patient.heal([.suiteDamaged])
         #expect(try patient.values() == Self.all)
     }
@@ -91,7 +91,7 @@ import Testing
     @Test func `repairing a suite that was cut behind its last record loses nothing`() throws {
         let patient = try filled()
         try patient.temporary.open(Patient.suite + "/1.log").setSize(200_000)
-        #expect(try patient.findings().first?.mended?.hasSuffix("nothing is lost") == true)
+        #expect(try patient.findings().first?.repaired?.hasSuffix("nothing is lost") == true)
         try patient.heal([.suiteDamaged])
         #expect(try patient.values() == Self.all)
     }

@@ -35,7 +35,7 @@ struct `Compacted logs` {
         }
         #expect(try append() == 1)
         let end = try store.log.end()
-        try store.log.seal(#require(try store.log.file(end.file)), at: end.offset, by: 1)
+        try store.log.seal(#require(try store.log.segment(end.segment)), at: end.offset, by: 1)
         let seen = Guarded<UInt64?>(nil)
         Counted.look.withLock {
             $0 = {
@@ -64,13 +64,13 @@ struct `Compacted logs` {
         let late = try #require(try SuiteStore.open(member, suite: "standard", creating: false))
         let log = try defaults.writableStore("set").log
         let end = try log.end()
-        let full = try #require(try log.file(end.file))
+        let full = try #require(try log.segment(end.segment))
         try #require(AppendPriority(writer: 900, round: 0).take(in: full))
         let turn = full.map.load64(SegmentHeader.priority)
         log.seal(full, at: end.offset, by: 1)
         _ = try log.makeSegment(
             after: end, preamble: SegmentPreamble(bodies: late.read { $0.carriedBodies() }, capacity: 262_144))
-        #expect(try late.append([.set("n", .integer(2))], by: defaults.writer).file == end.file + 1)
+        #expect(try late.append([.set("n", .integer(2))], by: defaults.writer).segment == end.segment + 1)
         #expect(full.map.load64(SegmentHeader.priority) == turn, "no writer has waited for its end")
     }
 }

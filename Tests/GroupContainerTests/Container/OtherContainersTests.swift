@@ -79,7 +79,7 @@ struct `Nested containers` {
         #expect(try tester.coordinate(.reading("d/sub")) { try $0.item("d/sub")?.type } == .directory)
         #expect(
             try sample.container.opened.directory.staging.entryNames().allSatisfy {
-                $0.suffix(5).elementsEqual(".note".utf8)
+                $0.suffix(7).elementsEqual(".intent".utf8)
             })
     }
 
@@ -109,7 +109,7 @@ struct `Nested containers` {
         // The state that a repairer finds: the commit is there, and no step was taken.
         let transaction = TransactionChanges(
             by: sample.container.opened, purpose: "dead", .relaxed,
-            on: Preconditions(container: sample.container.opened, lock: nil, deadline: .never))
+            preconditions: Preconditions(container: sample.container.opened, lock: nil, deadline: .never))
         let location = try ItemLocation(Array("d".utf8))
         transaction.remove(location, standing: try sample.container.opened.status(of: location))
         let content = try transaction.describe()

@@ -65,8 +65,8 @@ struct `Key changes` {
         #expect(second.part == 1 && second.cursor == first.cursor && follower.cursor == second.cursor)
         // A place within a snapshot cannot be resumed from.
         var snapshot = try defaults.follow(since: .snapshot)
-        #expect(snapshot.cursor.isNowhere)
-        #expect(try snapshot.next(timeout: .zero)?.cursor.isNowhere == true)
+        #expect(snapshot.cursor.isInvalid)
+        #expect(try snapshot.next(timeout: .zero)?.cursor.isInvalid == true)
         #expect(try snapshot.next(timeout: .zero)?.cursor == second.cursor && snapshot.cursor == second.cursor)
     }
 

@@ -18,7 +18,7 @@ struct `Suite compaction` {
         return number
     }
 
-    private static func mark(of defaults: GroupDefaults) throws -> (file: Segment, offset: Int) {
+    private static func mark(of defaults: GroupDefaults) throws -> (segment: Segment, offset: Int) {
         let store = try defaults.writableStore("set")
         store.read { _ in }
         return store.mark
@@ -37,7 +37,7 @@ struct `Suite compaction` {
         #expect(expected["first"] == .string("kept") && expected["second"] == nil && expected.count == 11)
         #expect(expected["n\(last % 10)"] == .integer(last))
         // The oldest segments are gone, and a new reader gets the same state.
-        #expect(try store.log.fileNumbers().first != 1)
+        #expect(try store.log.segmentNumbers().first != 1)
         let other = try #require(try SuiteStore.open(sample.container.opened, suite: "standard", creating: false))
         #expect(other.read { $0 } == store.read { $0 })
         #expect(other.read { $0.generation(of: "first") } == generation.rawValue)
@@ -80,7 +80,7 @@ struct `Suite compaction` {
         try defaults.removeValue(forKey: "second")
         _ = try Self.fill(defaults, files: 9)
         late.log.forgetAll(last: try store.log.last().header.number)
-        #expect(try store.log.fileNumbers().first ?? 0 > 2)
+        #expect(try store.log.segmentNumbers().first ?? 0 > 2)
         var changes: [DefaultsChange] = []
         while let change = try reader.next() { changes.append(change) }
         #expect(changes.first?.kind == .rescan && changes.filter { $0.kind == .rescan }.count == 1)
@@ -101,7 +101,7 @@ struct `Suite compaction` {
         let before = try Self.mark(of: defaults)
         try defaults.set(2, forKey: "a")
         try defaults.set(3, forKey: "b")
-        before.file.writableMap?.store32(before.offset + 16, 0xffff_ffff)
+        before.segment.writableMap?.store32(before.offset + 16, 0xffff_ffff)
         let diagnostics = sample.container.followDiagnostics()
         let other = try #require(try SuiteStore.open(sample.container.opened, suite: "standard", creating: false))
         #expect(other.read { $0.entries.mapValues(\.value) } == ["a": .integer(1), "b": .integer(3)])
@@ -125,7 +125,7 @@ struct `Suite compaction` {
         try defaults.set(1, forKey: "a")
         let before = try Self.mark(of: defaults)
         try defaults.set(2, forKey: "b")
-        before.file.writableMap?.store64(before.offset, 0x1234)
+        before.segment.writableMap?.store64(before.offset, 0x1234)
         let other = try #require(try SuiteStore.open(sample.container.opened, suite: "standard", creating: false))
         #expect(other.read { $0.entries.mapValues(\.value) } == ["a": .integer(1)])
         var attempt = AppendAttempt()

@@ -5,9 +5,9 @@ import Testing
 @Suite
 struct `Cursor texts` {
     private static let sample = Cursor(
-        container: 0x0102_0304_0506_0708, file: .max, offset: 4_096, sequence: 9, checksum: .max)
+        container: 0x0102_0304_0506_0708, segment: .max, offset: 4_096, sequence: 9, checksum: .max)
 
-    @Test(arguments: [sample, Cursor(container: 0, file: 0, offset: 0, sequence: 0, checksum: 0)])
+    @Test(arguments: [sample, Cursor(container: 0, segment: 0, offset: 0, sequence: 0, checksum: 0)])
     func `a cursor comes back from its text`(cursor: Cursor) {
         #expect(Cursor(cursor.description) == cursor)
         #expect(cursor.description.utf8.count == 67)

@@ -105,7 +105,7 @@ struct `Damaged journals` {
         let record = ChangeRecord(
             .created, path: [0x63], state: nil, isCoordinated: false, processIdentifier: 0, purpose: [], time: 0)
         #expect(try tree.append(record, to: small.member.journal))
-        #expect(tree.position.file == 2)
+        #expect(tree.position.segment == 2)
         #expect(try Self.all(small) == ["0", "1", "rescan", "c"])
     }
 

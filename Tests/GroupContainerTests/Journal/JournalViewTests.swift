@@ -13,7 +13,7 @@ struct `Journal views` {
         _ = try small.tester.write(bytes: [1], to: "a")
         _ = try small.tester.write(bytes: [1], to: "d/b")
         try small.rotate(files: 4)
-        #expect(try small.log.fileNumbers().first.map { $0 > 1 } == true)
+        #expect(try small.log.segmentNumbers().first.map { $0 > 1 } == true)
         return small
     }
 
@@ -64,7 +64,7 @@ struct `Journal views` {
         // The dropped segment is not even mapped any more.
         small.log.forgetAll(last: 1)
         try tree.catchUp(small.member.journal)
-        #expect(try small.log.fileNumbers().first.map { $0 > old.file } == true)
+        #expect(try small.log.segmentNumbers().first.map { $0 > old.segment } == true)
         #expect(try tree.item(at: Self.place("a"))?.generation == 1)
         #expect(try tree.item(at: Self.place("b")) != nil)
         let record = ChangeRecord(
@@ -149,7 +149,7 @@ struct `Journal views` {
         small.log.forgetAll(last: 5)
         // The new segments have the same numbers and lengths; no checkpoint is made, as none can be read.
         try small.fill(files: 4)
-        #expect(try small.log.file(8)?.header.number == 8)
+        #expect(try small.log.segment(8)?.header.number == 8)
         for forLookingUp in [true, false] {
             #expect(code { try Self.fresh(small, forLookingUp: forLookingUp) } == .damaged)
         }

@@ -100,7 +100,7 @@ struct `Dropped journal segments` {
         let small = try SmallJournal(files: 1)
         _ = try small.tester.write(bytes: [1], to: "a")
         var follower = try small.container.recordedChanges(since: .start)
-        let first = try #require(try small.log.file(1))
+        let first = try #require(try small.log.segment(1))
         try small.rotate(files: 3)
         small.log.forgetAll(last: 4)
         let count = try withExtendedLifetime(first) { try Self.rest(of: &follower) }
@@ -164,7 +164,7 @@ struct `Dropped journal segments` {
         let small = try SmallJournal(files: 2)
         try small.rotate(files: 4)
         let first = try small.log.start()
-        #expect(first.file == 4)
+        #expect(first.segment == 4)
         var follower = try small.container.recordedChanges(since: .start)
         #expect(try follower.next(timeout: .zero)?.sequence.rawValue == first.sequence + 1)
         #expect(try Self.rest(of: &follower).allSatisfy { $0 == "xxxxx" })
@@ -183,7 +183,7 @@ struct `Dropped journal segments` {
     @Test func `a member that wakes while it makes a segment does not make a dropped one again`() throws {
         let small = try SmallJournal(files: 1)
         try small.fill(files: 1)
-        let first = try #require(try small.log.file(1))
+        let first = try #require(try small.log.segment(1))
         let end = try first.resolve(upTo: .max)
         // The member has come this far: it knows where the first segment ends, and goes on when the second one is long
         // gone.
@@ -198,7 +198,7 @@ struct `Dropped journal segments` {
     @Test func `an empty segment that a killed member left among dropped ones is skipped`() throws {
         let small = try SmallJournal(files: 2)
         try small.fill(files: 1)
-        let end = try #require(try small.log.file(1)).resolve(upTo: .max)
+        let end = try #require(try small.log.segment(1)).resolve(upTo: .max)
         try small.rotate(files: 3)
         #expect(try small.files == ["4.log", "5.log"])
         // The member is killed between its rename and its look at the other segments: 3.log is empty.
@@ -210,7 +210,7 @@ struct `Dropped journal segments` {
         try file.writeAll(header.encoded())
         try file.setSize(1 << 16)
         small.log.forgetAll(last: 3)
-        #expect(try small.log.start().file == 4)
+        #expect(try small.log.start().segment == 4)
         let sequence = try small.container.status().sequence.rawValue
         small.log.forgetAll(last: 3)
         #expect(try small.tester.write(bytes: [1], to: "a") == .written(Generation(rawValue: sequence + 1)))
@@ -225,17 +225,17 @@ struct `Dropped journal segments` {
         let change = ChangeRecord(
             .created, path: [0x61], state: nil, isCoordinated: true, operation: operation, processIdentifier: 1,
             purpose: [], time: 0)
-        let note = IntentRecord(way: .intoPlace, inode: 1, journalFile: 2, journalOffset: 4_096, change: change)
+        let record = IntentRecord(way: .intoPlace, inode: 1, journalSegment: 2, journalOffset: 4_096, change: change)
         try small.rotate()
         let entry = try #require(small.member.memberTable.reserveInFlight())
         try small.member.intentFiles.write(
-            note, entry: entry, nonce: small.member.memberTable.nonce, in: small.member.directory)
-        small.member.memberTable.announce(entry, block: 1 << 62, operation: operation)
+            record, entry: entry, nonce: small.member.memberTable.nonce, in: small.member.directory)
+        small.member.memberTable.announce(entry, rangeStart: 1 << 62, operation: operation)
         try small.rotate(files: 3)
         #expect(try small.files == ["2.log", "3.log", "4.log", "5.log"])
         small.member.memberTable.clearInFlight(entry)
         try small.rotate()
-        #expect(try small.files == ["6.log"], "the note alone keeps nothing")
+        #expect(try small.files == ["6.log"], "the intent record alone keeps nothing")
     }
 
     @Test func `a request that waited while segments were dropped still finds where its item was moved`() throws {

@@ -11,7 +11,7 @@ import Testing
 struct `Dying members` {
     /// Makes a member slot that is alive as long as the descriptor is open, with an in-flight operation.
     private func member(
-        in sample: SampleContainer, slot: Int, pending block: UInt64, holding path: ItemPath
+        in sample: SampleContainer, slot: Int, pending rangeStart: UInt64, holding path: ItemPath
     ) throws -> FileDescriptor {
         let memberTable = sample.container.opened.memberTable
         let map = try #require(memberTable.own).map
@@ -20,7 +20,7 @@ struct `Dying members` {
         #expect(try life.tryLock(.exclusive, ByteRange(start: MemberTableLayout.lifeByte(slot), length: 1)))
         let base = MemberTableLayout.slot(slot)
         map.store32(base + MemberTableLayout.process, 1)
-        map.store64(base + MemberTableLayout.inFlight, block)
+        map.store64(base + MemberTableLayout.inFlight, rangeStart)
         map.setBits64(MemberTableLayout.inFlightMembers + slot / 64 * 8, 1 << UInt64(slot % 64))
         let range = try LockRange(path.location(for: "test"), key: sample.container.opened.hashKey)
         let access = base + MemberTableLayout.published
@@ -37,8 +37,8 @@ struct `Dying members` {
     ) throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
-        let block = try LockRange(ItemPath("a").location(for: "test"), key: sample.container.opened.hashKey)
-        let pending = concernsOneItem ? UInt64(bitPattern: block.start) : MemberTable.everyItem
+        let range = try LockRange(ItemPath("a").location(for: "test"), key: sample.container.opened.hashKey)
+        let pending = concernsOneItem ? UInt64(bitPattern: range.start) : MemberTable.everyItem
         let life = try member(in: sample, slot: 9, pending: pending, holding: "a")
         #expect(code { try tester.write(bytes: [1], to: "a", timeout: .milliseconds(20)) } == .lockTimedOut)
         // The dying member holds nothing else.

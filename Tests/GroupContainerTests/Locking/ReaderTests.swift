@@ -25,7 +25,7 @@ struct `Read-only member tables` {
         memberTable.clearInFlight(0)
         memberTable.leaveUnfinished(0)
         #expect(memberTable.takeUnfinished().isEmpty)
-        memberTable.forget(MemberTable.InFlightOperation(slot: 0, entry: 0, block: 1, operation: []))
+        memberTable.forget(MemberTable.InFlightOperation(slot: 0, entry: 0, rangeStart: 1, operation: []))
         memberTable.clear(slot: 0)
         memberTable.raiseContended(bucket: 3)
         #expect(!memberTable.isAnythingContended)

@@ -12,12 +12,12 @@ import Testing
         let tree = LiveFileSystem(member, try member.recordedTree(), term: .max, under: nil)
         let item = try ItemLocation(Array("directory/item".utf8))
         try tree.catchUp()
-        #expect(try tree.found(item) != nil)
+        #expect(try tree.state(at: item) != nil)
         try tester.remove("directory", recursively: true)
         _ = try tester.write(bytes: [2], to: "directory/item")
         // Still in the same round: the item on the disk is compared with the tree index as it is by now.
         try tree.catchUp()
-        #expect(try tree.found(item) != nil)
-        #expect(try tree.found(item)?.inode == tree.treeIndex[item]?.inode)
+        #expect(try tree.state(at: item) != nil)
+        #expect(try tree.state(at: item)?.inode == tree.treeIndex[item]?.inode)
     }
 }

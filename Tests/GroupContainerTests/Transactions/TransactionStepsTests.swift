@@ -77,7 +77,7 @@ struct `Transaction steps` {
 @Suite
 struct `Transaction manifests` {
     static let manifest = TransactionManifest(
-        isDurable: true, journalFile: 3, journalOffset: .max,
+        isDurable: true, journalSegment: 3, journalOffset: .max,
         steps: (0..<5).map { TransactionManifest.Step(number: $0 * 2, inode: .max - UInt64($0), replaces: $0 == 3) },
         record: `Change records`.transaction)
 

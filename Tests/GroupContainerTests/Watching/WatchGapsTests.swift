@@ -5,49 +5,49 @@ import Testing
 @Suite struct `Watch gaps` {
     private func location(_ path: String) throws -> ItemLocation { try ItemLocation(Array(path.utf8)) }
 
-    private func news(_ spots: inout WatchGaps) -> [WatchGaps.News] {
+    private func news(_ gaps: inout WatchGaps) -> [WatchGaps.News] {
         var all: [WatchGaps.News] = []
-        while let next = spots.take() { all.append(next) }
+        while let next = gaps.take() { all.append(next) }
         return all
     }
 
     @Test func `each watch gap is reported with its reason, and a limit once`() throws {
         let (a, b, c) = (try location("a"), try location("b"), try location("c"))
-        var spots = WatchGaps()
-        spots.note(a, .unreadable)
-        spots.note(a, .unreadable)
-        spots.note(b, .noWatchLeft)
-        spots.note(c, .noWatchLeft)
-        let reported = news(&spots)
-        #expect(reported == [.blind(a, .unreadable), .blind(b, .noWatchLeft)])
-        #expect(spots.needsComparing)
+        var gaps = WatchGaps()
+        gaps.note(a, .unreadable)
+        gaps.note(a, .unreadable)
+        gaps.note(b, .noWatchLeft)
+        gaps.note(c, .noWatchLeft)
+        let reported = news(&gaps)
+        #expect(reported == [.gap(a, .unreadable), .gap(b, .noWatchLeft)])
+        #expect(gaps.needsComparing)
     }
 
     @Test func `the end of the last watch gap is reported once`() throws {
         let (a, b) = (try location("a"), try location("b"))
-        var spots = WatchGaps()
-        spots.note(nil, .noWatchLeft)
-        spots.note(a, .unreadable)
-        _ = news(&spots)
+        var gaps = WatchGaps()
+        gaps.note(nil, .noWatchLeft)
+        gaps.note(a, .unreadable)
+        _ = news(&gaps)
         // The directory may be listed, and still there is no watch for it.
-        spots.noteListed(nil, isWatched: false)
-        spots.noteListed(b, isWatched: true)
-        spots.noteListed(a, isWatched: false)
-        let before = news(&spots)
-        #expect(before == [] && spots.needsComparing)
-        spots.noteListed(nil, isWatched: true)
-        let after = news(&spots)
-        #expect(after == [.sighted] && !spots.needsComparing)
+        gaps.noteListed(nil, isWatched: false)
+        gaps.noteListed(b, isWatched: true)
+        gaps.noteListed(a, isWatched: false)
+        let before = news(&gaps)
+        #expect(before == [] && gaps.needsComparing)
+        gaps.noteListed(nil, isWatched: true)
+        let after = news(&gaps)
+        #expect(after == [.complete] && !gaps.needsComparing)
         // From then on a limit is reported again.
-        spots.note(b, .noWatchLeft)
-        let again = news(&spots)
-        #expect(again == [.blind(b, .noWatchLeft)])
+        gaps.note(b, .noWatchLeft)
+        let again = news(&gaps)
+        #expect(again == [.gap(b, .noWatchLeft)])
     }
 
     @Test func `a watch gap of an unreadable directory needs no comparing`() throws {
-        var spots = WatchGaps()
-        spots.note(try location("a"), .unreadable)
-        #expect(!spots.needsComparing)
+        var gaps = WatchGaps()
+        gaps.note(try location("a"), .unreadable)
+        #expect(!gaps.needsComparing)
     }
 }
 

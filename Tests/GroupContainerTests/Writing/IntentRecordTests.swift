@@ -6,17 +6,17 @@ import Testing
 @Suite
 struct `Intent records` {
     private static let samples = `Change records`.changes.map {
-        IntentRecord(way: .fromPlaceToPlace, inode: .max, journalFile: 3, journalOffset: 4_096, change: $0)
+        IntentRecord(way: .fromPlaceToPlace, inode: .max, journalSegment: 3, journalOffset: 4_096, change: $0)
     }
 
     @Test(arguments: samples)
-    func `an intent record comes back from its bytes`(note: IntentRecord) {
-        #expect(IntentRecord(decoding: note.encoded()) == note)
+    func `an intent record comes back from its bytes`(record: IntentRecord) {
+        #expect(IntentRecord(decoding: record.encoded()) == record)
     }
 
     @Test(arguments: samples)
-    func `an intent record that is cut short is refused`(note: IntentRecord) {
-        let bytes = note.encoded()
+    func `an intent record that is cut short is refused`(record: IntentRecord) {
+        let bytes = record.encoded()
         for count in 0..<bytes.count { #expect(IntentRecord(decoding: Array(bytes[..<count])) == nil) }
     }
 
@@ -32,16 +32,16 @@ struct `Intent records` {
     @Test func `an intent record of any bytes is refused or is the one that was written`() {
         var generator = SeededGenerator(seed: 4)
         for turn in 0..<10_000 {
-            let note = Self.samples[turn % Self.samples.count]
-            let bytes = mutated(note.encoded(), using: &generator)
-            if let found = IntentRecord(decoding: bytes) { #expect(found == note) }
+            let record = Self.samples[turn % Self.samples.count]
+            let bytes = mutated(record.encoded(), using: &generator)
+            if let found = IntentRecord(decoding: bytes) { #expect(found == record) }
         }
     }
 
-    private static func note(_ way: IntentRecord.Way) -> IntentRecord {
+    private static func record(_ way: IntentRecord.Way) -> IntentRecord {
         var change = `Change records`.change(.touched)
         change.state?.mode = 0o640
-        return IntentRecord(way: way, inode: 7, journalFile: 1, journalOffset: 4_096, change: change)
+        return IntentRecord(way: way, inode: 7, journalSegment: 1, journalOffset: 4_096, change: change)
     }
 
     private static func state(_ inode: UInt64?, mode: UInt32 = 0o600) -> ItemState? {
@@ -65,15 +65,15 @@ struct `Intent records` {
     func `an intent record counts as done if its inode is at the end of its way`(
         way: IntentRecord.Way, staged: UInt64?, place: UInt64?, origin: UInt64?, expected: Bool
     ) {
-        let found = Self.note(way).hasHappened(staged: staged, place: Self.state(place), origin: origin)
+        let found = Self.record(way).hasHappened(staged: staged, place: Self.state(place), origin: origin)
         #expect(found == expected)
     }
 
     @Test func `an intent record of a mode counts as done if the item has the mode`() {
-        let note = Self.note(.inPlace)
-        #expect(note.hasHappened(staged: nil, place: Self.state(7, mode: 0o640), origin: nil))
-        #expect(!note.hasHappened(staged: nil, place: Self.state(7, mode: 0o600), origin: nil))
-        #expect(!note.hasHappened(staged: nil, place: Self.state(8, mode: 0o640), origin: nil))
-        #expect(!note.hasHappened(staged: nil, place: nil, origin: nil))
+        let record = Self.record(.inPlace)
+        #expect(record.hasHappened(staged: nil, place: Self.state(7, mode: 0o640), origin: nil))
+        #expect(!record.hasHappened(staged: nil, place: Self.state(7, mode: 0o600), origin: nil))
+        #expect(!record.hasHappened(staged: nil, place: Self.state(8, mode: 0o640), origin: nil))
+        #expect(!record.hasHappened(staged: nil, place: nil, origin: nil))
     }
 }

@@ -91,7 +91,7 @@ extension SimulatedWorld: WatchedFileSystem {
     /// There is no other writer.
     func catchUp() -> Bool { false }
 
-    func found(_ location: ItemLocation) -> ItemState? {
+    func state(at location: ItemLocation) -> ItemState? {
         whileLooking?(&tree)
         let found = tree.statusWithoutLinks(location.bytes).map { state($0.inode, $0.node) }
         tracing?("looks at \(printable(location.bytes)): \(found.map { "\($0.type) \($0.inode)" } ?? "nothing")")
@@ -100,7 +100,7 @@ extension SimulatedWorld: WatchedFileSystem {
 
     func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> UInt64? {
         whileReading?(self)
-        guard let found = found(location), (found.type, found.inode) == (.file, inode),
+        guard let found = state(at: location), (found.type, found.inode) == (.file, inode),
             let content = try? tree.content(location.bytes)
         else {
             throw CoordinationError(Errno.noSuchEntry, operation: "watch", item: "\(location)")
@@ -132,7 +132,7 @@ extension SimulatedWorld: WatchedFileSystem {
     }
 
     func list(_ directory: ItemLocation?) -> DirectoryListing? {
-        if let directory, found(directory)?.type != .directory { return nil }
+        if let directory, state(at: directory)?.type != .directory { return nil }
         let path = directory?.bytes ?? []
         guard let watch = try? tree.watch(path), let names = try? tree.entries(path),
             let inode = try? tree.status(path.isEmpty ? [46] : path)?.inode
@@ -151,7 +151,7 @@ extension SimulatedWorld: WatchedFileSystem {
     /// Learns the hashes of items whose content was not read.
     func learnHashes() {
         for (location, item) in treeIndex.items where item.state.type == .file && item.state.contentHash == nil {
-            guard let found = found(location), found.looksLike(item.state) else { continue }
+            guard let found = state(at: location), found.looksLike(item.state) else { continue }
             guard let hash = try? contentHash(of: location, inode: found.inode) else { continue }
             treeIndex.learn(hash: hash, of: location, seen: item.state)
         }

@@ -3,7 +3,7 @@ import GroupSystemCalls
 
 /// A lock on every byte of a container's lock file. No process can join the container as long as the object lives,
 /// because joining needs byte 0 of that file. The lock is not granted while the container has members.
-final class ContainerHold: Sendable {
+final class WholeContainerLock: Sendable {
     /// The locked file; nil where the container has no lock file.
     private let lock: FileDescriptor?
 
