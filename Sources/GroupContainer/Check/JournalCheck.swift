@@ -38,7 +38,7 @@ struct JournalFacts: Sendable {
     var temporary: String?
 
     var findings: [Finding] {
-        broken + strange + undurable + [cutFiles, checkpointFinding, room, clock, memory].compactMap(\.self)
+        broken + strange + undurable + [cutSegments, checkpointFinding, room, clock, memory].compactMap(\.self)
     }
 
     private var broken: [Finding] {
@@ -78,7 +78,7 @@ struct JournalFacts: Sendable {
         }
     }
 
-    private var cutFiles: Finding? {
+    private var cutSegments: Finding? {
         cut.first.map { file in
             Finding(
                 .journalCut, .note, item: file,
@@ -207,7 +207,7 @@ extension JournalFacts {
     private mutating func look(forRoom directory: ContainerDirectories, _ retention: JournalRetention) {
         let checkpoint = (try? directory.group.statusIfPresent(of: Array("checkpoint".utf8)))?.size ?? 0
         let spare = try? directory.journalDirectory().statusIfPresent(of: Array("spare".utf8))
-        needed = checkpoint + (spare.flatMap(\.self) == nil ? UInt64(retention.fileSize) : 0) + 65_536
+        needed = checkpoint + (spare.flatMap(\.self) == nil ? UInt64(retention.segmentSize) : 0) + 65_536
     }
 }
 

@@ -137,7 +137,7 @@ enum Membership {
         let diagnostics = DiagnosticHub()
         var configuration = LogConfiguration(
             identity: origin, incarnation: incarnation, writer: slot, fileMode: directory.fileMode)
-        configuration.capacity = format.retention.fileSize
+        configuration.capacity = format.retention.segmentSize
         configuration.unfinishedName = { [nonce = memberTable.nonce] in
             UnfinishedName.bytes(slot: slot, nonce: nonce, randomBytes(8))
         }

@@ -33,5 +33,5 @@ public struct JournalRetention: Hashable, Sendable {
     }
 
     /// The size of a segment in bytes: whole pages.
-    var fileSize: Int { Int(min(max(size / 16, 64 << 10), 4 << 20) / 4_096 * 4_096) }
+    var segmentSize: Int { Int(min(max(size / 16, 64 << 10), 4 << 20) / 4_096 * 4_096) }
 }

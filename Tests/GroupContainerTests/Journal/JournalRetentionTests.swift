@@ -43,7 +43,7 @@ import Testing
             (67_108_864, 4_194_304), (1_099_511_627_776, 4_194_304), (2_097_152, 131_072), (1, 65_536), (0, 65_536),
         ] as [(UInt64, Int)])
     func `a journal segment has a sixteenth of the journal's size limit`(size: UInt64, file: Int) {
-        #expect(JournalRetention(size: size).fileSize == file)
-        #expect(JournalRetention(size: size + 100_001).fileSize.isMultiple(of: 4_096))
+        #expect(JournalRetention(size: size).segmentSize == file)
+        #expect(JournalRetention(size: size + 100_001).segmentSize.isMultiple(of: 4_096))
     }
 }
