@@ -163,8 +163,17 @@ func forkAndHold(_ path: String, _ item: ItemPath, childStays: Bool) throws {
     }
 }
 
-/// Reads a line. Swift's `readLine` does not end at the end of the input if `errno` is EINTR from any call before.
+/// Reads a line, byte by byte; nil at the end of the input. (Swift's `readLine` never returns after a call that a signal
+/// interrupted: it repeats getline(3), which goes on failing.)
 func nextLine() -> String? {
-    errno = 0
-    return readLine()
+    var line: [UInt8] = []
+    while true {
+        var byte: UInt8 = 0
+        switch unsafe read(0, &byte, 1) {
+        case 1 where byte == UInt8(ascii: "\n"): return String(decoding: line, as: UTF8.self)
+        case 1: line.append(byte)
+        case -1 where errno == EINTR: continue
+        default: return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+        }
+    }
 }
