@@ -1,7 +1,6 @@
 import GroupLog
 package import GroupContainer
 import GroupSystemCalls
-@testable import GroupLocking
 
 extension Container {
     /// Appends a record without a change to the journal, and returns its sequence number. Tests that kill and stop
