@@ -57,7 +57,7 @@ package struct CompletionAnswer {
 
     /// The identifiers of groups, and directories that are containers.
     private var groups: [String] {
-        let identifiers = (try? Container.identifiers()) ?? []
+        let identifiers = (try? Container.groupIdentifiers()) ?? []
         let slash = point.partial.lastIndex(of: UInt8(ascii: "/"))
         let directory = slash.map { Array(point.partial[...$0]) } ?? Array("./".utf8)
         let names = (try? FileDescriptor.open(path: directory, [.reading, .directory]).entryNames()) ?? []

@@ -51,7 +51,7 @@ public final class AppLinks: Sendable {
         self.scheme = scheme
         try center.register(AppLink(launch: [program] + arguments), scheme: scheme)
         let channel = try GroupChannel(container, name: AppLink.channel(ofScheme: scheme))
-        listener = try channel.listener(named: AppLink.listener, from: .oldest)
+        listener = try channel.listener(named: AppLink.listener, since: .start)
     }
 
     /// Opens the URLs one after the other, until the task is cancelled or `open` throws. A URL is acknowledged once

@@ -19,7 +19,7 @@ func create(_ run: inout CommandRun) throws -> ExitStatus {
         try run.output.writeLine(
             JSONValue.object([
                 ("path", .string(PipeText.lossyString(container.path.bytes))),
-                ("identifier", container.identifier.map(JSONValue.string) ?? .null),
+                ("identifier", container.groupIdentifier.map(JSONValue.string) ?? .null),
             ]).encoded())
     }
     // An identifier does not show the path, so the path is printed; unescaped, because scripts pass it to other
@@ -47,7 +47,7 @@ func path(_ run: inout CommandRun) throws -> ExitStatus {
 
 func list(_ run: inout CommandRun) throws -> ExitStatus {
     guard run.arguments.positional("GROUP") != nil else {
-        for identifier in try Container.identifiers() {
+        for identifier in try Container.groupIdentifiers() {
             try run.output.writeLine(
                 run.options.isJSON ? JSONValue.object([("identifier", .string(identifier))]).encoded() : identifier)
         }

@@ -85,8 +85,8 @@ private func logs(
 private func json(_ status: ContainerStatus, _ container: Container) -> JSONValue {
     .object([
         ("path", .string(PipeText.lossyString(container.path.bytes))),
-        ("identifier", container.identifier.map(JSONValue.string) ?? .null),
-        ("container", .string(status.container)),
+        ("identifier", container.groupIdentifier.map(JSONValue.string) ?? .null),
+        ("container", .string(status.containerIdentifier)),
         ("readOnly", .bool(container.isReadOnly)),
         (
             "journal",

@@ -80,7 +80,7 @@ struct DefaultsWork {
 
     /// Prints how long after each of these times the change arrived, in nanoseconds.
     func follow() throws {
-        var (follower, delays) = (try defaults.follow(keys: [Self.key.name]), [Int64]())
+        var (follower, delays) = (try defaults.follow(of: [Self.key.name]), [Int64]())
         delays.reserveCapacity(1 << 16)
         print("ready")
         fflush(nil)

@@ -19,7 +19,7 @@ struct Performance {
         for (item, content) in CrashModel().items.sorted(by: { $0.key < $1.key }) { try new.write(content, to: item) }
         let suite = try GroupDefaults(new.container, suite: "suite")
         try suite.set(0, forKey: "begun", durability: .durable)
-        _ = try GroupChannel(new.container, name: "channel").listener(named: "listener", from: .oldest)
+        _ = try GroupChannel(new.container, name: "channel").listener(named: "listener", since: .start)
     }
 
     func perform(_ step: CrashStep, number: Int) async throws {

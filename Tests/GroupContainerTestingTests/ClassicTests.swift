@@ -13,7 +13,7 @@ final class ClassicTests: XCTestCase {
     func testWritesAndReads() throws {
         let container = try XCTUnwrap(temporary).container
         let coordinator = container.coordinator(purpose: "a test").blocking
-        _ = try coordinator.write("x", to: "a.json")
+        _ = try coordinator.write(json: "x", to: "a.json")
         XCTAssertEqual(try coordinator.read("a.json", as: String.self), "x")
     }
 }

@@ -34,7 +34,7 @@ private struct Shelf: WidgetProvider {
     init() throws { temporary = try TemporaryContainer() }
 
     private func put(_ things: [String]) async throws {
-        _ = try await temporary.container.coordinator(purpose: "a test").write(things, to: "shelf.json")
+        _ = try await temporary.container.coordinator(purpose: "a test").write(json: things, to: "shelf.json")
     }
 
     private func refreshed(_ shelf: Shelf = Shelf()) async throws -> RefreshOutcome<String> {
@@ -82,7 +82,7 @@ private struct Shelf: WidgetProvider {
     @Test func `a live widget shows the next entry at its moment by the manual clock`() async throws {
         try await withTemporaryContainer { temporary in
             let (container, clock) = (temporary.container, ManualClock())
-            _ = try await container.coordinator(purpose: "a test").write(["book"], to: "shelf.json")
+            _ = try await container.coordinator(purpose: "a test").write(json: ["book"], to: "shelf.json")
             let program = WidgetProgram(
                 Shelf(date: clock.date.addingTimeInterval(45)), in: container, clock: clock)
             let (shown, show) = AsyncStream<String>.makeStream()

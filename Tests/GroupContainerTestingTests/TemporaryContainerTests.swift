@@ -10,13 +10,13 @@ import Testing
 
     @Test func `a temporary container can be written, followed and read`() async throws {
         let coordinator = temporary.container.coordinator(purpose: "a test")
-        _ = try await coordinator.write("x", to: "a.json")
+        _ = try await coordinator.write(json: "x", to: "a.json")
         #expect(try await coordinator.read("a.json", as: String.self) == "x")
         #expect(FileManager.default.fileExists(atPath: temporary.path + "/a.json"))
     }
 
     @Test func `a temporary container is found by its identifier with its environment`() {
-        #expect(temporary.container.identifier == "group.com.example.kit")
+        #expect(temporary.container.groupIdentifier == "group.com.example.kit")
         let home = temporary.environment["GROUP_CONTAINERS_HOME"]
         #expect(home.map { $0 + "/group.com.example.kit" } == temporary.path)
     }

@@ -35,7 +35,7 @@ extension Part {
             // Where the disk is full, the listener is made as soon as there is room.
             guard let present = listener else {
                 return try attempt {
-                    listener = try channel.listener(named: name, from: .oldest)
+                    listener = try channel.listener(named: name, since: .start)
                     printLine("listening")
                 }
             }

@@ -15,7 +15,7 @@ func post(to channel: String, of path: String, tag: String, count: Int, thinking
 /// Prints each message and each acknowledgement; acknowledges several at once.
 func listen(to channel: String, of path: String, as name: String, every: UInt64) throws {
     let channel = try GroupChannel(Container(path: path), name: channel)
-    let listener = try channel.listener(named: name, from: .oldest)
+    let listener = try channel.listener(named: name, since: .start)
     printLine("listening 0")
     while let message = try listener.next() {
         let words = String(decoding: message.bytes ?? [], as: UTF8.self).split(separator: " ")
@@ -85,7 +85,7 @@ func fill(_ channel: String, of path: String, _ text: String) throws {
 }
 
 func take(from channel: String, of path: String, as name: String) throws {
-    let listener = try GroupChannel(Container(path: path), name: channel).listener(named: name, from: .oldest)
+    let listener = try GroupChannel(Container(path: path), name: channel).listener(named: name, since: .start)
     var last: UInt64 = 0
     while let message = try listener.next(timeout: .zero) {
         printLine(String(decoding: message.bytes ?? [], as: UTF8.self))

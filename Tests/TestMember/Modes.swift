@@ -68,13 +68,13 @@ func count(in container: String, _ path: ItemPath, count: Int) throws {
         do {
             let read = try coordinator.readVersion(path, as: Int.self)
             let outcome = try coordinator.write(
-                read.content + 1, to: path, durability: .relaxed, if: .generation(read.generation))
+                json: read.content + 1, to: path, durability: .relaxed, if: .generation(read.generation))
             if let generation = outcome.generation { printLine("\(generation)") }
             done += 1
         } catch let error as CoordinationError {
             if error.code == .notFound {
                 do {
-                    try coordinator.write(0, to: path, durability: .relaxed, if: .absent)
+                    try coordinator.write(json: 0, to: path, durability: .relaxed, if: .absent)
                 } catch let error as CoordinationError { if error.code != .conflict { throw error } }
             } else if error.code != .conflict {
                 throw error

@@ -42,7 +42,7 @@ struct `Opening a URL` {
     @Test func `the running app gets each URL once and in order, and the opener gets the result`() throws {
         let app = try RunningProcess(["quick-actions", "--group", place.path])
         let channel = try GroupChannel(place.container, name: "group-container.open.quick-actions")
-        #expect(try channel.awaitListener("app", timeout: patience))
+        #expect(try channel.waitForListener(named: "app", timeout: patience))
         for action in ["compose", "scan", "compose"] {
             #expect(try center.open("quick-actions://\(action)", timeout: patience) == .opened)
         }
@@ -68,7 +68,7 @@ struct `Opening a URL` {
     @Test func `a URL for a stopped app waits in its queue until the app goes on`() throws {
         let app = try RunningProcess(["quick-actions", "--group", place.path])
         let channel = try GroupChannel(place.container, name: "group-container.open.quick-actions")
-        #expect(try channel.awaitListener("app", timeout: patience))
+        #expect(try channel.waitForListener(named: "app", timeout: patience))
         try #require(app.stop())
         #expect(try center.open("quick-actions://scan", timeout: .milliseconds(10)) == .queued)
         app.resume()

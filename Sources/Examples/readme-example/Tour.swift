@@ -27,7 +27,7 @@ public func tour(_ container: Container) async throws {
     try await todos.update("Library/todo.json", default: [Todo]()) { $0.append(Todo(title: "Milk")) }
 
     // Each call has a blocking form, for code that is not async.
-    try todos.blocking.write([Todo(title: "Bread")], to: "Library/next-week.json")
+    try todos.blocking.write(json: [Todo(title: "Bread")], to: "Library/next-week.json")
 
     // Several items: all granted, or none.
     try await todos.coordinate(.reading("Library/todo.json"), .writing("Library/backup.json")) { access in

@@ -109,6 +109,6 @@ package struct KeyFilter: Sendable {
         if line.kind.isMarker { return true }
         if let kinds, !kinds.contains(line.kind) { return false }
         if let by = line.change.by, patterns.excludedPurposes.contains(by.purpose) { return false }
-        return line.kind == .cleared || patterns.includes(ItemPath(bytes: Array(line.change.key.utf8)))
+        return line.kind == .cleared || patterns.matches(ItemPath(bytes: Array(line.change.key.utf8)))
     }
 }

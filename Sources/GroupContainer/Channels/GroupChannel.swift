@@ -77,7 +77,8 @@ public final class GroupChannel: Sendable {
     /// Posts a value as JSON; see `GroupMessage.decode(as:)`. (`post(bytes:)` posts bytes unchanged.) Errors:
     /// `invalidContent`, and those of `post(bytes:)`.
     @discardableResult
-    public func post(_ value: some Encodable, durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
+    public func post(json value: some Encodable, durability: Durability = .relaxed) throws(CoordinationError) -> UInt64
+    {
         try append(Self.encode(value, for: name), durability: durability)
     }
 
@@ -116,7 +117,7 @@ public final class GroupChannel: Sendable {
         /// The messages that are posted after this call.
         case now
         /// The oldest message that is kept, and all after it.
-        case oldest
+        case start
     }
 
     /// Listens under a name of 1 to 200 bytes, which outlives this process. A listener that exists already goes on
@@ -124,7 +125,7 @@ public final class GroupChannel: Sendable {
     /// under a name, for as long as the object lives. The listener's existence is on the disk when the call returns.
     /// Errors: `conflict` where another object listens under that name; `invalidArgument`, `notPermitted`, `noSpace`,
     /// `damaged`, `notDurable`. System calls: fcntl(F_OFD_SETLK), fdatasync(2)
-    public func listener(named listener: String, from beginning: Beginning = .now) throws(CoordinationError)
+    public func listener(named listener: String, since beginning: Beginning = .now) throws(CoordinationError)
         -> GroupListener
     {
         try container.opened.locating { () throws(CoordinationError) -> GroupListener in
@@ -136,7 +137,7 @@ public final class GroupChannel: Sendable {
             }
             let store = try writableStore("listen")
             let right = try ListenerLock(to: name, as: listener, container.opened)
-            let place = try store.append(record(.listen(listener, fromOldest: beginning == .oldest))) { _ in true }
+            let place = try store.append(record(.listen(listener, fromOldest: beginning == .start))) { _ in true }
             // Otherwise a message that is posted durably from now on might find no listener after a power cut.
             if let place { try store.synchronize(through: place) }
             // Wakes the processes that wait for the listener.
@@ -284,8 +285,8 @@ extension GroupChannel {
     }
 
     /// Waits, blocking, until a process listens under that name. Returns false when the time is over. Errors and system
-    /// calls: as those of `awaitAcknowledgement`
-    public func awaitListener(_ listener: String, timeout: Duration? = nil) throws(CoordinationError) -> Bool {
+    /// calls: as those of `waitForAcknowledgement`
+    public func waitForListener(named listener: String, timeout: Duration? = nil) throws(CoordinationError) -> Bool {
         try container.opened.locating { () throws(CoordinationError) -> Bool in
             guard let store = try store(creating: true) else { return try isListening(listener) }
             let deadline = Deadline(after: timeout)
@@ -306,7 +307,7 @@ extension GroupChannel {
     /// Waits, blocking, until a listener has acknowledged a message. Returns false when the time is over (nil: no
     /// limit), or where there is no such listener. Errors: as those of `GroupListener.next(timeout:)`.
     /// System calls: futex(FUTEX_WAIT)
-    public func awaitAcknowledgement(
+    public func waitForAcknowledgement(
         of number: UInt64, by listener: String, timeout: Duration? = nil
     ) throws(CoordinationError) -> Bool {
         try container.opened.locating { () throws(CoordinationError) -> Bool in

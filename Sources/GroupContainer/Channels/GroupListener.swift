@@ -2,7 +2,7 @@ import GroupLocking
 import GroupLog
 import GroupSystemCalls
 
-/// A listener of a channel: see `GroupChannel.listener(named:from:)`. Each message is delivered once. A message that is
+/// A listener of a channel: see `GroupChannel.listener(named:since:)`. Each message is delivered once. A message that is
 /// not acknowledged is delivered again to the next listener of the same name, in whatever process. Several tasks or
 /// threads may take messages from one listener: each message goes to one of them.
 public final class GroupListener: Sendable {

@@ -89,5 +89,5 @@ public final class Container: Sendable {
     public var path: AbsolutePath { opened.directory.absolutePath }
 
     /// The group identifier with which the container was created, if any.
-    public var identifier: String? { opened.format.identifier }
+    public var groupIdentifier: String? { opened.format.identifier }
 }

@@ -69,7 +69,7 @@ public struct ContainerStatus: Sendable {
     }
 
     /// The container's identifier, drawn at random when it was made.
-    public var container: String
+    public var containerIdentifier: String
     /// The members that are alive now, with this process if it is one.
     public var members: [Member]
     /// The sequence number of the last change; 0 where there was none.
@@ -115,7 +115,8 @@ extension Container {
         }
         let end = try translating(opened.journal.log.end())
         return ContainerStatus(
-            container: opened.format.container, members: members, sequence: SequenceNumber(rawValue: end.sequence),
+            containerIdentifier: opened.format.container, members: members,
+            sequence: SequenceNumber(rawValue: end.sequence),
             cursor: opened.journal.cursor(at: end),
             journalFiles: try translating(opened.journal.log.segmentNumbers()).count,
             suites: opened.directory.storeNames(of: .suite).map { name in

@@ -43,11 +43,11 @@ extension Container {
                     let path = location.map { $0.bytes + [UInt8(ascii: "/")] + name } ?? name
                     items.append(Item(path: ItemPath(bytes: path), state))
                 }
-                return items.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
+                return items.sorted { $0.path < $1.path }
             }
         }
     }
 
     /// Returns the identifiers of this user's containers, sorted. Errors: `notPermitted`.
-    public static func identifiers() throws(CoordinationError) -> [String] { try ContainerLocation.identifiers() }
+    public static func groupIdentifiers() throws(CoordinationError) -> [String] { try ContainerLocation.identifiers() }
 }

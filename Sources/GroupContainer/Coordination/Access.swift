@@ -244,23 +244,20 @@ extension Access {
     }
 
     /// Returns the absolute path of an item, for other programs: that of its snapshot if the request included one with
-    /// `.forUploading`, which is deleted after the closure. The path is in bytes, as the kernel has it. Errors:
-    /// `notFound` where there was no item to make a snapshot of. System calls: readlink
-    public func place(of path: ItemPath) throws(CoordinationError) -> [UInt8] {
-        try container.locating { () throws(CoordinationError) in try absolutePath(of: path) }
-    }
-
-    private func absolutePath(of path: ItemPath) throws(CoordinationError) -> [UInt8] {
-        let slash = [UInt8(ascii: "/")]
-        if let place = snapshotPlace(of: path) {
-            if try item(path) == nil {
-                throw CoordinationError(Errno.noSuchEntry, operation: "find", item: path.description)
+    /// `.forUploading`, which is deleted after the closure. Errors: `notFound` where there was no item
+    /// to make a snapshot of. System calls: readlink
+    public func absolutePath(of path: ItemPath) throws(CoordinationError) -> AbsolutePath {
+        try container.locating { () throws(CoordinationError) in
+            if let place = snapshotPlace(of: path) {
+                if try item(path) == nil {
+                    throw CoordinationError(Errno.noSuchEntry, operation: "find", item: path.description)
+                }
+                return AbsolutePath(place, in: try absolute(container.directory.staging, path))
             }
-            return try absolute(container.directory.staging, path) + slash + place
+            let location = try namedLocation(path, "find")
+            try backend.checkIsRecorded(location, "find")
+            return AbsolutePath(location.bytes, in: try absolute(container.directory.root, path))
         }
-        let location = try namedLocation(path, "find")
-        try backend.checkIsRecorded(location, "find")
-        return try absolute(container.directory.root, path) + slash + location.bytes
     }
 
     private func absolute(

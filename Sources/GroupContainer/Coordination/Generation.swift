@@ -11,7 +11,7 @@ public struct Generation: RawRepresentable, Hashable, Comparable, Sendable, Coda
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// The generation of a key that is not set: 0.
-    public static let none = Generation(rawValue: 0)
+    public static let unset = Generation(rawValue: 0)
 
     /// The number in digits.
     public var description: String { "\(rawValue)" }
@@ -24,23 +24,22 @@ public struct Generation: RawRepresentable, Hashable, Comparable, Sendable, Coda
 public struct WriteResult: Hashable, Sendable {
     /// Whether the item was changed. False where the item already had the requested state: nothing was written or
     /// recorded.
-    public var isChanged: Bool
+    public let isChanged: Bool
     /// The item's new generation; for a removal, that of the removal. Nil where nothing was changed, and in a
     /// transaction, whose changes get their generation together when it is committed.
-    public var generation: Generation?
+    public let generation: Generation?
 
-    /// Creates a result.
-    public init(isChanged: Bool, generation: Generation?) {
+    package init(isChanged: Bool, generation: Generation?) {
         (self.isChanged, self.generation) = (isChanged, generation)
     }
 
     /// The item already had the requested state.
     public static let unchanged = WriteResult(isChanged: false, generation: nil)
     /// The change becomes visible with its transaction.
-    public static let staged = WriteResult(isChanged: true, generation: nil)
+    package static let staged = WriteResult(isChanged: true, generation: nil)
 
     /// Returns the result of a change that has this generation.
-    public static func written(_ generation: Generation) -> WriteResult {
+    package static func written(_ generation: Generation) -> WriteResult {
         WriteResult(isChanged: true, generation: generation)
     }
 }

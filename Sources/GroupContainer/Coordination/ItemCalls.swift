@@ -110,10 +110,10 @@ extension Coordinator {
         }
     }
 
-    /// Writes a value as JSON, under an exclusive lock. See `Access.write(_:to:if:)`.
+    /// Writes a value as JSON, under an exclusive lock. See `Access.write(json:to:if:)`.
     @discardableResult
     public func write(
-        _ value: some Encodable, to path: ItemPath, durability: Durability = .durable,
+        json value: some Encodable, to path: ItemPath, durability: Durability = .durable,
         if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
     ) async throws -> WriteResult {
         let bytes = try ItemCoding.encode(value, for: path)
@@ -288,10 +288,10 @@ extension BlockingCoordinator {
         }
     }
 
-    /// Writes a value as JSON, under an exclusive lock. See `Access.write(_:to:if:)`.
+    /// Writes a value as JSON, under an exclusive lock. See `Access.write(json:to:if:)`.
     @discardableResult
     public func write(
-        _ value: some Encodable, to path: ItemPath, durability: Durability = .durable,
+        json value: some Encodable, to path: ItemPath, durability: Durability = .durable,
         if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
     ) throws -> WriteResult {
         let bytes = try ItemCoding.encode(value, for: path)

@@ -55,7 +55,7 @@ extension Access {
     /// Writes a value as JSON. Errors: `invalidContent`, and those of `write(bytes:to:)`.
     @discardableResult
     public func write(
-        _ value: some Encodable, to path: ItemPath, if condition: WriteCondition = .always
+        json value: some Encodable, to path: ItemPath, if condition: WriteCondition = .always
     ) throws(CoordinationError) -> WriteResult {
         try write(bytes: ItemCoding.encode(value, for: path), to: path, if: condition)
     }
@@ -70,6 +70,6 @@ extension Access {
             }
         }
         try body(&value)
-        return try write(value, to: path)
+        return try write(json: value, to: path)
     }
 }

@@ -14,17 +14,17 @@ public struct DefaultsTransaction {
     }
 
     /// Returns the value of a key as this transaction has left it, or else the registered one.
-    public mutating func value(forKey key: String) -> DefaultsValue? { stored(forKey: key) ?? fallbacks[key] }
+    public mutating func value(forKey key: String) -> DefaultsValue? { storedValue(forKey: key) ?? fallbacks[key] }
 
     /// Returns the value of a key as this transaction has left it, without registered ones.
-    public mutating func stored(forKey key: String) -> DefaultsValue? {
+    public mutating func storedValue(forKey key: String) -> DefaultsValue? {
         if let value = written[key] { return value }
         if isCleared { return nil }
         reads.keys[key] = snapshot.generation(of: key)
         return snapshot.entries[key]?.value
     }
 
-    /// Returns the generation of a key's value before this transaction; `.none` where nothing is set.
+    /// Returns the generation of a key's value before this transaction; `.unset` where nothing is set.
     public mutating func generation(ofKey key: String) -> Generation {
         reads.keys[key] = snapshot.generation(of: key)
         return Generation(rawValue: snapshot.generation(of: key))

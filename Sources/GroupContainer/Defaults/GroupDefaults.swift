@@ -65,7 +65,7 @@ public final class GroupDefaults: Sendable {
     ) throws(CoordinationError) -> (value: DefaultsValue?, generation: Generation) {
         try container.opened.locating {
             () throws(CoordinationError) -> (value: DefaultsValue?, generation: Generation) in
-            guard let store = try store(creating: false) else { return (nil, .none) }
+            guard let store = try store(creating: false) else { return (nil, .unset) }
             return try store.checkedRead { ($0.entries[key]?.value, Generation(rawValue: $0.generation(of: key))) }
         }
     }
@@ -115,7 +115,7 @@ public final class GroupDefaults: Sendable {
         }
     }
 
-    /// Sets a value only if the present one still has the given generation (`.none`: nothing is set). Returns the new
+    /// Sets a value only if the present one still has the given generation (`.unset`: nothing is set). Returns the new
     /// generation. Errors: `conflict` where it has another; those of `set`.
     @discardableResult
     public func set(
@@ -148,7 +148,7 @@ public final class GroupDefaults: Sendable {
         _ key: String, from expected: DefaultsValue?, to value: DefaultsValue?, durability: Durability = .relaxed
     ) throws(CoordinationError) -> Bool {
         try transact(durability: durability, if: { $0 }) { transaction in
-            let isEqual = transaction.stored(forKey: key) == expected
+            let isEqual = transaction.storedValue(forKey: key) == expected
             if isEqual { transaction.set(value, forKey: key) }
             return isEqual
         }

@@ -18,7 +18,7 @@ public struct DefaultsChange: Hashable, Sendable {
         case rescan
         /// A record of the suite's log is not what was written, for this reason. The values that it set are lost, and
         /// its keys have their values from before. The changes after the record are delivered.
-        case degraded(String)
+        case degraded(reason: String)
     }
 
     /// The kind of the change.
@@ -126,7 +126,7 @@ struct KeyFeed: Feed {
     private mutating func passOver(_ error: LogFailure) throws(CoordinationError) {
         front = position
         position = try translating(store.placeBehindDamage(position, error))
-        waiting.append(change(.degraded(CoordinationError(error).reason), "", nil, nil))
+        waiting.append(change(.degraded(reason: CoordinationError(error).reason), "", nil, nil))
     }
 
     private mutating func begin(at cursor: Cursor) throws(CoordinationError) -> Bool {
@@ -391,7 +391,7 @@ extension GroupDefaults {
 
     /// Returns the changes of `changes(of:since:delivering:)` for use without tasks, by blocking calls.
     public func follow(
-        keys: Set<String>? = nil, since origin: ChangeOrigin = .now
+        of keys: Set<String>? = nil, since origin: ChangeOrigin = .now
     ) throws(CoordinationError) -> Follower<DefaultsChange> {
         Follower(try feed(of: keys, since: origin))
     }

@@ -156,6 +156,14 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
     ]
 }
 
+extension CoordinationError.Code {
+    /// Returns whether an error is a `CoordinationError` with this code, for
+    /// `catch CoordinationError.Code.notFound { … }`.
+    public static func ~= (code: CoordinationError.Code, error: any Error) -> Bool {
+        (error as? CoordinationError)?.code == code
+    }
+}
+
 extension CoordinationError: Equatable {
     /// Compares all parts but `cause`, whose type need not be equatable.
     public static func == (one: CoordinationError, other: CoordinationError) -> Bool {

@@ -54,11 +54,11 @@ public struct ChangeFilter: Hashable, Sendable, ExpressibleByArrayLiteral {
     public mutating func exclude(bytes: [UInt8]) { rules.append(Rule(includes: false, glob: Glob(bytes))) }
 
     /// Returns whether an item at this path is in.
-    public func includes(_ path: ItemPath) -> Bool { includes(path.bytes) }
+    public func matches(_ path: ItemPath) -> Bool { matches(path.bytes) }
 
     var concernsPaths: Bool { !rules.isEmpty }
 
-    func includes(_ path: [UInt8]) -> Bool {
+    func matches(_ path: [UInt8]) -> Bool {
         rules.last { $0.glob.matches(path) }?.includes ?? includesByDefault
     }
 

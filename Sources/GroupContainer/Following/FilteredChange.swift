@@ -54,7 +54,7 @@ struct FilteredChange {
 
     /// Adds a change, if the filter lets it through. Returns false if that depends on what is in the directories.
     private mutating func reportWithoutLooking(_ change: ChangePart) -> Bool {
-        let isIn = filter.includes(change.path)
+        let isIn = filter.matches(change.path)
         switch change.kind {
         case .removed:
             if isIn || (change.wasDirectory && filter.coverage(below: change.path) != .none) { report(change) }
@@ -67,7 +67,7 @@ struct FilteredChange {
 
     private mutating func reportMove(_ change: ChangePart, _ isIn: Bool) -> Bool {
         guard let from = change.from else { return true }
-        let wasIn = filter.includes(from)
+        let wasIn = filter.matches(from)
         let isDirectory = change.state?.type == .directory
         let (old, new) = (filter.coverage(below: from), filter.coverage(below: change.path))
         if !isIn && (!isDirectory || new == .none) {
@@ -84,7 +84,7 @@ struct FilteredChange {
 
     private mutating func reportExchange(_ change: ChangePart, _ isIn: Bool) -> Bool {
         guard let other = change.from else { return true }
-        let otherIsIn = filter.includes(other)
+        let otherIsIn = filter.matches(other)
         let holdsDirectory = change.state?.type == .directory || change.otherState?.type == .directory
         if holdsDirectory {
             let (here, there) = (filter.coverage(below: change.path), filter.coverage(below: other))
@@ -110,7 +110,7 @@ struct FilteredChange {
         guard let from = change.from, let old = try? ItemLocation(from), let new = try? ItemLocation(change.path)
         else { return }
         if change.kind == .moved {
-            if filter.includes(from) && filter.includes(change.path) {
+            if filter.matches(from) && filter.matches(change.path) {
                 report(change)
                 adjust(Self.tree(at: old, treeIndex).dropFirst(), movedTo: new, from: old)
             } else {
@@ -121,7 +121,7 @@ struct FilteredChange {
         // First the removal of both trees, then the creation of each item at its new place.
         let (here, there) = (Self.tree(at: new, treeIndex), Self.tree(at: old, treeIndex))
         for tree in [here, there] {
-            for item in tree.reversed() where filter.includes(item.place.bytes) {
+            for item in tree.reversed() where filter.matches(item.place.bytes) {
                 report(Self.removal(item.place.bytes, wasDirectory: item.item.state.type == .directory))
             }
         }
@@ -146,13 +146,13 @@ struct FilteredChange {
         _ inner: ArraySlice<(place: ItemLocation, item: TreeIndex.Item)>,
         movedTo new: ItemLocation, from old: ItemLocation
     ) {
-        for (place, item) in inner.reversed() where filter.includes(place.bytes) {
+        for (place, item) in inner.reversed() where filter.matches(place.bytes) {
             let path = Self.moved(place, to: new, from: old)
-            if !filter.includes(path) { report(Self.removal(path, wasDirectory: item.state.type == .directory)) }
+            if !filter.matches(path) { report(Self.removal(path, wasDirectory: item.state.type == .directory)) }
         }
-        for (place, item) in inner where !filter.includes(place.bytes) {
+        for (place, item) in inner where !filter.matches(place.bytes) {
             let path = Self.moved(place, to: new, from: old)
-            if filter.includes(path) { report(creation(path, item)) }
+            if filter.matches(path) { report(creation(path, item)) }
         }
     }
 
@@ -165,7 +165,7 @@ struct FilteredChange {
     private mutating func create(_ tree: Tree, at new: ItemLocation, from old: ItemLocation, _ state: ItemState?) {
         for (place, item) in tree {
             let path = Self.moved(place, to: new, from: old)
-            if !filter.includes(path) { continue }
+            if !filter.matches(path) { continue }
             let isTop = place == old
             reported.append(
                 isTop
@@ -178,8 +178,8 @@ struct FilteredChange {
     private mutating func relocate(_ tree: Tree, to new: ItemLocation, from old: ItemLocation, _ state: ItemState?) {
         for (place, item) in tree {
             let path = Self.moved(place, to: new, from: old)
-            let isIn = filter.includes(path)
-            if item.state.type == .directory || !filter.includes(place.bytes) {
+            let isIn = filter.matches(path)
+            if item.state.type == .directory || !filter.matches(place.bytes) {
                 let isTop = place == old
                 if isIn {
                     report(isTop ? .arrival(path, state) : creation(path, item))
@@ -193,7 +193,7 @@ struct FilteredChange {
                 report(Self.removal(place.bytes, wasDirectory: false))
             }
         }
-        for (place, item) in tree.reversed() where item.state.type == .directory && filter.includes(place.bytes) {
+        for (place, item) in tree.reversed() where item.state.type == .directory && filter.matches(place.bytes) {
             report(Self.removal(place.bytes, wasDirectory: true))
         }
     }

@@ -13,7 +13,7 @@ struct Listing: Sendable {
         var tree = try JournalView(journal)
         try tree.catchUp(journal)
         position = tree.position
-        items = tree.treeIndex.items.lazy.filter { filter.includes($0.key.bytes) }
+        items = tree.treeIndex.items.lazy.filter { filter.matches($0.key.bytes) }
             .map { (place: $0.key, item: $0.value) }
             .sorted { $0.place.bytes.lexicographicallyPrecedes($1.place.bytes) }
     }

@@ -71,3 +71,20 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
         self.init(container: container, segment: segment, offset: offset, sequence: sequence, checksum: checksum)
     }
 }
+
+extension Cursor: Codable {
+    /// Decodes a cursor from its text. Errors: `DecodingError`, where the text is not a cursor's
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let cursor = Cursor(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "the text is not a cursor's")
+        }
+        self = cursor
+    }
+
+    /// Encodes the cursor as its text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -4,7 +4,7 @@ import GroupBytes
 
 /// The path of an item, relative to the container's root. Paths are bytes, as in the kernel, without Unicode folding.
 /// The bytes may be anything; a call with a path that does not name an item throws a typed error, before any I/O.
-public struct ItemPath: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
+public struct ItemPath: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
     CustomStringConvertible
 {
     /// The bytes of the path, as the kernel has them.
@@ -21,6 +21,9 @@ public struct ItemPath: Hashable, Sendable, ExpressibleByStringLiteral, Expressi
 
     /// The path as text; bytes that are not UTF-8, and control characters, as octal.
     public var description: String { printable(bytes) }
+
+    /// Returns whether the left path's bytes come before the right path's, in the order of `Container.items(in:)`.
+    public static func < (left: ItemPath, right: ItemPath) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
 
     func location(for operation: String) throws(CoordinationError) -> ItemLocation {
         do {

@@ -16,7 +16,7 @@ package struct ListFile: Sendable {
 
     /// Finds the file for a container, in `$XDG_STATE_HOME/widget-host`, else `~/.local/state/widget-host`.
     package init(for container: Container) throws {
-        let identifier = try container.status().container
+        let identifier = try container.status().containerIdentifier
         let home: String
         if let state = environmentValue("XDG_STATE_HOME"), state.hasPrefix("/") {
             home = state

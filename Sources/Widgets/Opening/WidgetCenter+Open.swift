@@ -40,7 +40,9 @@ extension WidgetCenter {
         let number = try channel.post(bytes: Array(url.utf8))
         let end = monotonicNanoseconds().addingReportingOverflow(timeout.nanoseconds).partialValue
         if try !channel.isListening(AppLink.listener) { try launch(link, scheme, channel, until: end) }
-        if try !channel.awaitAcknowledgement(of: number, by: AppLink.listener, timeout: .until(end)) { return .queued }
+        if try !channel.waitForAcknowledgement(of: number, by: AppLink.listener, timeout: .until(end)) {
+            return .queued
+        }
         guard let reason = try refusals(ofScheme: scheme).first(where: { $0.number == number })?.reason else {
             return .opened
         }
@@ -84,7 +86,7 @@ extension WidgetCenter {
             throw .unstartableApp(link.launch.first ?? "", scheme: scheme, cause: error)
         }
         // Without this wait, the next process would start the app again.
-        _ = try channel.awaitListener(AppLink.listener, timeout: .until(end))
+        _ = try channel.waitForListener(named: AppLink.listener, timeout: .until(end))
     }
 
     /// Registers an app for a scheme.

@@ -15,14 +15,14 @@ package struct ItemConcern: Sendable {
 
     /// Returns whether a change that the filter let through is news.
     package func isNews(_ change: Change) -> Bool {
-        change.kind != .touched || touched?.includes(change.path) ?? false
+        change.kind != .touched || touched?.matches(change.path) ?? false
     }
 
     /// Returns whether a change of an item concerns the widget, for followers of more than the filter lets through. A
     /// directory that is removed may contain an item that concerns the widget.
     package func includes(_ change: Change) -> Bool {
         let paths = [change.path, change.kind.otherPath].compactMap { $0 }
-        return isNews(change) && (change.concernedDirectory || paths.contains { filter.includes($0) })
+        return isNews(change) && (change.concernedDirectory || paths.contains { filter.matches($0) })
     }
 }
 

@@ -25,7 +25,7 @@ struct SuiteChanges {
         case .behind(let cursor): origin = .cursor(cursor)
         case nil: (origin, isLost) = (.now, true)
         }
-        try read(defaults.follow(keys: keys.names, since: origin))
+        try read(defaults.follow(of: keys.names, since: origin))
     }
 
     private mutating func read(_ beginning: Follower<DefaultsChange>) throws(CoordinationError) {

@@ -11,7 +11,7 @@ func followChannel(_ run: inout CommandRun) throws -> ExitStatus {
     // Signals are caught only from here on: no code looks for them during the opening, so there they end the process at
     // once.
     let signals = TerminationSignals()
-    let listener = try channel.listener(named: options.listener, from: options.beginning)
+    let listener = try channel.listener(named: options.listener, since: options.beginning)
     run.explain("listening to '\(channel.name)' as '\(listener.name)'")
     if let command = options.command {
         var loop = MessageLoop(options, listener, channel.name, container, signals, command)
@@ -41,7 +41,7 @@ struct ChannelOptions {
         listener = name
         switch try arguments.text("from") {
         case nil, "now": beginning = .now
-        case "oldest": beginning = .oldest
+        case "oldest": beginning = .start
         default: throw arguments.usageError("--from must be now or oldest")
         }
         limit = try arguments.text("count").map { text in

@@ -85,7 +85,7 @@ struct SuiteCommands {
     ) throws {
         let sameType = try? expected.type.value(of: expected.word)
         try defaults.transaction(durability: durability) { transaction in
-            let present = transaction.stored(forKey: key)
+            let present = transaction.storedValue(forKey: key)
             let shown = try? present?.plainText()
             guard let present, present == sameType || shown.map({ Array($0.utf8) }) == expected.word else {
                 let now = shown.map { "is '\(PipeText.escaped(Array($0.prefix(100).utf8)))'" } ?? "is another one"
@@ -103,7 +103,7 @@ struct SuiteCommands {
         let missing = CoordinationError.noSuchKey(key, in: defaults, operation: "delete")
         if try defaults.versionedValue(forKey: key).value == nil { throw missing }
         try defaults.transaction { transaction in
-            if transaction.stored(forKey: key) == nil { throw missing }
+            if transaction.storedValue(forKey: key) == nil { throw missing }
             transaction.set(nil, forKey: key)
         }
         return .done([("key", .string(key)), ("outcome", "removed")])
@@ -116,7 +116,7 @@ struct SuiteCommands {
             throw arguments.usageError("N: '\(PipeText.escaped(word))' is not an integer of 64 bits")
         }
         let sum = try defaults.transaction { transaction in
-            let present = try number(transaction.stored(forKey: key), key)
+            let present = try number(transaction.storedValue(forKey: key), key)
             let (sum, isOver) = present.addingReportingOverflow(step)
             if isOver { throw invalid(key, "the sum of \(present) and \(step) is beyond 64 bits") }
             transaction.set(.integer(sum), forKey: key)

@@ -17,7 +17,7 @@ extension FaultedOperation {
             prepare: { container in
                 try container.make([:])
                 let channel = try GroupChannel(container.open(), name: "news")
-                let listener = try channel.listener(named: "one", from: .oldest)
+                let listener = try channel.listener(named: "one", since: .start)
                 for text in ["first", "second"] { try channel.post(bytes: Array(text.utf8)) }
                 try listener.acknowledge(upTo: 1)
             })

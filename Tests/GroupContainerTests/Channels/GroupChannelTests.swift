@@ -22,7 +22,7 @@ struct `Posting and listening` {
         #expect(try channel.signal() == 1)
         let (one, two) = (try channel.listener(named: "one"), try channel.listener(named: "two"))
         #expect(try channel.post(bytes: [1, 2], durability: .durable) == 2)
-        #expect(try channel.post(Note(text: "x")) == 3)
+        #expect(try channel.post(json: Note(text: "x")) == 3)
         #expect(try channel.signal() == 4)
         for listener in [one, two] {
             let first = try #require(try listener.next())
@@ -39,8 +39,8 @@ struct `Posting and listening` {
     @Test func `posting a value that is not JSON is refused`() throws {
         let sample = try SampleContainer()
         let channel = try GroupChannel(sample.container, name: "news")
-        #expect(code { try channel.post(Double.nan) } == .invalidContent)
-        #expect(try channel.post(1.5) == 1)
+        #expect(code { try channel.post(json: Double.nan) } == .invalidContent)
+        #expect(try channel.post(json: 1.5) == 1)
     }
 
     @Test func `a listener that returns gets unacknowledged messages and those posted meanwhile`() throws {
@@ -54,7 +54,7 @@ struct `Posting and listening` {
         }
         try channel.signal()
         do {
-            let listener = try channel.listener(named: "one", from: .now)
+            let listener = try channel.listener(named: "one", since: .now)
             #expect(try Self.numbers(of: listener) == [2, 3, 4])
             // A message may be acknowledged before it is delivered.
             try channel.signal()
@@ -71,7 +71,7 @@ struct `Posting and listening` {
         let sample = try SampleContainer()
         let channel = try GroupChannel(sample.container, name: "news")
         for _ in 0..<ChannelState.unreadCount + 10 { try channel.signal() }
-        let listener = try channel.listener(named: "late", from: .oldest)
+        let listener = try channel.listener(named: "late", since: .start)
         let numbers = try Self.numbers(of: listener)
         #expect(numbers == Array(11...UInt64(ChannelState.unreadCount + 10)))
         #expect(try Self.numbers(of: try channel.listener(named: "now")) == [])

@@ -91,7 +91,7 @@ struct `Copies of a container` {
         for number in 0..<5 { _ = try tester.write(bytes: [UInt8(number)], to: "file") }
         let status = try container.status()
         if whileOpen { try temporary.run("cp", "-a", "original", "copy") }
-        return (temporary, status.cursor, status.container)
+        return (temporary, status.cursor, status.containerIdentifier)
     }
 
     @Test(arguments: [false, true])
@@ -99,10 +99,10 @@ struct `Copies of a container` {
         let (temporary, cursor, original) = try Self.copied(whileOpen: whileOpen)
         if !whileOpen { try temporary.run("cp", "-a", "original", "copy") }
         let copy = try Container(path: temporary.path + "/copy")
-        #expect(try copy.status().container != original)
+        #expect(try copy.status().containerIdentifier != original)
         #expect(try copy.status().sequence == 5)
         #expect(try copy.status().members.count == 1)
-        #expect(try Container(path: temporary.path + "/original").status().container == original)
+        #expect(try Container(path: temporary.path + "/original").status().containerIdentifier == original)
 
         // A cursor of the original's history gives one rescan, and then the changes that follow.
         var follower = try copy.recordedChanges(since: .cursor(cursor))
@@ -122,7 +122,7 @@ struct `Copies of a container` {
     @Test func `a copied container keeps its new identity when it is opened again`() throws {
         let (temporary, _, _) = try Self.copied(whileOpen: true)
         let path = temporary.path + "/copy"
-        let first = try Container(path: path).status().container
-        #expect(try Container(path: path).status().container == first)
+        let first = try Container(path: path).status().containerIdentifier
+        #expect(try Container(path: path).status().containerIdentifier == first)
     }
 }

@@ -27,14 +27,14 @@ struct `Group identifiers` {
             let temporary = try TemporaryDirectory()
             unsafe setenv("GROUP_CONTAINERS_HOME", temporary.path, 1)
             #expect(code { try Container(group: identifier) } == .notFound)
-            #expect(try Container.identifiers() == [])
+            #expect(try Container.groupIdentifiers() == [])
             let made = try Container(group: identifier, creating: true)
-            #expect(made.identifier == identifier)
+            #expect(made.groupIdentifier == identifier)
             #expect(made.path.description == "\(temporary.path)/\(identifier)")
-            #expect(try Container(path: "\(temporary.path)/\(identifier)").identifier == identifier)
+            #expect(try Container(path: "\(temporary.path)/\(identifier)").groupIdentifier == identifier)
             #expect(try Container(.identifier(identifier)).opened === made.opened)
             try temporary.directory.createDirectory(Array("other".utf8), mode: 0o700)
-            #expect(try Container.identifiers() == [identifier])
+            #expect(try Container.groupIdentifiers() == [identifier])
         }
     }
 

@@ -19,12 +19,12 @@ struct `Opening a container` {
     @Test func `opening a container creates it once, and finds it the second time`() throws {
         let temporary = try TemporaryDirectory()
         let path = temporary.path + "/new/container"
-        let first = try Container(path: path, creating: true).status().container
-        let again = try Container(path: path, creating: true).status().container
-        let opened = try Container(path: path).status().container
+        let first = try Container(path: path, creating: true).status().containerIdentifier
+        let again = try Container(path: path, creating: true).status().containerIdentifier
+        let opened = try Container(path: path).status().containerIdentifier
         #expect(first == again && again == opened)
         #expect(first.utf8.count == 32)
-        #expect(try Container(path: path).identifier == nil)
+        #expect(try Container(path: path).groupIdentifier == nil)
     }
 
     @Test func `a new container is accessible to its user alone`() throws {

@@ -52,7 +52,7 @@ struct `Nested containers` {
         try tester.coordinate(.writing("d", .forMoving), .writing("f")) { access in
             #expect(code { try access.readBytes(path) } == .outsideContainer)
             #expect(code { try access.item(path) } == .outsideContainer)
-            #expect(code { try access.place(of: path) } == .outsideContainer)
+            #expect(code { try access.absolutePath(of: path) } == .outsideContainer)
             #expect(code { try access.write(bytes: [3], to: path) } == .outsideContainer)
             #expect(code { try access.remove(path) } == .outsideContainer)
             #expect(code { try access.move("f", to: path) } == .outsideContainer)

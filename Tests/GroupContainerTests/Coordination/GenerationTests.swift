@@ -69,13 +69,13 @@ struct `Generations of items` {
     @Test func `generations and versioned values work in async calls as in blocking ones`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
-        #expect(try await tester.write([1, 2], to: "numbers", if: .absent) == .written(1))
+        #expect(try await tester.write(json: [1, 2], to: "numbers", if: .absent) == .written(1))
         let read = try await tester.readVersion("numbers", as: [Int].self)
         #expect(read == Versioned(content: [1, 2], generation: 1))
-        #expect(try await tester.write(read.content + [3], to: "numbers", if: .generation(1)) == .written(2))
+        #expect(try await tester.write(json: read.content + [3], to: "numbers", if: .generation(1)) == .written(2))
         #expect(try await tester.generation(of: "numbers") == 2)
         #expect(try tester.blocking.readVersion("numbers", as: [Int].self).content == [1, 2, 3])
-        #expect(code { try tester.blocking.write([4], to: "numbers", if: .generation(1)) } == .conflict)
+        #expect(code { try tester.blocking.write(json: [4], to: "numbers", if: .generation(1)) } == .conflict)
         let content = try await tester.readBytes("numbers")
         #expect(try await tester.readVersion("numbers") == Versioned(content: content, generation: 2))
     }

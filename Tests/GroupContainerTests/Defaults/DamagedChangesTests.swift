@@ -29,7 +29,7 @@ import Testing
         let changes = try Self.all(&follower)
         #expect(changes.map(\.key) == (0..<100).map { $0 == 50 ? "" : "key \($0)" })
         #expect(
-            changes[50].kind == .degraded("the record at byte \(place) does not fit its checksum")
+            changes[50].kind == .degraded(reason: "the record at byte \(place) does not fit its checksum")
                 && changes[50].new == nil)
         #expect(changes.filter { $0.kind == .set }.count == 99)
         for (number, change) in changes.enumerated() {

@@ -74,7 +74,7 @@ struct `Key changes` {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         try defaults.set(1, forKey: "a")
-        var follower = try defaults.follow(keys: ["a"], since: .snapshot)
+        var follower = try defaults.follow(of: ["a"], since: .snapshot)
         try defaults.set(2, forKey: "b")
         try defaults.removeAll()
         var changes: [DefaultsChange] = []

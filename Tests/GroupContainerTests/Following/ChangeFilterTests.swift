@@ -26,7 +26,7 @@ import Testing
     func `the last matching pattern decides, and without a match the opposite of the first pattern`(
         filter: ChangeFilter, path: String, expected: Bool
     ) {
-        #expect(filter.includes(ItemPath(path)) == expected)
+        #expect(filter.matches(ItemPath(path)) == expected)
     }
 
     @Test(
@@ -137,7 +137,7 @@ import Testing
             for part in parts { treeIndex.apply(part, at: sequence) }
             for change in reported { copy.apply(change) }
             log = reported.map(\.summary)
-            let expected = ModelCopy(of: tree) { filter.includes(ItemPath($0)) }
+            let expected = ModelCopy(of: tree) { filter.matches(ItemPath($0)) }
             try #require(copy == expected, "change \(sequence): \(parts) was reported as \(log)")
         }
     }

@@ -16,7 +16,7 @@ struct `Items moved while their lock is awaited` {
         try tester.run(ItemCall(operation: "test", intents: holding), .relaxed, patience) { access in
             side = Side {
                 try tester.coordinate(intent, timeout: patience) { access in
-                    if intent.isStructural { return try access.place(of: intent.path) }
+                    if intent.isStructural { return try access.absolutePath(of: intent.path).bytes }
                     return try access.readBytes(intent.path)
                 }
             }

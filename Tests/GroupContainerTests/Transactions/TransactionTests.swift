@@ -57,7 +57,7 @@ struct `Transactions of items` {
 
     @Test func `a transaction reads what it wrote`() throws {
         try tester.transaction(.writing("a"), .writing("b"), .writing("c/d"), .reading("e")) { access in
-            try access.write([7], to: "c/d")
+            try access.write(json: [7], to: "c/d")
             #expect(try access.read("c/d", as: [Int].self) == [7])
             try access.write(bytes: [8], to: "c/d")
             #expect(try access.readBytes("c/d") == [8])

@@ -18,7 +18,7 @@ struct `Snapshots for uploading` {
             )
             #expect(try access.readBytes("file") == [1])
             #expect(try access.item("file")?.size == 1)
-            let place = try access.place(of: "file")
+            let place = try access.absolutePath(of: "file").bytes
             #expect(place.starts(with: Array("\(sample.temporary.path)/.group/staging/".utf8)))
             #expect(try FileDescriptor.open(path: place, .reading).readAll() == [1])
             #expect(code { try access.write(bytes: [9], to: "file") } == .invalidArgument)
@@ -49,7 +49,7 @@ struct `Snapshots for uploading` {
             #expect(code { try access.readBytes("directory/missing") } == .notFound)
             #expect(code { try access.readBytes("directory/../../format") } != nil)
             #expect(code { try access.readBytes("directory/link") } == .outsideContainer)
-            let place = try access.place(of: "directory/inner/file")
+            let place = try access.absolutePath(of: "directory/inner/file").bytes
             #expect(try FileDescriptor.open(path: place, .reading).status().permissions == 0o604)
         }
         try sample.expectNothingLeft()
@@ -60,7 +60,7 @@ struct `Snapshots for uploading` {
         let tester = sample.coordinator().blocking
         try tester.coordinate(.reading("missing", .forUploading)) { access throws in
             #expect(try access.readBytesIfPresent("missing") == nil)
-            #expect(code { try access.place(of: "missing") } == .notFound)
+            #expect(code { try access.absolutePath(of: "missing") } == .notFound)
         }
         try sample.temporary.run("mkfifo", "fifo")
         #expect(code { try tester.coordinate(.reading("fifo", .forUploading)) { _ in } } == .wrongType)
@@ -82,9 +82,9 @@ struct `Snapshots for uploading` {
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "directory/a")
         let expected = Array("\(sample.temporary.path)/directory/a".utf8)
-        #expect(try tester.coordinate(.reading("directory/a")) { try $0.place(of: "directory/a") } == expected)
-        #expect(try tester.coordinate(.writing("directory/a")) { try $0.place(of: "directory/a") } == expected)
-        #expect(code { try tester.coordinate(.writing("directory/a")) { try $0.place(of: "b") } } == .invalidArgument)
+        #expect(try tester.coordinate(.reading("directory/a")) { try $0.absolutePath(of: "directory/a").bytes } == expected)
+        #expect(try tester.coordinate(.writing("directory/a")) { try $0.absolutePath(of: "directory/a").bytes } == expected)
+        #expect(code { try tester.coordinate(.writing("directory/a")) { try $0.absolutePath(of: "b").bytes } } == .invalidArgument)
     }
 }
 

@@ -135,7 +135,7 @@ struct `Write conditions` {
     @Test func `conditional writes of many threads lose no update`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
-        try tester.write(0, to: "counter", durability: .relaxed)
+        try tester.write(json: 0, to: "counter", durability: .relaxed)
         let sides = (0..<4).map { _ in
             Side {
                 var count = 0
@@ -143,7 +143,7 @@ struct `Write conditions` {
                     let read = try tester.readVersion("counter", as: Int.self)
                     do {
                         try tester.write(
-                            read.content + 1, to: "counter", durability: .relaxed, if: .generation(read.generation))
+                            json: read.content + 1, to: "counter", durability: .relaxed, if: .generation(read.generation))
                         count += 1
                     } catch let error as CoordinationError where error.code == .conflict {
                         #expect(error.generation ?? 0 > read.generation)

@@ -29,7 +29,7 @@ struct `Coordinated writes` {
         let tester = sample.coordinator()
         #expect(try await tester.write(bytes: [1], to: "file") == .written(1))
         #expect(try await tester.readBytes("file") == [1])
-        #expect(try await tester.write([Todo(title: "Milk")], to: "todo") == .written(2))
+        #expect(try await tester.write(json: [Todo(title: "Milk")], to: "todo") == .written(2))
         #expect(try await tester.read("todo", as: [Todo].self) == [Todo(title: "Milk")])
         try await tester.update("todo", default: [Todo]()) { $0.append(Todo(title: "Eggs", done: true)) }
         #expect(try await tester.read("todo", as: [Todo].self).map(\.title) == ["Milk", "Eggs"])
@@ -44,7 +44,7 @@ struct `Coordinated writes` {
         try sample.temporary.put("{broken", at: "new")
         #expect(code { try tester.update("new", default: 0) { $0 += 1 } } == .invalidContent)
         #expect(code { try tester.read("new", as: Int.self) } == .invalidContent)
-        #expect(code { try tester.write(Double.nan, to: "new") } == .invalidContent)
+        #expect(code { try tester.write(json: Double.nan, to: "new") } == .invalidContent)
         #expect(try sample.temporary.content(of: "new") == "{broken")
     }
 
@@ -52,7 +52,7 @@ struct `Coordinated writes` {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         try await tester.coordinate([.writing("numbers"), .reading("other")]) { access in
-            #expect(try access.write([1, 2], to: "numbers") == .written(1))
+            #expect(try access.write(json: [1, 2], to: "numbers") == .written(1))
             #expect(try access.read("numbers", as: [Int].self) == [1, 2])
             let version = try access.readVersion("numbers", as: [Int].self)
             #expect(version.content == [1, 2] && version.generation == 1)
