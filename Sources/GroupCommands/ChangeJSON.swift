@@ -19,7 +19,7 @@ extension Change {
             ("type", type.map { .string(ChangeText.name($0)) } ?? .null),
             ("size", size.map(JSONValue.unsigned) ?? .null),
             ("generation", .unsigned(generation.rawValue)), ("transaction", transaction.map(\.json) ?? .null),
-            ("coordinated", .bool(isCoordinated)), ("by", by.map(\.json) ?? .null),
+            ("coordinated", .bool(isCoordinated)), ("by", author.map(\.json) ?? .null),
             ("time", .string(Timestamp.text(timeNanoseconds))),
         ]
         if case .degraded(let reason) = kind { fields.append(("reason", .string(reason))) }

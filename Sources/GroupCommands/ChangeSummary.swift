@@ -11,7 +11,7 @@ package struct ChangeSummary: Sendable {
     package mutating func note(_ change: Change) {
         kinds[change.kind.word, default: 0] += 1
         if change.kind.isMarker || change.kind == .present { return }
-        authors[change.by?.purpose ?? "uncoordinated", default: 0] += 1
+        authors[change.author?.purpose ?? "uncoordinated", default: 0] += 1
     }
 
     /// Returns the line, such as `3 changes in 12 s: 2 created, 1 moved; by todo-app 2, uncoordinated 1`. `time`: in

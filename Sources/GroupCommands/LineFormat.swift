@@ -96,8 +96,8 @@ package struct LineFormat: Equatable, Sendable {
         case .cookie: line += String(change.kind.otherPath == nil ? 0 : change.sequence.rawValue, radix: 16).utf8
         case .sequence: line += String(change.sequence.rawValue).utf8
         case .cursor: line += change.cursor.description.utf8
-        case .process: line += String(change.by?.processIdentifier ?? 0).utf8
-        case .purpose: line += shown(Array((change.by?.purpose ?? "").utf8))
+        case .process: line += String(change.author?.processIdentifier ?? 0).utf8
+        case .purpose: line += shown(Array((change.author?.purpose ?? "").utf8))
         }
     }
 

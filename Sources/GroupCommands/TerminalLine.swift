@@ -28,7 +28,8 @@ struct TerminalLine {
     private func shown(_ path: ItemPath) -> String { TerminalName.shown(path.bytes) }
 
     private func writer(_ change: Change) -> String {
-        let writer = change.by.map { "\(TerminalName.shown($0.purpose)) (\($0.processIdentifier))" } ?? "uncoordinated"
+        let writer =
+            change.author.map { "\(TerminalName.shown($0.purpose)) (\($0.processIdentifier))" } ?? "uncoordinated"
         return "  " + text.styled(writer, as: .faint)
     }
 

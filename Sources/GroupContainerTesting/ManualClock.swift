@@ -5,7 +5,7 @@ public import Widgets
 /// A clock that stands still until a test advances it: a `WidgetClock`, and also a `Clock`.
 ///
 ///     let clock = ManualClock()
-///     async let outcome = widget.refreshed(in: container, deadline: .seconds(5), clock: clock)
+///     async let outcome = widget.refreshed(in: container, timeLimit: .seconds(5), clock: clock)
 ///     await clock.waitUntilAwaited()    // the refresh waits for its deadline
 ///     clock.advance(by: .seconds(5))    // which is now
 public final class ManualClock: WidgetClock, Clock {

@@ -20,11 +20,11 @@ extension WidgetProvider {
     /// `failure`, and not thrown.
     public func refreshed(
         in container: Container, environment: WidgetEnvironment = WidgetEnvironment(), isReload: Bool = false,
-        deadline: Duration? = .seconds(30), clock: any WidgetClock = SystemWidgetClock()
+        timeLimit: Duration? = .seconds(30), clock: any WidgetClock = SystemWidgetClock()
     ) async throws -> RefreshOutcome<Snapshot> {
         let failure = Kept<any Error>()
         let refresh = Refresh(
-            self, in: container, environment: environment, deadline: deadline, clock: clock,
+            self, in: container, environment: environment, timeLimit: timeLimit, clock: clock,
             onFailure: { failure.keep($0) })
         var timeline: Timeline<Snapshot>?
         let result = try await refresh.update(isReload: isReload) { timeline = $0 }

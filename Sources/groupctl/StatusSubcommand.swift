@@ -75,7 +75,7 @@ private func logs(
             lines.append(
                 "    " + PipeText.escaped(Array(listener.name.utf8)) + "  \(waiting)  "
                     + text.styled(
-                        "\(PipeText.escaped(Array(listener.by.purpose.utf8))) (\(listener.by.processIdentifier))",
+                        "\(PipeText.escaped(Array(listener.author.purpose.utf8))) (\(listener.author.processIdentifier))",
                         as: .faint))
         }
     }
@@ -118,7 +118,8 @@ func json(_ listener: GroupChannel.Listener) -> JSONValue {
         (
             "by",
             .object([
-                ("pid", .integer(Int64(listener.by.processIdentifier))), ("purpose", .string(listener.by.purpose)),
+                ("pid", .integer(Int64(listener.author.processIdentifier))),
+                ("purpose", .string(listener.author.purpose)),
             ])
         ),
     ])

@@ -31,7 +31,7 @@ struct `Dead members` {
         #expect(try locks.readBytes("item") == Array("new".utf8))
         let change = try #require(try container.changes(heir).dropFirst(before).first)
         #expect(change.kind == (isNew ? .created : .modified) && change.path == "item" && change.size == 3)
-        #expect(change.by?.purpose == "deceased")
+        #expect(change.author?.purpose == "deceased")
         #expect(container.staging.isEmpty)
         // The record is made once: neither another lock nor the slot's next member makes it again.
         #expect(try container.groupctl("read", "item").text == "new")

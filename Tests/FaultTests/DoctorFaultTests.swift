@@ -34,7 +34,7 @@ struct `Container checks under faults` {
         #expect(repaired.map(\.code) == ["deadMember"] && repaired.first?.repaired == true, "\(repaired)")
         #expect(try Self.findings(container) == [])
         let last = try #require(try container.changes(other).last)
-        #expect(last.path == "item" && last.by?.purpose == "deceased" && last.size == 3)
+        #expect(last.path == "item" && last.author?.purpose == "deceased" && last.size == 3)
     }
 
     @Test func `the doctor names a process that is stuck while it opens the container`() throws {

@@ -43,7 +43,7 @@ struct `Writing under kills` {
                 last = change.sequence.rawValue
                 if change.path == "directory" { continue }
                 generations[last] = change.path
-                records[change.by?.processIdentifier ?? 0, default: 0] += 1
+                records[change.author?.processIdentifier ?? 0, default: 0] += 1
             }
             #expect(records[writer.identifier, default: 0] == made, "killed after \(printed.count), seed \(faultSeed)")
             // All records of the process have been read; another writer may get its number, among so many.

@@ -10,7 +10,7 @@ func sample(
     let cursor = Cursor(container: 1, segment: 1, offset: 80, sequence: 41, checksum: 2)
     var change = Change(kind, path, sequence: cursor.sequence, cursor: cursor, time: 1_700_000_000_123_000_000)
     change.type = type
-    change.by = purpose.map { Change.Author(processIdentifier: 812, purpose: $0) }
+    change.author = purpose.map { Change.Author(processIdentifier: 812, purpose: $0) }
     return change
 }
 

@@ -38,7 +38,7 @@ private struct Shelf: WidgetProvider {
     }
 
     private func refreshed(_ shelf: Shelf = Shelf()) async throws -> RefreshOutcome<String> {
-        try await shelf.refreshed(in: temporary.container, deadline: .seconds(5), clock: clock)
+        try await shelf.refreshed(in: temporary.container, timeLimit: .seconds(5), clock: clock)
     }
 
     @Test func `a refresh in a test returns newData with the snapshot, and noData without changes`() async throws {

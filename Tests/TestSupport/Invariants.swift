@@ -54,7 +54,8 @@ package enum Invariants {
         }
         var seen: [Operation: SequenceNumber] = [:]
         return changes.compactMap { change in
-            let operation = Operation(kind: change.kind, path: change.path, by: change.by, time: change.timeNanoseconds)
+            let operation = Operation(
+                kind: change.kind, path: change.path, by: change.author, time: change.timeNanoseconds)
             let before = seen.updateValue(change.sequence, forKey: operation)
             return before.map { "\(change.sequence) reports \(change.kind.name) \(change.path) again, as \($0) did" }
         }

@@ -38,7 +38,7 @@ private final class Scripted: WidgetProvider {
         onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
     ) async throws -> UpdateResult {
         var refresh = Refresh(
-            provider, in: place.container, environment: environment, deadline: deadline, onFailure: onFailure)
+            provider, in: place.container, environment: environment, timeLimit: deadline, onFailure: onFailure)
         refresh.shortestInterval = .zero
         return try await refresh.update(isReload: isReload) { _ in }
     }

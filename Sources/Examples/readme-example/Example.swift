@@ -21,7 +21,7 @@ public func example(_ container: Container) async throws {
     print(try await Refresh(NextItem(), in: container).performUpdate { print("next:", $0) })
     // Follows the changes: those still in the journal, then each new one. A cursor can be stored, to continue later.
     for try await change in container.changes(since: .start) where change.path == "todo.json" {
-        print(change.kind.name, change.path, change.by?.purpose ?? "uncoordinated", change.cursor)
+        print(change.kind.name, change.path, change.author?.purpose ?? "uncoordinated", change.cursor)
         break
     }
 }

@@ -45,7 +45,7 @@ public func tour(_ container: Container) async throws {
 
     // Follows the changes: those still in the journal, then each new one, in order. A cursor can be stored.
     for try await change in start {
-        print(change.kind.name, change.path, change.by?.purpose ?? "uncoordinated", change.cursor)
+        print(change.kind.name, change.path, change.author?.purpose ?? "uncoordinated", change.cursor)
         if change.path == "Library/backup.json" { break }
     }
 }

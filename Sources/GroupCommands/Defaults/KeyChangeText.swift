@@ -58,7 +58,7 @@ package struct KeyChangeText: Sendable {
             if let old = change.old { shown += "  " + text.styled(short(old), as: .faint) }
             if let new = change.new { shown += (change.old == nil ? "  " : " → ") + short(new) }
         }
-        guard let by = change.by else { return shown }
+        guard let by = change.author else { return shown }
         return shown + "  " + text.styled("\(TerminalName.shown(by.purpose)) (\(by.processIdentifier))", as: .faint)
     }
 

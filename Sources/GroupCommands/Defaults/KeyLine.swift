@@ -42,7 +42,7 @@ package struct KeyLine: Sendable {
         let change = DefaultsChange(
             kind: .present, suite: suite, key: "", old: nil, new: nil,
             generation: Generation(rawValue: cursor.sequence.rawValue),
-            cursor: cursor, by: nil, timeNanoseconds: 0, part: 0, parts: 1)
+            cursor: cursor, author: nil, timeNanoseconds: 0, part: 0, parts: 1)
         return KeyLine(.bookmark, change)
     }
 
@@ -70,7 +70,7 @@ package struct KeyLine: Sendable {
             ("old", Self.json(change.old)), ("new", Self.json(change.new)), ("transaction", transaction),
             (
                 "by",
-                change.by.map {
+                change.author.map {
                     .object([("pid", .integer(Int64($0.processIdentifier))), ("purpose", .string($0.purpose))])
                 } ?? .null
             ),
@@ -108,7 +108,7 @@ package struct KeyFilter: Sendable {
     package func wants(_ line: KeyLine) -> Bool {
         if line.kind.isMarker { return true }
         if let kinds, !kinds.contains(line.kind) { return false }
-        if let by = line.change.by, patterns.excludedPurposes.contains(by.purpose) { return false }
+        if let author = line.change.author, patterns.excludedPurposes.contains(author.purpose) { return false }
         return line.kind == .cleared || patterns.matches(ItemPath(bytes: Array(line.change.key.utf8)))
     }
 }

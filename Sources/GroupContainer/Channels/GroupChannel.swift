@@ -159,7 +159,7 @@ public final class GroupChannel: Sendable {
         /// The time when a process first listened under the name.
         public var since: Date { Date(nanoseconds: sinceNanoseconds) }
         /// The process that listened under the name last.
-        public var by: Change.Author
+        public var author: Change.Author
         /// The time when that process began to listen.
         public var opened: Date { Date(nanoseconds: openedNanoseconds) }
 
@@ -183,7 +183,7 @@ public final class GroupChannel: Sendable {
             let waiting = state.messages(behind: listener.acknowledged)
             return Listener(
                 name: name, acknowledged: listener.acknowledged, waitingCount: waiting.count,
-                by: Change.Author(processIdentifier: listener.processIdentifier, purpose: listener.purpose),
+                author: Change.Author(processIdentifier: listener.processIdentifier, purpose: listener.purpose),
                 waitingSinceNanoseconds: waiting.first?.time, sinceNanoseconds: listener.since,
                 openedNanoseconds: listener.opened)
         }.sorted { ($0.acknowledged, $0.name) < ($1.acknowledged, $1.name) }

@@ -12,7 +12,7 @@ public struct GroupMessage: Hashable, Sendable {
     /// That time in nanoseconds since 1970, which a `Date` has only to about 120 ns.
     package var timeNanoseconds: Int64
     /// The process that posted the message.
-    public var by: Change.Author
+    public var author: Change.Author
 
     /// Decodes the content, where a value was posted as JSON. Error: `invalidContent`
     public func decode<Value: Decodable>(as type: Value.Type = Value.self) throws(CoordinationError) -> Value {

@@ -83,7 +83,7 @@ struct MessageFeed: Sendable {
     private func message(_ number: UInt64, _ content: [UInt8]?, _ record: ChannelRecord) -> GroupMessage {
         GroupMessage(
             number: number, bytes: content, timeNanoseconds: record.time,
-            by: Change.Author(processIdentifier: record.processIdentifier, purpose: record.purpose))
+            author: Change.Author(processIdentifier: record.processIdentifier, purpose: record.purpose))
     }
 
     /// Moves to a message. A registered listener gets every number: where a number is missing, its message was damaged.

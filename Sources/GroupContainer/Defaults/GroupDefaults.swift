@@ -131,10 +131,11 @@ public final class GroupDefaults: Sendable {
                 let place = try store.append(
                     steps, if: .init(key: key, generation: generation.rawValue), by: writer, &attempt)
             else {
-                let present = store.read { $0.generation(of: key) }
+                let present = Generation(rawValue: store.read { $0.generation(of: key) })
                 throw CoordinationError(
                     .conflict, operation: "set", item: "\(suite): \(key)",
                     reason: "the value is at generation \(present), not \(generation): it was set meanwhile",
+                    generation: present,
                     remedy: .init(.readAgain, "read the value again, and decide again"))
             }
             if durability == .durable { try store.synchronize(through: place) }

@@ -37,7 +37,7 @@ public struct DefaultsChange: Hashable, Sendable {
     /// The place right after the change, from which a follower can go on.
     public var cursor: Cursor
     /// The process that set the value; nil after a `rescan`, and for a value of a snapshot.
-    public var by: Change.Author?
+    public var author: Change.Author?
     /// The time of the change by its writer's clock; nil where it is not known.
     public var time: Date? { timeNanoseconds == 0 ? nil : Date(nanoseconds: timeNanoseconds) }
     /// The time of the change in nanoseconds since 1970; 0 where it is not known.
@@ -49,10 +49,12 @@ public struct DefaultsChange: Hashable, Sendable {
 
     package init(
         kind: Kind, suite: String, key: String, old: DefaultsValue?, new: DefaultsValue?, generation: Generation,
-        cursor: Cursor, by: Change.Author?, timeNanoseconds: Int64, part: Int, parts: Int
+        cursor: Cursor, author: Change.Author?, timeNanoseconds: Int64, part: Int, parts: Int
     ) {
         (self.kind, self.suite, self.key, self.old, self.new) = (kind, suite, key, old, new)
-        (self.generation, self.cursor, self.by, self.timeNanoseconds) = (generation, cursor, by, timeNanoseconds)
+        (self.generation, self.cursor, self.author, self.timeNanoseconds) = (
+            generation, cursor, author, timeNanoseconds
+        )
         (self.part, self.parts) = (part, parts)
     }
 }
@@ -217,7 +219,7 @@ struct KeyFeed: Feed {
             // The state that a compacted segment begins with is known already.
             return
         }
-        let by = Change.Author(processIdentifier: record.processIdentifier, purpose: record.purpose)
+        let author = Change.Author(processIdentifier: record.processIdentifier, purpose: record.purpose)
         var changes: [DefaultsChange] = []
         for step in steps(of: record) {
             switch step {
@@ -231,7 +233,9 @@ struct KeyFeed: Feed {
             state.apply([step], at: position.sequence)
         }
         for (part, var change) in changes.enumerated() {
-            (change.by, change.timeNanoseconds, change.part, change.parts) = (by, record.time, part, changes.count)
+            (change.author, change.timeNanoseconds, change.part, change.parts) = (
+                author, record.time, part, changes.count
+            )
             waiting.append(change)
         }
     }
@@ -255,7 +259,7 @@ struct KeyFeed: Feed {
         return DefaultsChange(
             kind: kind, suite: store.name, key: key, old: old, new: new,
             generation: Generation(rawValue: kind == .set ? max(generation, position.sequence) : generation),
-            cursor: Cursor(position, in: identity), by: nil,
+            cursor: Cursor(position, in: identity), author: nil,
             timeNanoseconds: 0, part: 0, parts: 1)
     }
 }

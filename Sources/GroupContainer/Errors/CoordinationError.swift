@@ -84,8 +84,7 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
         /// The state of the process; nil where the system does not provide it.
         public var condition: Condition?
 
-        /// Creates a description of a member.
-        public init(
+        package init(
             processIdentifier: Int32, pidNamespace: UInt64? = nil, purpose: String, since: Date, item: String,
             isWriting: Bool, command: String? = nil, condition: Condition? = nil
         ) {
@@ -118,7 +117,8 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
     public var reason: String
     /// The members that are in the way.
     public var holders: [Holder]
-    /// The item's present generation where a `WriteCondition` does not hold; nil where there is no item.
+    /// The present generation of the item, or of the key, where the condition of a write does not hold; nil where there
+    /// is no item.
     public var generation: Generation?
     /// What the caller can do; nil where nothing can be done, or where `code` and `holders` show it.
     public var remedy: Remedy?
@@ -154,14 +154,6 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
         "acknowledge": "acknowledge messages of", "append": "append to", "be present": "be present as",
         "listen": "listen to", "post": "post to", "transaction": "carry out the transaction of",
     ]
-}
-
-extension CoordinationError.Code {
-    /// Returns whether an error is a `CoordinationError` with this code, for
-    /// `catch CoordinationError.Code.notFound { … }`.
-    public static func ~= (code: CoordinationError.Code, error: any Error) -> Bool {
-        (error as? CoordinationError)?.code == code
-    }
 }
 
 extension CoordinationError: Equatable {

@@ -105,7 +105,7 @@ public struct Change: Hashable, Sendable {
     /// The content's size in bytes.
     public var size: UInt64?
     /// The process that made the change under a lock; nil for an external change, which the leader found.
-    public var by: Author?
+    public var author: Author?
     /// The time of the change by the author's clock; for people.
     public var time: Date { Date(nanoseconds: timeNanoseconds) }
     /// That time in nanoseconds since 1970, which a `Date` has only to about 120 ns.
@@ -123,7 +123,7 @@ public struct Change: Hashable, Sendable {
     /// Whether the item may have replaced another one, though its kind is `created`.
     var mayReplace = false
     /// Whether the change was made under a lock.
-    public var isCoordinated: Bool { by != nil }
+    public var isCoordinated: Bool { author != nil }
 
     private init?(_ reported: ReportedPart, of record: ChangeRecord, sequence: SequenceNumber, cursor: Cursor) {
         let part = reported.part
@@ -147,7 +147,7 @@ public struct Change: Hashable, Sendable {
         size = part.state?.size
         mayReplace = reported.mayReplace
         if record.isCoordinated {
-            by = Author(processIdentifier: record.processIdentifier, purpose: printable(record.purpose))
+            author = Author(processIdentifier: record.processIdentifier, purpose: printable(record.purpose))
         }
         timeNanoseconds = record.time
     }

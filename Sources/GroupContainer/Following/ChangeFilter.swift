@@ -100,7 +100,7 @@ public struct ChangeFilter: Hashable, Sendable, ExpressibleByArrayLiteral {
     func wants(_ change: Change) -> Bool {
         if change.kind.isMarker { return true }
         if let kinds, !kinds.contains(change.kind.word) { return false }
-        return change.by.map { !excludedPurposes.contains($0.purpose) } ?? true
+        return change.author.map { !excludedPurposes.contains($0.purpose) } ?? true
     }
 }
 

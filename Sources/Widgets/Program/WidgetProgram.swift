@@ -57,7 +57,7 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
         let cause = Guarded<String?>(nil)
         let time = Duration.nanoseconds(Int64(clampedSeconds: deadline))
         let refresh = Refresh(
-            provider, in: container, environment: environment, timeout: time, deadline: time, clock: clock
+            provider, in: container, environment: environment, timeout: time, timeLimit: time, clock: clock
         ) { error in cause.withLock { $0 = "\(error)" } }
         do {
             let shown = shows ? nil : shownBefore.withLock { $0 }

@@ -16,7 +16,7 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
     private let container: Container
     private let environment: WidgetEnvironment
     private let timeout: Duration?
-    private let deadline: Duration?
+    private let timeLimit: Duration?
     private let clock: any WidgetClock
     private let onFailure: @Sendable (any Error) -> Void
     /// The shortest time until the refresh that a timeline requests. An earlier or past date is moved to that time, so
@@ -26,18 +26,18 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
     /// Creates a refresh of a provider in a container.
     /// - `environment` is what the widget is shown in.
     /// - `timeout` is how long to wait for another refresh of the same kind; nil has no limit.
-    /// - `deadline` is how long the provider may take. A provider that takes longer has failed: its task is cancelled,
+    /// - `timeLimit` is how long the provider may take. A provider that takes longer has failed: its task is cancelled,
     ///   and its later result is dropped.
-    /// - `clock` gives the time, and calls back at the deadline.
+    /// - `clock` gives the time, and calls back at the end of the time limit.
     /// - `onFailure` gets the error when the result is `failed`.
     public init(
         _ provider: Provider, in container: Container, environment: WidgetEnvironment = WidgetEnvironment(),
-        timeout: Duration? = .seconds(30), deadline: Duration? = .seconds(30),
+        timeout: Duration? = .seconds(30), timeLimit: Duration? = .seconds(30),
         clock: any WidgetClock = SystemWidgetClock(),
         onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
     ) {
         (self.provider, self.container, self.environment) = (provider, container, environment)
-        (self.timeout, self.deadline, self.clock, self.onFailure) = (timeout, deadline, clock, onFailure)
+        (self.timeout, self.timeLimit, self.clock, self.onFailure) = (timeout, timeLimit, clock, onFailure)
     }
 
     /// Refreshes once, and calls `deliver` with the snapshot if it differs from the last one.
@@ -130,14 +130,14 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
             container: container, coordinator: container.coordinator(purpose: provider.kind),
             changes: session.changes, keyChanges: session.keyChanges, environment: environment)
         let (provider, isSettled) = (provider, session.lastSnapshot != nil && !session.isRequested)
-        let answer = try await FirstAnswer.of(deadline, by: clock) { () async throws -> Timeline<Provider.Snapshot>? in
+        let answer = try await FirstAnswer.of(timeLimit, by: clock) { () async throws -> Timeline<Provider.Snapshot>? in
             switch try await provider.performUpdate(in: context) {
             case .noData where isSettled: nil
-            case .failed: throw ProviderFailure(kind: provider.kind, deadline: nil)
+            case .failed: throw ProviderFailure(kind: provider.kind, timeLimit: nil)
             case .noData, .newData: try await provider.timeline(in: context)
             }
         }
-        guard let answer else { throw ProviderFailure(kind: provider.kind, deadline: deadline) }
+        guard let answer else { throw ProviderFailure(kind: provider.kind, timeLimit: timeLimit) }
         return answer
     }
 
@@ -160,10 +160,10 @@ public struct ProviderFailure: Error, CustomStringConvertible {
     /// The widget's kind.
     public let kind: String
     /// The time that the provider had, where it did not return in time; else nil.
-    public let deadline: Duration?
+    public let timeLimit: Duration?
 
     /// A sentence for people.
     public var description: String {
-        deadline.map { "\(kind): no answer within \($0)" } ?? "\(kind): the widget reported a failure"
+        timeLimit.map { "\(kind): no answer within \($0)" } ?? "\(kind): the widget reported a failure"
     }
 }

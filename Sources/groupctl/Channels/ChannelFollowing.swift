@@ -177,7 +177,7 @@ struct MessageLoop {
             ("GROUP_CONTAINER", container.path.bytes), ("GROUP_CHANNEL", Array(channel.utf8)),
             ("GROUP_MESSAGE", Array("\(message.number)".utf8)),
             ("GROUP_SIGNAL", Array((message.bytes == nil ? "1" : "").utf8)),
-            ("GROUP_PURPOSE", Array(message.by.purpose.utf8)),
+            ("GROUP_PURPOSE", Array(message.author.purpose.utf8)),
             ("GROUP_TIME", Array(Timestamp.text(message.timeNanoseconds).utf8)),
             ("GROUP_FAILURES", Array("\(runner.retry.failures)".utf8)),
         ]

@@ -23,7 +23,7 @@ struct MessageText {
             let text = message.bytes.map { "\t" + PipeText.escaped($0) } ?? ""
             return Array("\(message.number)\(text)\n".utf8)
         }
-        let writer = "\(TerminalName.shown(Array(message.by.purpose.utf8))) (\(message.by.processIdentifier))"
+        let writer = "\(TerminalName.shown(Array(message.author.purpose.utf8))) (\(message.author.processIdentifier))"
         let text = message.bytes.map { TerminalName.shown($0) } ?? terminal.styled("signal", as: .faint)
         let time = terminal.styled(Timestamp.ofDay(message.timeNanoseconds), as: .faint)
         let number = terminal.styled("\(message.number)", as: .strong)
@@ -42,7 +42,8 @@ struct MessageText {
             (
                 "by",
                 .object([
-                    ("pid", .integer(Int64(message.by.processIdentifier))), ("purpose", .string(message.by.purpose)),
+                    ("pid", .integer(Int64(message.author.processIdentifier))),
+                    ("purpose", .string(message.author.purpose)),
                 ])
             ),
             ("time", .string(Timestamp.text(message.timeNanoseconds))),

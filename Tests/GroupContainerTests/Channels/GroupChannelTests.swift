@@ -27,7 +27,7 @@ struct `Posting and listening` {
         for listener in [one, two] {
             let first = try #require(try listener.next())
             #expect(first.number == 2 && first.bytes == [1, 2] && first.timeNanoseconds > 0)
-            #expect(first.by == Change.Author(processIdentifier: processIdentifier(), purpose: "clock"))
+            #expect(first.author == Change.Author(processIdentifier: processIdentifier(), purpose: "clock"))
             #expect(try listener.next()?.decode(as: Note.self) == Note(text: "x"))
             let last = try #require(try listener.next())
             #expect(last.bytes == nil && last.number == 4)
@@ -100,7 +100,7 @@ struct `Posting and listening` {
         try fast.acknowledge(upTo: 3)
         let found = try channel.listeners()
         #expect(found.map(\.name) == ["slow", "fast"] && found.map(\.waitingCount) == [3, 0])
-        #expect(found[0].by.purpose == "me" && found[0].waitingSince != nil && found[1].waitingSince == nil)
+        #expect(found[0].author.purpose == "me" && found[0].waitingSince != nil && found[1].waitingSince == nil)
         let store = try channel.writableStore("test")
         #expect(try store.checkedRead { $0.messages.count } == 3)
         #expect(try slow.next()?.number == 1)

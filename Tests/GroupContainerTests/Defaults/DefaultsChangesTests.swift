@@ -23,7 +23,8 @@ struct `Key changes` {
         #expect(changes.map(\.kind) == [.set, .set, .set, .removed, .cleared])
         #expect(changes.map(\.old) == [nil, .integer(1), .integer(2), .integer(3), nil])
         #expect(changes.map(\.new) == [.integer(1), .integer(2), .integer(3), nil, nil])
-        #expect(changes.allSatisfy { $0.by?.purpose == "clock" && $0.by?.processIdentifier == processIdentifier() })
+        #expect(
+            changes.allSatisfy { $0.author?.purpose == "clock" && $0.author?.processIdentifier == processIdentifier() })
         #expect(changes.map(\.generation) == [1, 2, 3, 4, 6])
         #expect(follower.cursor == changes.last?.cursor)
     }

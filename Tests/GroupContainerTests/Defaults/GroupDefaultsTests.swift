@@ -142,6 +142,10 @@ struct `Suites of defaults` {
         let defaults = try GroupDefaults(sample.container)
         let first = try defaults.set(.string("x"), forKey: "k", ifGeneration: 0)
         #expect(code { try defaults.set(.string("y"), forKey: "k", ifGeneration: 0) } == .conflict)
+        let conflict = #expect(throws: CoordinationError.self) {
+            try defaults.set(.string("y"), forKey: "k", ifGeneration: 0)
+        }
+        #expect(conflict?.generation == first)
         #expect(try defaults.versionedValue(forKey: "k").generation == first)
         let second = try defaults.set(.string("y"), forKey: "k", ifGeneration: first)
         #expect(second > first)

@@ -181,6 +181,6 @@ import Testing
     }
 
     private static var failures: [String] {
-        [nil, Duration.seconds(30)].map { "\(ProviderFailure(kind: "next-todo", deadline: $0))" }
+        [nil, Duration.seconds(30)].map { "\(ProviderFailure(kind: "next-todo", timeLimit: $0))" }
     }
 }

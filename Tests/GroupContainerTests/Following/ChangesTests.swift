@@ -118,7 +118,7 @@ struct `Following changes` {
         }
         var follower = try two.container.recordedChanges(since: .cursor(try one.container.status().cursor))
         let rescan = try #require(try follower.next(timeout: .zero))
-        #expect(rescan.kind == .rescan && rescan.path.bytes.isEmpty && rescan.by == nil)
+        #expect(rescan.kind == .rescan && rescan.path.bytes.isEmpty && rescan.author == nil)
         #expect(rescan.cursor == (try two.container.status().cursor))
         #expect(try follower.next(timeout: .zero) == nil)
         _ = try two.coordinator().blocking.write(bytes: [2], to: "new")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite
-struct `Values that programs store and match` {
+struct `Values that programs store` {
     @Test func `a cursor is coded as its text, and other text is refused`() throws {
         let sample = try SampleContainer()
         let cursor = try sample.container.status().cursor
@@ -12,19 +12,6 @@ struct `Values that programs store and match` {
         #expect(String(decoding: text, as: UTF8.self) == "[\"\(cursor)\"]")
         #expect(try JSONDecoder().decode([Cursor].self, from: text) == [cursor])
         #expect(throws: DecodingError.self) { try JSONDecoder().decode([Cursor].self, from: Data("[\"g1-x\"]".utf8)) }
-    }
-
-    @Test func `an error is caught by its code`() throws {
-        let sample = try SampleContainer()
-        var isCaught = false
-        do {
-            _ = try sample.container.coordinator(purpose: "a test").blocking.readBytes("missing")
-        } catch CoordinationError.Code.conflict {
-            Issue.record("another code matched")
-        } catch CoordinationError.Code.notFound {
-            isCaught = true
-        }
-        #expect(isCaught)
     }
 
     @Test func `paths are ordered by their bytes`() {

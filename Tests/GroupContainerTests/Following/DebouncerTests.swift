@@ -40,7 +40,7 @@ import Testing
                     wasDirectory: isDirectory && kind == .removed)
             }
             var change = try #require(try Change.changes([part], at: sequence)?.first)
-            if isForeign { change.by = nil }
+            if isForeign { change.author = nil }
             return change
         }
 
@@ -143,7 +143,7 @@ import Testing
                 // The leader found the move, and reported first that the replaced item is gone: then nothing is
                 // replaced.
                 if case .moved = change.kind, exact.items[change.path.description] == nil, !seed.isMultiple(of: 3) {
-                    change.by = nil
+                    change.author = nil
                 }
                 exact.apply(change)
                 original.append(change)

@@ -33,7 +33,7 @@ struct `Following from a snapshot` {
         #expect(changes.last?.cursor.sequence == 8 && follower.cursor.sequence == 8)
         #expect(changes.allSatisfy { $0.sequence == 8 })
         #expect(changes[2].type == .file && changes[2].size == 2 && changes[2].generation == 8)
-        #expect(changes[3].type == .directory && changes[3].by == nil)
+        #expect(changes[3].type == .directory && changes[3].author == nil)
         _ = try sample.coordinator().blocking.write(bytes: [1], to: "later")
         #expect(try all(&follower).map(\.summary) == ["created later"])
     }

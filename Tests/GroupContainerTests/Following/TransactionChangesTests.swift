@@ -42,7 +42,7 @@ struct `Following a transaction` {
         #expect(changes.map(\.kind.name) == ["created", "created", "created", "modified", "removed", "created"])
         #expect(changes.map { $0.transaction?.index } == [nil, 0, 1, 2, 3, nil])
         #expect(Set(changes[1...4].map(\.cursor)).count == 1)
-        #expect(changes[1...4].allSatisfy { $0.transaction?.count == 4 && $0.by?.processIdentifier == 7 })
+        #expect(changes[1...4].allSatisfy { $0.transaction?.count == 4 && $0.author?.processIdentifier == 7 })
         #expect(changes[1].transaction?.identifier == String(repeating: "ab", count: 16))
         #expect(try all(since: .cursor(changes[1].cursor)).map(\.path) == ["after"])
     }

@@ -48,7 +48,7 @@ struct `Transactions of items` {
         let (first, last) = (try follower.next(timeout: .zero), try follower.next(timeout: .zero))
         #expect(first?.sequence == 3 && last?.sequence == 3 && first?.generation == generation)
         #expect(first?.transaction?.identifier == last?.transaction?.identifier)
-        #expect(first?.by?.purpose == "tester" && first?.size == 1 && first?.type == .file)
+        #expect(first?.author?.purpose == "tester" && first?.size == 1 && first?.type == .file)
         #expect(try staging() == [])
         // The items are as the record describes them: they are not taken for external changes.
         try sample.container.noteUncoordinatedChanges()

@@ -82,9 +82,13 @@ struct `Snapshots for uploading` {
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "directory/a")
         let expected = Array("\(sample.temporary.path)/directory/a".utf8)
-        #expect(try tester.coordinate(.reading("directory/a")) { try $0.absolutePath(of: "directory/a").bytes } == expected)
-        #expect(try tester.coordinate(.writing("directory/a")) { try $0.absolutePath(of: "directory/a").bytes } == expected)
-        #expect(code { try tester.coordinate(.writing("directory/a")) { try $0.absolutePath(of: "b").bytes } } == .invalidArgument)
+        #expect(
+            try tester.coordinate(.reading("directory/a")) { try $0.absolutePath(of: "directory/a").bytes } == expected)
+        #expect(
+            try tester.coordinate(.writing("directory/a")) { try $0.absolutePath(of: "directory/a").bytes } == expected)
+        #expect(
+            code { try tester.coordinate(.writing("directory/a")) { try $0.absolutePath(of: "b").bytes } }
+                == .invalidArgument)
     }
 }
 

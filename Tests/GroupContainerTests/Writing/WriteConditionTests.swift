@@ -143,7 +143,8 @@ struct `Write conditions` {
                     let read = try tester.readVersion("counter", as: Int.self)
                     do {
                         try tester.write(
-                            json: read.content + 1, to: "counter", durability: .relaxed, if: .generation(read.generation))
+                            json: read.content + 1, to: "counter", durability: .relaxed,
+                            if: .generation(read.generation))
                         count += 1
                     } catch let error as CoordinationError where error.code == .conflict {
                         #expect(error.generation ?? 0 > read.generation)

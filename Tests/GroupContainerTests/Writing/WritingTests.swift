@@ -141,7 +141,7 @@ struct `Coordinated writes` {
         _ = try sample.coordinator("the app").blocking.write(bytes: [1], to: "file")
         var follower = try sample.container.recordedChanges(since: .start)
         let change = try #require(try follower.next(timeout: .zero))
-        #expect(change.by == Change.Author(processIdentifier: processIdentifier(), purpose: "the app"))
+        #expect(change.author == Change.Author(processIdentifier: processIdentifier(), purpose: "the app"))
         #expect(change.isCoordinated && change.size == 1 && change.type == .file)
     }
 }
