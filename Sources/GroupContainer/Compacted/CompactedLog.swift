@@ -16,7 +16,8 @@ final class CompactedLog<State: LogState>: Sendable {
     let diagnostics: DiagnosticHub
     private let lockManager: LockManager
     private let readOnly: ReadOnlyReason?
-    var isReadOnly: Bool { readOnly != nil }
+    /// A value of its own, because every read needs it, and comparing the reason with nil copies it.
+    let isReadOnly: Bool
     let log: SegmentedLog
     /// The word on which processes sleep that wait for a change of the log. Several logs may share a word; then their
     /// waiters wake for nothing.
@@ -66,7 +67,7 @@ final class CompactedLog<State: LogState>: Sendable {
         (self.name, memberTable, diagnostics, lockManager) = (
             name, container.memberTable, container.diagnostics, container.lockManager
         )
-        readOnly = container.readOnly
+        (readOnly, isReadOnly) = (container.readOnly, container.isReadOnly)
         // The first words are for other purposes.
         let first = 8
         wakeWord = first + Int(container.hashKey.hash(wakeLabel.utf8) % UInt64(MemberTableLayout.wakeCount - first))

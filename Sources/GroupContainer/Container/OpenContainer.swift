@@ -15,6 +15,9 @@ package final class OpenContainer: Sendable {
     let diagnostics: DiagnosticHub
     /// Why the container can only be read; nil if this process may write.
     let readOnly: ReadOnlyReason?
+    /// Whether this process may only read the container. A value of its own, because comparing the reason with nil
+    /// copies it.
+    let isReadOnly: Bool
     let sleeper: WakeWaiter
     /// The journal view as far as the journal was read, or nil before its first use. Kept so that the journal is read
     /// once.
@@ -38,6 +41,7 @@ package final class OpenContainer: Sendable {
     ) {
         (self.directory, self.format, self.journal, self.readOnly) = (directory, format, journal, readOnly)
         self.diagnostics = diagnostics
+        isReadOnly = readOnly != nil
         lockManager = LockManager(lockFile, memberTable, hashKey: hashKey)
         sleeper = WakeWaiter(memberTable, word: MemberTable.journalWord)
     }

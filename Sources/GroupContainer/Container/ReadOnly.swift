@@ -2,9 +2,6 @@ import GroupLocking
 import GroupSystemCalls
 
 extension OpenContainer {
-    /// Whether this process may only read the container.
-    var isReadOnly: Bool { readOnly != nil }
-
     /// Returns the error for an operation that a process that may only read cannot do.
     func refusal(_ item: String, _ operation: String) -> CoordinationError {
         readOnly?.error(item, operation)
