@@ -30,7 +30,7 @@ enum ExternalChange: Equatable, Sendable {
     /// The dates are not enough to decide: the content is to be read and passed to `decide(hash:known:found:)`.
     case needsContent
 
-    static func decide(known: ItemState?, found: ItemState?, by evidence: Hint) -> ExternalChange {
+    static func decide(known: ItemState?, found: ItemState?, by hint: Hint) -> ExternalChange {
         guard let known else { return found == nil ? .nothing : .created }
         guard let found else { return .removed }
         if known.type != found.type { return .replaced }
@@ -41,15 +41,15 @@ enum ExternalChange: Equatable, Sendable {
                 found.type == .directory || (known.inode, known.modified) == (found.inode, found.modified)
             return keepsContent ? .touched : .modified
         }
-        if isSame && evidence < .content { return .nothing }
+        if isSame && hint < .content { return .nothing }
         if known.size != found.size { return .modified }
         let canCompare = known.contentHash != nil && found.size <= ItemState.largestHashed
         // Dates that differ may be those of a write whose event was lost.
         let keepsDate = known.modified == found.modified || !canCompare
-        if evidence == .attributes && known.inode == found.inode && keepsDate { return .touched }
+        if hint == .attributes && known.inode == found.inode && keepsDate { return .touched }
         if canCompare { return .needsContent }
         if isSame { return .nothing }
-        return (known.inode, known.modified) == (found.inode, found.modified) && evidence < .content
+        return (known.inode, known.modified) == (found.inode, found.modified) && hint < .content
             ? .touched : .modified
     }
 
