@@ -26,4 +26,24 @@ struct `Changes while the leader looks` {
         try stage.settle()
         #expect(stage.view.takeReported().map(\.kind) == ["modified"])
     }
+
+    @Test(arguments: [1, 2])
+    func `appending to a file while the leader reads it is one modification, with the size of what was read`(
+        times: Int
+    ) throws {
+        var stage = SimulatedStage()
+        try stage.prepare(ScenarioStep.steps(of: "write x old"))
+        var left = times
+        stage.view.whileReading = { view in
+            left -= 1
+            if left == 0 { view.whileReading = nil }
+            for case .tree(let step) in (try? ScenarioStep.steps(of: "append x more")) ?? [] {
+                try? view.tree.perform(step)
+            }
+        }
+        for step in try ScenarioStep.steps(of: "append x new") { try stage.perform(step) }
+        try stage.serve()
+        try stage.settle()
+        #expect(stage.view.takeReported().map(\.kind) == ["modified"])
+    }
 }

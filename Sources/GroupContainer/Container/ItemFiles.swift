@@ -163,10 +163,11 @@ extension OpenContainer {
     /// Returns the hash of a file's content, nil if the file is too large for one; and the file's inode.
     func contentHash(
         at location: ItemLocation, operation: String
-    ) throws(CoordinationError) -> (hash: UInt64?, inode: UInt64) {
+    ) throws(CoordinationError) -> (content: ContentHash?, inode: UInt64) {
         let limit = Int(ItemState.largestHashed) + 1
         return try withFileAside(location, operation: operation) { file, status, _ throws(Errno) in
-            (contentHash(of: try file.readAll(limit: limit)), status.inode)
+            let content = try file.readAll(limit: limit)
+            return (contentHash(of: content).map { ContentHash(hash: $0, size: UInt64(content.count)) }, status.inode)
         }
     }
 }

@@ -119,7 +119,7 @@ extension Access {
             return nil
         }
         do {
-            return try container.contentHash(at: location, operation: "look at").hash == hash ? nil : .content
+            return try container.contentHash(at: location, operation: "look at").content?.hash == hash ? nil : .content
         } catch {
             switch error.code {
             // This user may not read the content; comparing dates must be enough.

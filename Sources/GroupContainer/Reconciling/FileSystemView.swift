@@ -1,6 +1,13 @@
 // Imports nothing: no file, clock or process.
 
 /// The disk and the journal, as far as the reconciler needs them.
+/// The hash of the bytes that were read from a file. The file was written to since it was looked up if their number is
+/// not its size.
+struct ContentHash {
+    var hash: UInt64
+    var size: UInt64
+}
+
 protocol FileSystemView {
     /// The journal's tree, up to the place that was read.
     var treeIndex: TreeIndex { get }
@@ -12,7 +19,7 @@ protocol FileSystemView {
     mutating func state(at location: ItemLocation) throws(CoordinationError) -> ItemState?
     /// Returns the hash of a file's content; nil if the file may not be read or is too large. Error: `notFound`, also
     /// if another file stands there
-    mutating func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> UInt64?
+    mutating func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> ContentHash?
     /// Returns whether the item was changed so recently that the next change might leave the same dates.
     mutating func isFresh(_ state: ItemState) -> Bool
     /// Returns whether another process holds one of the locations for writing, or has an in-flight operation on one of

@@ -80,10 +80,10 @@ final class LiveFileSystem {
         guard let known = tree.treeIndex[location], known.type == .file, known.contentHash == nil,
             known.size <= ItemState.largestHashed, try looks(like: known, location)
         else { return }
-        let hash: UInt64?
-        do { hash = try contentHash(of: location, inode: known.inode) } catch { return }
-        guard let hash, try looks(like: known, location) else { return }
-        tree.learn(hash: hash, of: location, seen: known)
+        let read: ContentHash?
+        do { read = try contentHash(of: location, inode: known.inode) } catch { return }
+        guard let read, read.size == known.size, try looks(like: known, location) else { return }
+        tree.learn(hash: read.hash, of: location, seen: known)
     }
 
     private func looks(like known: ItemState, _ location: ItemLocation) throws(CoordinationError) -> Bool {
@@ -130,10 +130,10 @@ extension LiveFileSystem: WatchedFileSystem {
         }
     }
 
-    func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> UInt64? {
+    func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> ContentHash? {
         do throws(CoordinationError) {
             let file = try container.contentHash(at: location, operation: "watch")
-            if file.inode == inode { return file.hash }
+            if file.inode == inode { return file.content }
             throw CoordinationError(Errno.noSuchEntry, operation: "watch", item: printable(location.bytes))
         } catch {
             if error.code == .notFound { throw error }

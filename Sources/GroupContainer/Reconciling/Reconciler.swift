@@ -292,6 +292,30 @@ struct Reconciler<View: FileSystemView> {
         postponed[location] = max(why, postponed[location] ?? why)
     }
 
+    /// Reads a file for its hash. Returns the state that belongs to that content, nil if the file has gone; without a
+    /// hash if the file may not be read, is too large, or was written to during each of three attempts.
+    ///
+    /// The dates are from before the content was read, so that a write in between shows as another change. But if that
+    /// write also changed the size, the file is looked up again: the kernel sets a file's date before its size, and
+    /// one append would be recorded twice, first as other content and then as another size.
+    private mutating func stateWithContent(
+        of location: ItemLocation, _ file: ItemState
+    ) throws(CoordinationError) -> ItemState? {
+        var state = file
+        for _ in 0..<3 {
+            guard let content = try view.contentHash(of: location, inode: state.inode) else { return state }
+            if content.size == state.size {
+                state.contentHash = content.hash
+                return state
+            }
+            guard let found = try view.state(at: location), (found.type, found.inode) == (.file, state.inode) else {
+                return nil
+            }
+            state = found
+        }
+        return state
+    }
+
     /// Returns the next record that the item needs, or nil. The caller calls again after each record, so a
     /// replaced item gets its two records.
     private mutating func record(
@@ -307,11 +331,13 @@ struct Reconciler<View: FileSystemView> {
             [.created, .modified, .needsContent].contains(change),
             change == .needsContent || why != .comparison || view.isFresh(file)
         {
-            // The dates are from before the content was read: a write in between shows as another change.
             do {
-                state?.contentHash = try view.contentHash(of: location, inode: file.inode)
+                state = try stateWithContent(of: location, file)
             } catch {
                 if error.code != .notFound { throw error }
+                state = nil
+            }
+            if state == nil {
                 vanished.append((location, why))
                 return nil
             }

@@ -98,14 +98,14 @@ extension SimulatedWorld: WatchedFileSystem {
         return found
     }
 
-    func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> UInt64? {
+    func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> ContentHash? {
         whileReading?(self)
         guard let found = state(at: location), (found.type, found.inode) == (.file, inode),
             let content = try? tree.content(location.bytes)
         else {
             throw CoordinationError(Errno.noSuchEntry, operation: "watch", item: "\(location)")
         }
-        return Self.hash(content)
+        return ContentHash(hash: Self.hash(content), size: UInt64(content.count))
     }
 
     func isFresh(_ state: ItemState) -> Bool { hasCoarseDates }
@@ -152,8 +152,8 @@ extension SimulatedWorld: WatchedFileSystem {
     func learnHashes() {
         for (location, item) in treeIndex.items where item.state.type == .file && item.state.contentHash == nil {
             guard let found = state(at: location), found.looksLike(item.state) else { continue }
-            guard let hash = try? contentHash(of: location, inode: found.inode) else { continue }
-            treeIndex.learn(hash: hash, of: location, seen: item.state)
+            guard let content = try? contentHash(of: location, inode: found.inode) else { continue }
+            treeIndex.learn(hash: content.hash, of: location, seen: item.state)
         }
     }
 
