@@ -16,14 +16,14 @@ public struct RefreshOutcome<Snapshot: Codable & Sendable>: Sendable {
 extension WidgetProvider {
     /// Refreshes this widget once, as its host would, and returns the outcome. The container stores the widget's
     /// cursors, so the next refresh gets the changes since this one. With `isReload` the widget is rendered even if
-    /// nothing has changed. Errors: those of `Refresh.update`. An error that the provider throws is returned as
+    /// nothing has changed. Errors: those of `WidgetRefresh.update`. An error that the provider throws is returned as
     /// `failure`, and not thrown.
     public func refreshed(
         in container: Container, environment: WidgetEnvironment = WidgetEnvironment(), isReload: Bool = false,
         timeLimit: Duration? = .seconds(30), clock: any WidgetClock = SystemWidgetClock()
     ) async throws -> RefreshOutcome<Snapshot> {
         let failure = Kept<any Error>()
-        let refresh = Refresh(
+        let refresh = WidgetRefresh(
             self, in: container, environment: environment, timeLimit: timeLimit, clock: clock,
             onFailure: { failure.keep($0) })
         var timeline: Timeline<Snapshot>?

@@ -13,7 +13,7 @@ func refresh(_ run: inout CommandRun) throws -> ExitStatus {
         guard let text = pattern.validText else {
             throw run.arguments.usageError("--interest: the value is not valid UTF-8")
         }
-        guard let interest = Interest(text: text) else {
+        guard let interest = WidgetInterest(text: text) else {
             throw run.arguments.usageError(
                 "--interest \(text): the value must be metadata:PATTERN, defaults:SUITE or defaults:SUITE:KEY")
         }

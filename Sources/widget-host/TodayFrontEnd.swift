@@ -11,7 +11,7 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
     /// The widgets that a key of this round was about: a log line about such a widget answers the key.
     private var requested: Set<String> = []
     /// The rooms that the host has.
-    private var knownRooms: [DisplayMode: WidgetSize] = [:]
+    private var knownRooms: [WidgetDisplayMode: WidgetSize] = [:]
     /// Nil once the terminal is gone.
     var input: Int32? { terminal.descriptor }
 
@@ -29,7 +29,7 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
     }
 
     /// The room between the borders: a few lines for the compact mode, the screen for the expanded mode.
-    var rooms: [DisplayMode: WidgetSize] {
+    var rooms: [WidgetDisplayMode: WidgetSize] {
         let all = terminal.room
         return [.compact: WidgetSize(columns: all.columns, rows: min(4, all.rows)), .expanded: all]
     }

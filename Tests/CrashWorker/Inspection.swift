@@ -88,7 +88,7 @@ struct Inspection {
     /// Checks that the widget shows what is there, also where it reports nothing new.
     private func widgetsFaults(_ performance: Performance) async throws -> [String] {
         let content = String(decoding: try performance.items.readBytes("a"), as: UTF8.self)
-        let widget = Refresh(CrashWidget(), in: performance.container)
+        let widget = WidgetRefresh(CrashWidget(), in: performance.container)
         let result = try await widget.performUpdate()
         let shown = try await widget.last()?.timeline.entries.first?.snapshot
         if result == .failed || shown != content {

@@ -72,7 +72,7 @@ struct Performance {
             let long = ItemPath(String(repeating: "x", count: 4_000))
             for _ in 0..<17 { _ = try container.appendRawRecord(naming: long) }
             try write("a \(number)", to: "a")
-        case .refresh: _ = try await Refresh(CrashWidget(), in: container).performUpdate()
+        case .refresh: _ = try await WidgetRefresh(CrashWidget(), in: container).performUpdate()
         }
     }
 
@@ -105,9 +105,9 @@ struct Performance {
 /// A widget that shows the content of "a".
 struct CrashWidget: WidgetProvider {
     static let kind = "crash"
-    var interests: [Interest] { [.path("a")] }
+    var interests: [WidgetInterest] { [.path("a")] }
 
-    func snapshot(in context: Context) async throws -> String {
+    func snapshot(in context: WidgetContext) async throws -> String {
         String(decoding: try await context.coordinator.readBytes("a"), as: UTF8.self)
     }
 }

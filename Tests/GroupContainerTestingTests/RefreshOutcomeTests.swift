@@ -9,18 +9,18 @@ private struct Shelf: WidgetProvider {
     struct Empty: Error {}
 
     static let kind = "shelf"
-    var interests: [Interest] { [.path("shelf.json")] }
+    var interests: [WidgetInterest] { [.path("shelf.json")] }
     var hangs = false
     var date: Date?
 
-    func snapshot(in context: Context) async throws -> String {
+    func snapshot(in context: WidgetContext) async throws -> String {
         let things = try await context.coordinator.read("shelf.json", as: [String].self)
         guard let first = things.first else { throw Empty() }
         if hangs { try await ManualClock().sleep(for: .seconds(1)) }  // allowed: a manual clock
         return first
     }
 
-    func timeline(in context: Context) async throws -> Timeline<String> {
+    func timeline(in context: WidgetContext) async throws -> Timeline<String> {
         let snapshot = try await snapshot(in: context)
         guard let date else { return Timeline(snapshot) }
         return Timeline(first: .init(snapshot: snapshot), [.init(date: date, snapshot: "late")], policy: .after(date))

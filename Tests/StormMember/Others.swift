@@ -54,7 +54,7 @@ extension Part {
     }
 
     func refresh() async throws {
-        let widget = Refresh(StormWidget(), in: try Container(path: path))
+        let widget = WidgetRefresh(StormWidget(), in: try Container(path: path))
         try await takeTurns(within: 50) { printLine("refresh \(try await widget.performUpdate())") }
     }
 
@@ -69,7 +69,9 @@ extension Part {
 /// A widget that shows the number.
 struct StormWidget: WidgetProvider {
     static let kind = "storm"
-    var interests: [Interest] { [.path("n")] }
+    var interests: [WidgetInterest] { [.path("n")] }
 
-    func snapshot(in context: Context) async throws -> Int { try await context.coordinator.read("n", as: Int.self) }
+    func snapshot(in context: WidgetContext) async throws -> Int {
+        try await context.coordinator.read("n", as: Int.self)
+    }
 }

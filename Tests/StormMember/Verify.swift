@@ -20,7 +20,7 @@ func verify(_ path: String) async throws {
     printLine("n \(n)")
     let keys = try GroupDefaults(container, suite: "storm").dictionaryRepresentation()
     for (key, value) in keys.sorted(by: { $0.key < $1.key }) { printLine("key \(key) \(value.integerValue ?? -1)") }
-    let widget = Refresh(StormWidget(), in: container)
+    let widget = WidgetRefresh(StormWidget(), in: container)
     let result = try await widget.performUpdate()
     let shown = try await widget.last()?.timeline.entries.first?.snapshot
     printLine("widget \(result) \(shown ?? -1)")

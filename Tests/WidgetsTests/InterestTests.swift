@@ -4,19 +4,19 @@ import Testing
 
 @Suite struct `An interest` {
     @Test(arguments: [
-        ("notes/*", Interest.path("notes/*")), ("", .path("")), ("defaults", .path("defaults")),
+        ("notes/*", WidgetInterest.path("notes/*")), ("", .path("")), ("defaults", .path("defaults")),
         ("a/defaults:s", .path("a/defaults:s")), ("defaults:s", .defaults("s")),
         ("defaults:s:k", .defaults("s", key: "k")), ("defaults:s:k:l:", .defaults("s", key: "k:l:")),
         ("defaults:a/b", .defaults("a/b")), ("metadata:a/*", .path("a/*", includingMetadata: true)),
         ("metadata", .path("metadata")),
     ])
-    func `an interest is read from its text`(text: String, interest: Interest) {
-        #expect(Interest(text: text) == interest)
+    func `an interest is read from its text`(text: String, interest: WidgetInterest) {
+        #expect(WidgetInterest(text: text) == interest)
     }
 
     @Test(arguments: ["defaults:", "defaults::", "defaults::k", "defaults:s:", "metadata:"])
     func `a text without a suite, key or pattern is not an interest`(text: String) {
-        #expect(Interest(text: text) == nil)
+        #expect(WidgetInterest(text: text) == nil)
     }
 
     @Test func `a widget without interests is interested in every item`() {
@@ -37,9 +37,9 @@ import Testing
     }
 
     @Test(arguments: [
-        [Interest.defaults("s"), .defaults("s", key: "k")], [.defaults("s", key: "k"), .defaults("s")],
+        [WidgetInterest.defaults("s"), .defaults("s", key: "k")], [.defaults("s", key: "k"), .defaults("s")],
     ])
-    func `an interest in a suite includes each key of the suite`(interests: [Interest]) {
+    func `an interest in a suite includes each key of the suite`(interests: [WidgetInterest]) {
         #expect(Concerns(interests).suites == ["s": .all])
     }
 }

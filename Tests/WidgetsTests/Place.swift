@@ -5,9 +5,9 @@ import Widgets
 /// A provider that shows the first line of an item, and fails without the item.
 struct FirstLine: WidgetProvider {
     static let kind = "first-line"
-    var interests: [Interest] { [.path("notes/*")] }
+    var interests: [WidgetInterest] { [.path("notes/*")] }
 
-    func snapshot(in context: Context) async throws -> String {
+    func snapshot(in context: WidgetContext) async throws -> String {
         let content = try await context.coordinator.readBytes("notes/a")
         return String(decoding: content.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
@@ -23,7 +23,7 @@ final class Place {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
     func refresh(_ deliver: (String) throws -> Void = { _ in }) async throws -> UpdateResult {
-        try await Refresh(FirstLine(), in: container) { print("provider: \($0)") }.performUpdate(deliver)
+        try await WidgetRefresh(FirstLine(), in: container) { print("provider: \($0)") }.performUpdate(deliver)
     }
 
     func write(_ text: String, to path: ItemPath) throws {

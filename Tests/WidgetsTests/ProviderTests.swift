@@ -7,18 +7,18 @@ import Widgets
 /// A provider that does what the test sets, and counts its calls.
 private final class Scripted: WidgetProvider {
     static let kind = "scripted"
-    let interests: [Interest] = [.path("data/**")]
-    let update = Guarded<@Sendable (Context) async throws -> UpdateResult>({ _ in .newData })
-    let shown = Guarded<@Sendable (Context) async throws -> Timeline<String>>({ _ in Timeline("one") })
+    let interests: [WidgetInterest] = [.path("data/**")]
+    let update = Guarded<@Sendable (WidgetContext) async throws -> UpdateResult>({ _ in .newData })
+    let shown = Guarded<@Sendable (WidgetContext) async throws -> Timeline<String>>({ _ in Timeline("one") })
     let renderings = Guarded(0)
 
-    func performUpdate(in context: Context) async throws -> UpdateResult {
+    func performUpdate(in context: WidgetContext) async throws -> UpdateResult {
         try await update.withLock { $0 }(context)
     }
 
-    func snapshot(in context: Context) async throws -> String { "" }
+    func snapshot(in context: WidgetContext) async throws -> String { "" }
 
-    func timeline(in context: Context) async throws -> Timeline<String> {
+    func timeline(in context: WidgetContext) async throws -> Timeline<String> {
         renderings.withLock { $0 += 1 }
         return try await shown.withLock { $0 }(context)
     }
@@ -37,7 +37,7 @@ private final class Scripted: WidgetProvider {
         _ environment: WidgetEnvironment = WidgetEnvironment(), deadline: Duration? = nil, isReload: Bool = false,
         onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
     ) async throws -> UpdateResult {
-        var refresh = Refresh(
+        var refresh = WidgetRefresh(
             provider, in: place.container, environment: environment, timeLimit: deadline, onFailure: onFailure)
         refresh.shortestInterval = .zero
         return try await refresh.update(isReload: isReload) { _ in }
@@ -63,7 +63,7 @@ private final class Scripted: WidgetProvider {
         #expect(result == .failed)
         #expect(reasons.withLock { $0 } == ["scripted: no answer within 0.01 seconds"])
         open.finish()
-        #expect(try await Refresh(provider, in: place.container).last()?.timeline == Timeline("one"))
+        #expect(try await WidgetRefresh(provider, in: place.container).last()?.timeline == Timeline("one"))
         // The change is not lost, and the lock is free.
         provider.show(Timeline("two"))
         #expect(try await refresh() == .newData)
@@ -97,10 +97,10 @@ private final class Scripted: WidgetProvider {
         #expect(try await refresh() == .newData)
         let wide = WidgetEnvironment(maximumSize: WidgetSize(columns: 120, rows: 3))
         #expect(try await refresh(wide) == .newData)
-        #expect(try await Refresh(provider, in: place.container).last()?.timeline == Timeline("120"))
+        #expect(try await WidgetRefresh(provider, in: place.container).last()?.timeline == Timeline("120"))
         provider.show(Timeline("two"))
         #expect(try await refresh(wide, isReload: true) == .newData)
-        #expect(try await Refresh(provider, in: place.container).last()?.timeline == Timeline("two"))
+        #expect(try await WidgetRefresh(provider, in: place.container).last()?.timeline == Timeline("two"))
     }
 
     @Test func `a provider runs for a reload without a change, and the same view is noData`()
@@ -144,10 +144,10 @@ private final class Scripted: WidgetProvider {
     @Test func `a provider whose snapshot cannot be encoded has failed`() async throws {
         struct Odd: WidgetProvider {
             static let kind = "odd"
-            let interests: [Interest] = []
-            func snapshot(in context: Context) async throws -> Double { .nan }
+            let interests: [WidgetInterest] = []
+            func snapshot(in context: WidgetContext) async throws -> Double { .nan }
         }
-        #expect(try await Refresh(Odd(), in: place.container).performUpdate() == .failed)
+        #expect(try await WidgetRefresh(Odd(), in: place.container).performUpdate() == .failed)
     }
 }
 

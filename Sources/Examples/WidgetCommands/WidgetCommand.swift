@@ -64,7 +64,7 @@ package enum WidgetCommand {
         _ provider: Provider, _ container: Container, _ environment: WidgetEnvironment, timeout: Duration, isJSON: Bool
     ) async throws -> ExitStatus where Provider.Snapshot: WidgetContent {
         let kind = provider.kind
-        let refresh = Refresh(provider, in: container, environment: environment, timeout: timeout) { error in
+        let refresh = WidgetRefresh(provider, in: container, environment: environment, timeout: timeout) { error in
             var errors = StandardOutput(descriptor: 2)
             try? errors.writeLine("\(kind): \(error)")
             try? errors.flush()

@@ -8,14 +8,14 @@ import Widgets
 
 struct CountdownWidget: WidgetProvider {
     static let kind = "countdown"
-    var interests: [Interest] { [.defaults(Countdown.suite, key: "countdown")] }
+    var interests: [WidgetInterest] { [.defaults(Countdown.suite, key: "countdown")] }
 
-    func snapshot(in context: Context) async throws -> WidgetView {
+    func snapshot(in context: WidgetContext) async throws -> WidgetView {
         Self.view([.init("no countdown", .secondary)])
     }
 
     /// Two entries: the running countdown, and its end. A change that depends only on time needs no refresh.
-    func timeline(in context: Context) async throws -> Timeline<WidgetView> {
+    func timeline(in context: WidgetContext) async throws -> Timeline<WidgetView> {
         let defaults = try GroupDefaults(context.container, suite: Countdown.suite)
         guard let countdown = try defaults.presentCountdown() else { return Timeline(try await snapshot(in: context)) }
         let finished = Self.view([.init("finished", .good)])

@@ -8,10 +8,10 @@ import Widgets
 
 struct NoteWidget: WidgetProvider {
     static let kind = "note"
-    var interests: [Interest] { [.path("Library/note.txt"), .defaults(NoteStore.suite)] }
+    var interests: [WidgetInterest] { [.path("Library/note.txt"), .defaults(NoteStore.suite)] }
     var placeholder: WidgetView? { WidgetView(title: "Note", lines: [.init("…", .secondary)]) }
 
-    func snapshot(in context: Context) async throws -> WidgetView {
+    func snapshot(in context: WidgetContext) async throws -> WidgetView {
         let text = try NoteStore(context.container).read()
         guard let text, !text.isEmpty else {
             return WidgetView(title: "Note", lines: [.init("nothing noted", .secondary)])

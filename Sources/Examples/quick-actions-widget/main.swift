@@ -7,9 +7,9 @@ import Widgets
 struct QuickActionsWidget: WidgetProvider {
     static let kind = "quick-actions"
     /// A path that matches no item, because the view never changes.
-    var interests: [Interest] { [.path("Library/quick-actions/*")] }
+    var interests: [WidgetInterest] { [.path("Library/quick-actions/*")] }
 
-    func snapshot(in context: Context) async throws -> WidgetView {
+    func snapshot(in context: WidgetContext) async throws -> WidgetView {
         WidgetView(
             title: "Quick actions", lines: QuickAction.allCases.map { .init($0.title, .prominent, url: $0.url) })
     }

@@ -3,9 +3,9 @@ import Widgets
 
 struct NextItem: WidgetProvider {
     static let kind = "next-item"
-    var interests: [Interest] { [.path("todo.json")] }
+    var interests: [WidgetInterest] { [.path("todo.json")] }
 
-    func snapshot(in context: Context) async throws -> String {
+    func snapshot(in context: WidgetContext) async throws -> String {
         try await context.coordinator.read("todo.json", as: [String].self).first ?? "all done"
     }
 }
@@ -18,7 +18,7 @@ public func example(_ container: Container) async throws {
     // Sets a small value; every process sees it when the call returns.
     try GroupDefaults(container, suite: "settings").set("dark", forKey: "theme")
     // Refreshes a widget; the result is newData, noData or failed.
-    print(try await Refresh(NextItem(), in: container).performUpdate { print("next:", $0) })
+    print(try await WidgetRefresh(NextItem(), in: container).performUpdate { print("next:", $0) })
     // Follows the changes: those still in the journal, then each new one. A cursor can be stored, to continue later.
     for try await change in container.changes(since: .start) where change.path == "todo.json" {
         print(change.kind.name, change.path, change.author?.purpose ?? "uncoordinated", change.cursor)

@@ -10,9 +10,9 @@ extension GroupDefaults.Key<Int> { static let opened = Self("opened", default: 0
 
 struct NextTodo: WidgetProvider {
     static let kind = "next-todo"
-    var interests: [Interest] { [.path("Library/todo.json")] }
+    var interests: [WidgetInterest] { [.path("Library/todo.json")] }
 
-    func snapshot(in context: Context) async throws -> String {
+    func snapshot(in context: WidgetContext) async throws -> String {
         let todos = try await context.coordinator.read("Library/todo.json", as: [Todo].self)
         return todos.first { !$0.done }?.title ?? "all done"
     }
@@ -40,7 +40,7 @@ public func tour(_ container: Container) async throws {
     print(defaults[.opened], defaults.string(forKey: "theme") ?? "no theme")
 
     // Refreshes a widget; the widget's own process makes this call.
-    let result = try await Refresh(NextTodo(), in: container).performUpdate { print("next:", $0) }
+    let result = try await WidgetRefresh(NextTodo(), in: container).performUpdate { print("next:", $0) }
     print(result)  // newData, noData or failed
 
     // Follows the changes: those still in the journal, then each new one, in order. A cursor can be stored.

@@ -27,7 +27,7 @@ struct LiveWidget: Sendable {
     func refresh() async throws -> ExitStatus {
         var shown = ""
         let kind = widget.kind
-        let refresh = Refresh(widget, in: container, timeout: timeout) { error in
+        let refresh = WidgetRefresh(widget, in: container, timeout: timeout) { error in
             var errors = StandardOutput(descriptor: 2)
             try? errors.writeLine("\(kind): \(error)")
             try? errors.flush()

@@ -12,9 +12,9 @@ struct TodoWidget: WidgetProvider {
 
     static let kind = "todo"
     var kind: String { "\(Self.kind)-\(style.rawValue)" }
-    var interests: [Interest] { [.path("Library/todo.json")] }
+    var interests: [WidgetInterest] { [.path("Library/todo.json")] }
 
-    func snapshot(in context: Context) async throws -> TodoSnapshot {
+    func snapshot(in context: WidgetContext) async throws -> TodoSnapshot {
         let todos: [Todo]
         do {
             todos = try await context.coordinator.read(TodoList.path, as: [Todo].self)

@@ -48,7 +48,7 @@ final class ContainerWatch: Sendable {
     }
 
     /// Follows the changes that concern these widgets, in place of those of the previous call.
-    func follow(_ interests: [String: [Interest]]) throws(CoordinationError) {
+    func follow(_ interests: [String: [WidgetInterest]]) throws(CoordinationError) {
         let number = generation.withLock { number in
             number += 1
             return number

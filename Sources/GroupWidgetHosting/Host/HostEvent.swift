@@ -18,7 +18,7 @@ package enum HostEvent: Equatable, Sendable {
     case list(ShownList)
     case user(UserCommand)
     /// The largest size that a widget may have now, for each display mode.
-    case rooms([DisplayMode: WidgetSize])
+    case rooms([WidgetDisplayMode: WidgetSize])
     /// Something that concerns these kinds changed.
     case changed(Set<String>)
     /// The stored ledgers of these kinds: what refreshes have cost, failures, and the last reload request.

@@ -17,7 +17,7 @@ package struct HostOptions: Hashable, Sendable {
     /// The lifetime after which an end no longer counts as another crash in a row.
     package var settledLife: Int64 = 60_000_000_000
     /// The room that the host has.
-    package var rooms: [DisplayMode: WidgetSize] = [
+    package var rooms: [WidgetDisplayMode: WidgetSize] = [
         .compact: WidgetSize(columns: 80, rows: 4), .expanded: WidgetSize(columns: 80, rows: 24),
     ]
     /// Whether the widget runs in a debugger: there are no deadlines, memory limits or suspensions, and the host ends
@@ -26,7 +26,7 @@ package struct HostOptions: Hashable, Sendable {
 
     package init() {}
 
-    func room(_ mode: DisplayMode) -> WidgetSize { rooms[mode] ?? .none }
+    func room(_ mode: WidgetDisplayMode) -> WidgetSize { rooms[mode] ?? .none }
 
     /// Returns the moment after a duration, or `.max` in a debugger.
     func deadline(_ time: Int64, after now: Moment) -> Int64 { isForDebugging ? .max : now.monotonic.adding(time) }

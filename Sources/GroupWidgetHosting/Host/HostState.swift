@@ -93,7 +93,7 @@ package struct HostState: Sendable {
     package var runs: [WidgetRun] { widgets.values.compactMap(\.process?.run) }
 
     /// Changes the room. A widget that was rendered for another size is rendered anew.
-    private mutating func move(into rooms: [DisplayMode: WidgetSize], at now: Moment) {
+    private mutating func move(into rooms: [WidgetDisplayMode: WidgetSize], at now: Moment) {
         let before = options
         options.rooms = rooms
         for (kind, widget) in widgets where widget.environment(before) != widget.environment(options) {
@@ -128,7 +128,7 @@ package struct HostState: Sendable {
                 if let view = lastViews.removeValue(forKey: kind) { widget.showAgain(view) }
             }
             if !widget.isListed { (widget.isListed, widget.isVisible, widget.drawn) = (true, true, nil) }
-            let mode: DisplayMode = list.expanded.contains(kind) && widget.isExpandable ? .expanded : .compact
+            let mode: WidgetDisplayMode = list.expanded.contains(kind) && widget.isExpandable ? .expanded : .compact
             if widget.mode != mode {
                 widget.mode = mode
                 widget.want(at: now)

@@ -6,7 +6,7 @@ struct HostedWidget: Equatable, Sendable {
     /// Whether the widget is on the list. A widget that is not remains as long as its process lives.
     var isListed = true
     var isVisible: Bool
-    var mode: DisplayMode = .compact
+    var mode: WidgetDisplayMode = .compact
     /// When the widget was last visible, on the monotonic clock, to choose which widget to end first.
     var lastVisible: Int64
 

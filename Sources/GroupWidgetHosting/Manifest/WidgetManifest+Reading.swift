@@ -68,10 +68,10 @@ extension WidgetManifest {
         executable.contains("/") && !executable.hasPrefix("/") ? "\(directory)/\(executable)" : executable
     }
 
-    private static func rooms(_ fields: ManifestFields) throws(ManifestError) -> [DisplayMode: Room] {
+    private static func rooms(_ fields: ManifestFields) throws(ManifestError) -> [WidgetDisplayMode: Room] {
         guard let modes = try fields.object("displayModes") else { return [.compact: Room()] }
-        var rooms: [DisplayMode: Room] = [.compact: Room()]
-        for mode in DisplayMode.allCases {
+        var rooms: [WidgetDisplayMode: Room] = [.compact: Room()]
+        for mode in WidgetDisplayMode.allCases {
             guard let room = try modes.object(mode.rawValue) else { continue }
             rooms[mode] = Room(maximum: try size(room, "maximum"), preferred: try size(room, "preferred"))
         }
@@ -86,10 +86,10 @@ extension WidgetManifest {
         return WidgetSize(columns: columns, rows: rows)
     }
 
-    private static func interests(_ fields: ManifestFields) throws(ManifestError) -> [Interest] {
-        var interests: [Interest] = []
+    private static func interests(_ fields: ManifestFields) throws(ManifestError) -> [WidgetInterest] {
+        var interests: [WidgetInterest] = []
         for text in try fields.texts("interests") ?? [] {
-            guard let interest = Interest(text: text) else {
+            guard let interest = WidgetInterest(text: text) else {
                 throw fields.error(
                     "interests", "'\(PipeText.escaped(Array(text.utf8)))' is not an interest",
                     "write a pattern for paths, metadata:PATTERN, defaults:SUITE or defaults:SUITE:KEY")

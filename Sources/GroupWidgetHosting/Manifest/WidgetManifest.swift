@@ -37,9 +37,9 @@ package struct WidgetManifest: Hashable, Sendable {
     package var executable: String
     package var arguments: [String]
     /// The room for each display mode; at least for `compact`.
-    package var rooms: [DisplayMode: Room]
+    package var rooms: [WidgetDisplayMode: Room]
     /// What concerns the widget; every item if the list is empty.
-    package var interests: [Interest]
+    package var interests: [WidgetInterest]
     package var refreshing: Refreshing
     /// The limit of the resident memory, in bytes; nil for no limit.
     package var memoryLimit: UInt64?
@@ -48,7 +48,8 @@ package struct WidgetManifest: Hashable, Sendable {
 
     package init(
         kind: String, title: String? = nil, executable: String, arguments: [String] = [],
-        rooms: [DisplayMode: Room] = [.compact: Room()], interests: [Interest] = [], refreshing: Refreshing = .init(),
+        rooms: [WidgetDisplayMode: Room] = [.compact: Room()], interests: [WidgetInterest] = [],
+        refreshing: Refreshing = .init(),
         memoryLimit: UInt64? = nil, urlScheme: String? = nil
     ) {
         (self.kind, self.title, self.executable, self.arguments) = (kind, title ?? kind, executable, arguments)
@@ -62,7 +63,7 @@ package struct WidgetManifest: Hashable, Sendable {
     }
 
     /// Returns the largest size for a mode, given the host's room.
-    func maximum(_ mode: DisplayMode, of host: WidgetSize) -> WidgetSize {
+    func maximum(_ mode: WidgetDisplayMode, of host: WidgetSize) -> WidgetSize {
         (rooms[mode]?.maximum ?? host).clipped(to: host)
     }
 

@@ -19,7 +19,7 @@ package struct Panel: Hashable, Sendable {
     /// Why the panel does not show what it should; nil if all is well.
     package var note: PanelNote?
     /// How much is shown.
-    package var displayMode: DisplayMode
+    package var displayMode: WidgetDisplayMode
     /// Whether the widget has another display mode.
     package var isExpandable: Bool
     /// The size without the title; at most the host's maximum.
@@ -28,7 +28,7 @@ package struct Panel: Hashable, Sendable {
     package init(
         kind: String, title: String, state: Lifecycle = .notRunning, isVisible: Bool = true, view: WidgetView? = nil,
         isPlaceholder: Bool = false, renderedAt: Int64? = nil, note: PanelNote? = nil,
-        displayMode: DisplayMode = .compact, isExpandable: Bool = false, size: WidgetSize = .none
+        displayMode: WidgetDisplayMode = .compact, isExpandable: Bool = false, size: WidgetSize = .none
     ) {
         (self.kind, self.title, self.state, self.isVisible) = (kind, title, state, isVisible)
         (self.view, self.isPlaceholder, self.renderedAt, self.note) = (view, isPlaceholder, renderedAt, note)

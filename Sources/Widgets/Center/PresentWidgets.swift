@@ -9,12 +9,12 @@ public struct PresentWidget: Codable, Hashable, Sendable {
     /// Whether the widget is visible now.
     public var isVisible: Bool
     /// The display mode of the widget.
-    public var displayMode: DisplayMode
+    public var displayMode: WidgetDisplayMode
     /// The process identifier of the host.
     public var hostProcess: Int32
 
     /// Creates the description of a widget that a host shows.
-    public init(kind: String, isVisible: Bool, displayMode: DisplayMode, hostProcess: Int32) {
+    public init(kind: String, isVisible: Bool, displayMode: WidgetDisplayMode, hostProcess: Int32) {
         (self.kind, self.isVisible) = (kind, isVisible)
         (self.displayMode, self.hostProcess) = (displayMode, hostProcess)
     }

@@ -92,7 +92,7 @@ private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: Widg
 
     private mutating func refresh() async throws {
         let cause = Guarded<String?>(nil)
-        let refresh = Refresh(
+        let refresh = WidgetRefresh(
             program.provider, in: program.container, environment: environment, clock: program.clock
         ) { error in cause.withLock { $0 = "\(error)" } }
         let requested = try center.reloads(ofKind: program.provider.kind)

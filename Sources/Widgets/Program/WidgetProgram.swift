@@ -56,7 +56,7 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
         var answer = WidgetMessage.Answer(id: id, result: .failed)
         let cause = Guarded<String?>(nil)
         let time = Duration.nanoseconds(Int64(clampedSeconds: deadline))
-        let refresh = Refresh(
+        let refresh = WidgetRefresh(
             provider, in: container, environment: environment, timeout: time, timeLimit: time, clock: clock
         ) { error in cause.withLock { $0 = "\(error)" } }
         do {

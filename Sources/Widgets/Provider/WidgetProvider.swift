@@ -1,7 +1,7 @@
 public import GroupContainer
 
-/// Makes what a widget shows. The provider decides nothing: `Refresh` calls it when something that concerns the widget
-/// changed, compares its result with what was shown last, and returns `newData` or `noData`.
+/// Makes what a widget shows. The provider decides nothing: `WidgetRefresh` calls it when something that concerns the
+/// widget changed, compares its result with what was shown last, and returns `newData` or `noData`.
 public protocol WidgetProvider: Sendable {
     /// What is shown. Two snapshots are equal if they encode to the same JSON.
     associatedtype Snapshot: Codable & Sendable
@@ -13,22 +13,22 @@ public protocol WidgetProvider: Sendable {
     var kind: String { get }
 
     /// What concerns the widget; every item if the list is empty.
-    var interests: [Interest] { get }
+    var interests: [WidgetInterest] { get }
 
     /// What is shown before there is a snapshot; if nil, only the widget's name.
     var placeholder: Snapshot? { get }
 
     /// Makes the snapshot. After a crash or a failure, this function may be called again for the same changes. Throwing
     /// means `failed`.
-    func snapshot(in context: Context) async throws -> Snapshot
+    func snapshot(in context: WidgetContext) async throws -> Snapshot
 
     /// Makes what is shown now and later; by default the snapshot, until something changes.
-    func timeline(in context: Context) async throws -> Timeline<Snapshot>
+    func timeline(in context: WidgetContext) async throws -> Timeline<Snapshot>
 
     /// Does the work before rendering: fetch, compute, store. `noData` means that what is shown is unchanged, and
     /// nothing is rendered if there is anything to show. `newData`, the default, means to render and compare. Throwing
     /// means `failed`.
-    func performUpdate(in context: Context) async throws -> UpdateResult
+    func performUpdate(in context: WidgetContext) async throws -> UpdateResult
 }
 
 extension WidgetProvider {
@@ -39,16 +39,16 @@ extension WidgetProvider {
     public var placeholder: Snapshot? { nil }
 
     /// Makes a timeline of the snapshot, until something changes.
-    public func timeline(in context: Context) async throws -> Timeline<Snapshot> {
+    public func timeline(in context: WidgetContext) async throws -> Timeline<Snapshot> {
         Timeline(try await snapshot(in: context))
     }
 
     /// Returns `newData`, so that the comparison of snapshots decides.
-    public func performUpdate(in context: Context) async throws -> UpdateResult { .newData }
+    public func performUpdate(in context: WidgetContext) async throws -> UpdateResult { .newData }
 }
 
 /// The data from which a provider makes its snapshot.
-public struct Context: Sendable {
+public struct WidgetContext: Sendable {
     /// The container.
     public let container: Container
     /// Access to the container's items, under the widget's name.

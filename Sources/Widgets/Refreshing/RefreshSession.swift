@@ -25,7 +25,7 @@ package struct RefreshSession: Sendable {
     /// Reads the record, and gathers what changed. `environment` is what the widget is shown in, if anything. A session
     /// with `isReload` renders whatever changed.
     package init(
-        _ file: PrivateFile, _ container: Container, interests: [Interest], environment: WidgetEnvironment? = nil,
+        _ file: PrivateFile, _ container: Container, interests: [WidgetInterest], environment: WidgetEnvironment? = nil,
         isReload: Bool = false, clock: any WidgetClock = SystemWidgetClock()
     ) throws(CoordinationError) {
         (self.file, self.environment, self.isReload, self.clock) = (file, environment, isReload, clock)

@@ -1,5 +1,5 @@
 /// How much of a widget is shown.
-public enum DisplayMode: String, Codable, Hashable, Sendable, CaseIterable {
+public enum WidgetDisplayMode: String, Codable, Hashable, Sendable, CaseIterable {
     /// A summary: the host decides how much room there is.
     case compact
     /// The whole widget, up to the host's maximum.
@@ -25,13 +25,13 @@ public struct WidgetSize: Codable, Hashable, Sendable {
 /// The environment of a widget. The same data may look different in another environment.
 public struct WidgetEnvironment: Codable, Hashable, Sendable {
     /// How much of the widget to show.
-    public var displayMode: DisplayMode
+    public var displayMode: WidgetDisplayMode
     /// The largest size that can be shown; a larger view is clipped.
     public var maximumSize: WidgetSize
 
     /// Creates an environment: by default compact, with three lines of a terminal.
     public init(
-        displayMode: DisplayMode = .compact, maximumSize: WidgetSize = WidgetSize(columns: 80, rows: 3)
+        displayMode: WidgetDisplayMode = .compact, maximumSize: WidgetSize = WidgetSize(columns: 80, rows: 3)
     ) {
         (self.displayMode, self.maximumSize) = (displayMode, maximumSize)
     }

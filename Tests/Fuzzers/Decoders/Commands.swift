@@ -108,7 +108,7 @@ extension Decoder {
             }
         }
         if let time = try? TimeArgument.parse(text) { try expect(time >= .zero, "a negative time") }
-        if let interest = Interest(text: text) { _ = Concerns([interest]) }
+        if let interest = WidgetInterest(text: text) { _ = Concerns([interest]) }
         let escaped = PipeText.escaped(bytes)
         try expect(!escaped.utf8.contains { $0 < 0x20 || $0 == 0x7F }, "a control character in a pipe: \(escaped)")
         return true

@@ -15,16 +15,16 @@ public enum Shelf {
 /// Shows the latest thing, and that it is old after an hour.
 public struct LatestThing: WidgetProvider {
     public static let kind = "latest-thing"
-    public let interests: [Interest] = [.path("things.json")]
+    public let interests: [WidgetInterest] = [.path("things.json")]
     private let clock: any WidgetClock
 
     public init(clock: any WidgetClock = SystemWidgetClock()) { self.clock = clock }
 
-    public func snapshot(in context: Context) async throws -> String {
+    public func snapshot(in context: WidgetContext) async throws -> String {
         try await context.coordinator.read("things.json", as: [String].self).last ?? "nothing"
     }
 
-    public func timeline(in context: Context) async throws -> Timeline<String> {
+    public func timeline(in context: WidgetContext) async throws -> Timeline<String> {
         let thing = try await snapshot(in: context)
         let later = Timeline.Entry(date: clock.date.addingTimeInterval(3_600), snapshot: "still \(thing)")
         return Timeline(first: .init(snapshot: thing), [later])

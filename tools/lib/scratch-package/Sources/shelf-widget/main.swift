@@ -3,5 +3,5 @@ import ShelfShared
 import Widgets
 
 let container = try Container(group: Shelf.group)
-let result = try await Refresh(LatestThing(), in: container).performUpdate { print($0) }
+let result = try await WidgetRefresh(LatestThing(), in: container).performUpdate { print($0) }
 print(result)

@@ -1,7 +1,7 @@
 // Imports nothing: no file, clock or process.
 
 /// What concerns a widget: items by their paths, or keys of a suite of the group defaults.
-public struct Interest: Hashable, Sendable {
+public struct WidgetInterest: Hashable, Sendable {
     enum Subject: Hashable, Sendable {
         case path(pattern: String)
         /// Items by their paths, also where they are only touched: mode, owner, dates.
@@ -17,13 +17,13 @@ public struct Interest: Hashable, Sendable {
     /// Returns an interest in items whose path matches: `*`, `?`, `[…]` within a component, `**` across directories. An
     /// item that is only touched (its mode, owner or dates, or the same bytes again) is news only if
     /// `includingMetadata` is true.
-    public static func path(_ pattern: String, includingMetadata: Bool = false) -> Interest {
-        Interest(includingMetadata ? .metadata(pattern: pattern) : .path(pattern: pattern))
+    public static func path(_ pattern: String, includingMetadata: Bool = false) -> WidgetInterest {
+        WidgetInterest(includingMetadata ? .metadata(pattern: pattern) : .path(pattern: pattern))
     }
 
     /// Returns an interest in a key of a suite of the group defaults, or in all of its keys.
-    public static func defaults(_ suite: String, key: String? = nil) -> Interest {
-        Interest(.defaults(suite: suite, key: key))
+    public static func defaults(_ suite: String, key: String? = nil) -> WidgetInterest {
+        WidgetInterest(.defaults(suite: suite, key: key))
     }
 
     /// Parses the form of manifests and command lines; nil if it has no suite, or an empty key or pattern.
@@ -67,7 +67,7 @@ package struct Concerns: Equatable, Sendable {
     package private(set) var suites: [String: Keys] = [:]
 
     /// Combines interests. An empty list means every item, and no suite.
-    package init(_ interests: [Interest]) {
+    package init(_ interests: [WidgetInterest]) {
         items = interests.isEmpty ? .all : .none
         var patterns: [String] = []
         for interest in interests {

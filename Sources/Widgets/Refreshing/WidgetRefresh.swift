@@ -11,7 +11,7 @@ import GroupSystemCalls
 ///   changes again.
 /// - Refreshes of one kind exclude each other between processes.
 /// - There is exactly one result, also where the provider throws, or has not returned before the deadline.
-public struct Refresh<Provider: WidgetProvider>: Sendable {
+public struct WidgetRefresh<Provider: WidgetProvider>: Sendable {
     private let provider: Provider
     private let container: Container
     private let environment: WidgetEnvironment
@@ -126,7 +126,7 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
 
     /// Runs the provider until the deadline; nil if what it shows is unchanged.
     private func render(_ session: RefreshSession) async throws -> Timeline<Provider.Snapshot>? {
-        let context = Context(
+        let context = WidgetContext(
             container: container, coordinator: container.coordinator(purpose: provider.kind),
             changes: session.changes, keyChanges: session.keyChanges, environment: environment)
         let (provider, isSettled) = (provider, session.lastSnapshot != nil && !session.isRequested)

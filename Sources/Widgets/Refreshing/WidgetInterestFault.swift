@@ -1,6 +1,6 @@
 import GroupContainer
 
-extension Interest {
+extension WidgetInterest {
     /// The text that `init(text:)` accepts for this interest.
     package var text: String {
         switch subject {
