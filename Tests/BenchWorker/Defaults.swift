@@ -84,7 +84,7 @@ struct DefaultsWork {
         delays.reserveCapacity(1 << 16)
         print("ready")
         fflush(nil)
-        while let change = try follower.next(), let began = change.new?.integerValue, began >= 0 {
+        while let change = try follower.next(), let began = change.newValue?.integerValue, began >= 0 {
             delays.append(MonotonicClock.now - Int64(began))
         }
         delays.forEach { print($0) }

@@ -37,7 +37,9 @@ package struct KeyChangeText: Sendable {
 
     private static func pipe(_ line: KeyLine) -> String {
         var fields = [line.kind.rawValue, PipeText.escaped(Array(line.change.key.utf8))]
-        if let last = line.change.new?.shownText ?? line.reason { fields.append(PipeText.escaped(Array(last.utf8))) }
+        if let last = line.change.newValue?.shownText ?? line.reason {
+            fields.append(PipeText.escaped(Array(last.utf8)))
+        }
         return fields.joined(separator: "\t")
     }
 
@@ -55,8 +57,8 @@ package struct KeyChangeText: Sendable {
         case .cleared: shown += "everything"
         case .set, .present, .removed:
             shown += TerminalName.shown(Array(change.key.utf8))
-            if let old = change.old { shown += "  " + text.styled(short(old), as: .faint) }
-            if let new = change.new { shown += (change.old == nil ? "  " : " → ") + short(new) }
+            if let old = change.oldValue { shown += "  " + text.styled(short(old), as: .faint) }
+            if let new = change.newValue { shown += (change.oldValue == nil ? "  " : " → ") + short(new) }
         }
         guard let by = change.author else { return shown }
         return shown + "  " + text.styled("\(TerminalName.shown(by.purpose)) (\(by.processIdentifier))", as: .faint)
@@ -72,7 +74,7 @@ package struct KeyChangeText: Sendable {
 
     private static func role(_ line: KeyLine) -> TerminalText.Role {
         switch line.kind {
-        case .set: line.change.old == nil ? .created : .modified
+        case .set: line.change.oldValue == nil ? .created : .modified
         case .removed, .cleared: .removed
         case .present, .bookmark: .faint
         case .rescan, .degraded: .error

@@ -40,7 +40,7 @@ package struct KeyLine: Sendable {
     package static func bookmark(_ suite: String, at cursor: Cursor) -> KeyLine {
         // The change has no meaning but its suite and its cursor.
         let change = DefaultsChange(
-            kind: .present, suite: suite, key: "", old: nil, new: nil,
+            kind: .present, suite: suite, key: "", oldValue: nil, newValue: nil,
             generation: Generation(rawValue: cursor.sequence.rawValue),
             cursor: cursor, author: nil, timeNanoseconds: 0, part: 0, parts: 1)
         return KeyLine(.bookmark, change)
@@ -66,8 +66,8 @@ package struct KeyLine: Sendable {
             ("sequence", .unsigned(change.generation.rawValue)), ("cursor", .string(change.cursor.description)),
             ("kind", .string(kind.rawValue)), ("suite", .string(change.suite)),
             ("key", change.key.isEmpty && (kind.isMarker || kind == .cleared) ? .null : .string(change.key)),
-            ("type", (change.new ?? change.old).map { .string($0.typeName) } ?? .null),
-            ("old", Self.json(change.old)), ("new", Self.json(change.new)), ("transaction", transaction),
+            ("type", (change.newValue ?? change.oldValue).map { .string($0.typeName) } ?? .null),
+            ("old", Self.json(change.oldValue)), ("new", Self.json(change.newValue)), ("transaction", transaction),
             (
                 "by",
                 change.author.map {

@@ -5,7 +5,7 @@ import GroupLog
 public struct DefaultsChange: Hashable, Sendable {
     /// The kind of a change.
     public enum Kind: Hashable, Sendable {
-        /// A value was set: `new`.
+        /// A value was set: `newValue`.
         case set
         /// The key was removed.
         case removed
@@ -28,9 +28,9 @@ public struct DefaultsChange: Hashable, Sendable {
     /// The key; empty for a change without a key.
     public var key: String
     /// The value before the change; nil where nothing was set.
-    public var old: DefaultsValue?
+    public var oldValue: DefaultsValue?
     /// The value after the change; nil where nothing is set.
-    public var new: DefaultsValue?
+    public var newValue: DefaultsValue?
     /// The number of the change in the suite's history. Each set has its own number; the sets of a transaction share
     /// one.
     public var generation: Generation
@@ -48,10 +48,11 @@ public struct DefaultsChange: Hashable, Sendable {
     public var parts: Int
 
     package init(
-        kind: Kind, suite: String, key: String, old: DefaultsValue?, new: DefaultsValue?, generation: Generation,
+        kind: Kind, suite: String, key: String, oldValue: DefaultsValue?, newValue: DefaultsValue?,
+        generation: Generation,
         cursor: Cursor, author: Change.Author?, timeNanoseconds: Int64, part: Int, parts: Int
     ) {
-        (self.kind, self.suite, self.key, self.old, self.new) = (kind, suite, key, old, new)
+        (self.kind, self.suite, self.key, self.oldValue, self.newValue) = (kind, suite, key, oldValue, newValue)
         (self.generation, self.cursor, self.author, self.timeNanoseconds) = (
             generation, cursor, author, timeNanoseconds
         )
@@ -257,7 +258,7 @@ struct KeyFeed: Feed {
     ) -> DefaultsChange {
         let generation = new == nil ? position.sequence : state.entries[key]?.generation ?? position.sequence
         return DefaultsChange(
-            kind: kind, suite: store.name, key: key, old: old, new: new,
+            kind: kind, suite: store.name, key: key, oldValue: old, newValue: new,
             generation: Generation(rawValue: kind == .set ? max(generation, position.sequence) : generation),
             cursor: Cursor(position, in: identity), author: nil,
             timeNanoseconds: 0, part: 0, parts: 1)
@@ -291,7 +292,7 @@ struct LatestKeyFeed: Feed {
                 continue
             }
             if change.kind == .cleared || change.kind == .rescan { (order, last) = ([], [:]) }
-            if let before = last[change.key] { change.old = before.old } else { order.append(change.key) }
+            if let before = last[change.key] { change.oldValue = before.oldValue } else { order.append(change.key) }
             last[change.key] = change
         }
         return (damage + order.compactMap { last[$0] })[...]
@@ -347,7 +348,7 @@ public struct DefaultsValues<Value: Sendable>: AsyncSequence, Sendable {
                 case .rescan, .degraded: continue
                 case .set, .removed, .cleared, .present: break
                 }
-                guard let new = change.new else { return key.fallback }
+                guard let new = change.newValue else { return key.fallback }
                 if let value = try? key.decode(new) { return value }
             }
             return nil

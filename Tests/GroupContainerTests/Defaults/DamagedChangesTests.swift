@@ -30,14 +30,14 @@ import Testing
         #expect(changes.map(\.key) == (0..<100).map { $0 == 50 ? "" : "key \($0)" })
         #expect(
             changes[50].kind == .degraded(reason: "the record at byte \(place) does not fit its checksum")
-                && changes[50].new == nil)
+                && changes[50].newValue == nil)
         #expect(changes.filter { $0.kind == .set }.count == 99)
         for (number, change) in changes.enumerated() {
             var back = try defaults.follow(since: .cursor(change.cursor))
             #expect(try Self.all(&back) == Array(changes[(number + 1)...]), "behind \(number)")
         }
         try defaults.set("again", forKey: "key 50")
-        #expect(try Self.all(&follower).map(\.new) == [.string("again")])
+        #expect(try Self.all(&follower).map(\.newValue) == [.string("again")])
     }
 
     @Test func `a follower of a suite that was cut gets one rescan, and then the new keys`() throws {
@@ -56,7 +56,7 @@ import Testing
         try defaults.set("new", forKey: "key")
         for var follower in [follower, try defaults.follow(since: .cursor(back))] {
             let rest = try Self.all(&follower)
-            #expect(rest.first?.kind == .rescan && rest.contains { $0.key == "key" && $0.new == .string("new") })
+            #expect(rest.first?.kind == .rescan && rest.contains { $0.key == "key" && $0.newValue == .string("new") })
             #expect(!rest.contains(where: Self.isDegraded))
         }
     }

@@ -21,8 +21,8 @@ struct `Key changes` {
         var changes: [DefaultsChange] = []
         while let change = try follower.next(timeout: .zero) { changes.append(change) }
         #expect(changes.map(\.kind) == [.set, .set, .set, .removed, .cleared])
-        #expect(changes.map(\.old) == [nil, .integer(1), .integer(2), .integer(3), nil])
-        #expect(changes.map(\.new) == [.integer(1), .integer(2), .integer(3), nil, nil])
+        #expect(changes.map(\.oldValue) == [nil, .integer(1), .integer(2), .integer(3), nil])
+        #expect(changes.map(\.newValue) == [.integer(1), .integer(2), .integer(3), nil, nil])
         #expect(
             changes.allSatisfy { $0.author?.purpose == "clock" && $0.author?.processIdentifier == processIdentifier() })
         #expect(changes.map(\.generation) == [1, 2, 3, 4, 6])
@@ -34,12 +34,12 @@ struct `Key changes` {
         let defaults = try GroupDefaults(sample.container)
         try defaults.set(1, forKey: "a")
         var follower = try defaults.follow(since: .start)
-        #expect(try follower.next(timeout: .zero)?.new == .integer(1))
+        #expect(try follower.next(timeout: .zero)?.newValue == .integer(1))
         let cursor = follower.cursor
         try defaults.set(2, forKey: "a")
         var back = try defaults.follow(since: .cursor(cursor))
         let change = try #require(try back.next(timeout: .zero))
-        #expect(change.old == .integer(1) && change.new == .integer(2))
+        #expect(change.oldValue == .integer(1) && change.newValue == .integer(2))
         #expect(try back.next(timeout: .zero) == nil)
         // A cursor of another container gives a rescan.
         let other = try SampleContainer()
@@ -81,7 +81,7 @@ struct `Key changes` {
         var changes: [DefaultsChange] = []
         while let change = try follower.next(timeout: .zero) { changes.append(change) }
         #expect(changes.map(\.kind) == [.present, .removed] && changes.map(\.key) == ["a", "a"])
-        #expect(changes.last?.old == .integer(1))
+        #expect(changes.last?.oldValue == .integer(1))
     }
 
     @Test func `key changes arrive in a waiting task, each or only the latest`() async throws {
@@ -99,9 +99,9 @@ struct `Key changes` {
             var last: DefaultsChange?
             for try await change in defaults.changes(of: Self.number, delivering: .latest) {
                 last = change
-                if change.new == .integer(50) { break }
+                if change.newValue == .integer(50) { break }
             }
-            return last?.new
+            return last?.newValue
         }
         let store = try defaults.writableStore("set")
         #expect(await eventually { store.sleeper.isWatching })

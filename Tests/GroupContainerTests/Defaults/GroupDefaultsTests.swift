@@ -125,7 +125,8 @@ struct `Suites of defaults` {
         }
         let changes = [try follower.next(timeout: .zero), try follower.next(timeout: .zero)].compactMap(\.self)
         #expect(changes.map(\.key) == ["a", "b"])
-        #expect(changes.map(\.old) == [.integer(1), nil] && changes.map(\.new) == [.integer(2), .integer(0)])
+        #expect(
+            changes.map(\.oldValue) == [.integer(1), nil] && changes.map(\.newValue) == [.integer(2), .integer(0)])
         #expect(Set(changes.map(\.generation)).count == 1 && changes.map(\.part) == [0, 1])
         // A transaction that only reads changes nothing.
         try defaults.transaction { _ = $0.value(forKey: "a") }

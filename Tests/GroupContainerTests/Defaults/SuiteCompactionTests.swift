@@ -84,8 +84,8 @@ struct `Suite compaction` {
         var changes: [DefaultsChange] = []
         while let change = try reader.next() { changes.append(change) }
         #expect(changes.first?.kind == .rescan && changes.filter { $0.kind == .rescan }.count == 1)
-        #expect(changes.contains { $0.key == "second" && $0.kind == .removed && $0.old == .string("gone") })
-        let values = Dictionary(uniqueKeysWithValues: changes.filter { $0.kind == .set }.map { ($0.key, $0.new) })
+        #expect(changes.contains { $0.key == "second" && $0.kind == .removed && $0.oldValue == .string("gone") })
+        let values = Dictionary(uniqueKeysWithValues: changes.filter { $0.kind == .set }.map { ($0.key, $0.newValue) })
         #expect(values == defaults.dictionaryRepresentation().mapValues { $0 })
         // A cursor from that time gives the same.
         var back = try KeyFeed(late, in: sample.container, keys: nil, since: .cursor(cursor))
