@@ -44,7 +44,7 @@ func makeHistory(of path: String, seed: UInt64, count: Int) throws {
             let (expected, value) = (defaults[key], Int(seed) * 1_000_000 + number)
             printLine("> \(monotonicNanoseconds()) \(name) cas \(expected) \(value)")
             let isSet = try defaults.compareAndSet(
-                name, from: .integer(expected), to: .integer(value))
+                forKey: name, from: .integer(expected), to: .integer(value))
             printEnd(isSet ? 1 : 0)
         }
     }

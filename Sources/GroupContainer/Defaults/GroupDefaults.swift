@@ -146,7 +146,7 @@ public final class GroupDefaults: Sendable {
     /// Sets a value only if the present one is `expected` (nil: nothing is set). Returns false where it is not, and
     /// then nothing was changed.
     public func compareAndSet(
-        _ key: String, from expected: DefaultsValue?, to value: DefaultsValue?, durability: Durability = .relaxed
+        forKey key: String, from expected: DefaultsValue?, to value: DefaultsValue?, durability: Durability = .relaxed
     ) throws(CoordinationError) -> Bool {
         try transact(durability: durability, if: { $0 }) { transaction in
             let isEqual = transaction.storedValue(forKey: key) == expected

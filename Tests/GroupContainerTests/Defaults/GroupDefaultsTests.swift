@@ -150,9 +150,9 @@ struct `Suites of defaults` {
         #expect(try defaults.versionedValue(forKey: "k").generation == first)
         let second = try defaults.set(.string("y"), forKey: "k", ifGeneration: first)
         #expect(second > first)
-        #expect(try defaults.compareAndSet("k", from: .string("x"), to: .string("z")) == false)
-        #expect(try defaults.compareAndSet("k", from: .string("y"), to: nil))
-        #expect(try defaults.compareAndSet("k", from: nil, to: .integer(1)))
+        #expect(try defaults.compareAndSet(forKey: "k", from: .string("x"), to: .string("z")) == false)
+        #expect(try defaults.compareAndSet(forKey: "k", from: .string("y"), to: nil))
+        #expect(try defaults.compareAndSet(forKey: "k", from: nil, to: .integer(1)))
         #expect(defaults.integer(forKey: "k") == 1)
     }
 
