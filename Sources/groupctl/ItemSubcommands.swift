@@ -19,7 +19,7 @@ func read(_ run: inout CommandRun) throws -> ExitStatus {
         return .success
     }
     let version = try coordinator.readVersion(path, timeout: timeout) { try printContent(&$0, progress, &run) }
-    try run.output.write(version.content)
+    try run.output.write(version.value)
     // The content is written before the generation. If the process dies in between, the file has an older generation,
     // and a later write ends in a conflict. In the other order, a later write could replace content that was never
     // read.

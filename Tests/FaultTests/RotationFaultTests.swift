@@ -51,7 +51,7 @@ struct `Journal rotation under faults` {
             #expect(try asker.generation(of: "kept") == kept.0, "\(kill)")
             #expect(try asker.generation(of: "directory/kept") == kept.1, "\(kill)")
             let version = try asker.readVersion("item")
-            #expect([old, new].contains(String(decoding: version.content, as: UTF8.self)), "\(kill)")
+            #expect([old, new].contains(String(decoding: version.value, as: UTF8.self)), "\(kill)")
             // A follower from before gets the change once, or one rescan.
             var follower = try reader.recordedChanges(since: .cursor(before.cursor))
             var rescans = 0

@@ -68,7 +68,7 @@ func count(in container: String, _ path: ItemPath, count: Int) throws {
         do {
             let read = try coordinator.readVersion(path, as: Int.self)
             let outcome = try coordinator.write(
-                json: read.content + 1, to: path, durability: .relaxed, if: .generation(read.generation))
+                json: read.value + 1, to: path, durability: .relaxed, if: .generation(read.generation))
             if let generation = outcome.generation { printLine("\(generation)") }
             done += 1
         } catch let error as CoordinationError {

@@ -25,6 +25,6 @@ extension GroupDefaults.Key<Countdown> {
 extension GroupDefaults {
     /// Returns the saved countdown; nil if there is none.
     package func presentCountdown() throws -> Countdown? {
-        try versionedValue(forKey: "countdown").value == nil ? nil : read(.countdown)
+        try readVersion(forKey: "countdown").value == nil ? nil : read(.countdown)
     }
 }

@@ -46,7 +46,7 @@ extension Access {
             if looksLike(item.state, before), looksLike(item.state, after),
                 hash == nil || hash == container.contentHash(of: content)
             {
-                return Versioned(content: content, generation: Generation(rawValue: item.generation))
+                return Versioned(value: content, generation: Generation(rawValue: item.generation))
             }
         }
         throw keepsChanging(location, "read")
@@ -70,11 +70,11 @@ extension Access {
             if let hash = item.state.contentHash {
                 if try hash != container.contentHash(of: reader.hold()) { continue }
                 if try !looksLike(item.state, status(of: location, "read")) { continue }
-                return Versioned(content: try body(&reader), generation: Generation(rawValue: item.generation))
+                return Versioned(value: try body(&reader), generation: Generation(rawValue: item.generation))
             }
             let answer = try body(&reader)
             if try looksLike(item.state, status(of: location, "read")) {
-                return Versioned(content: answer, generation: Generation(rawValue: item.generation))
+                return Versioned(value: answer, generation: Generation(rawValue: item.generation))
             }
             break
         }
@@ -187,13 +187,14 @@ public enum WriteCondition: Hashable, Sendable {
     }
 }
 
-/// An item's content, and the generation at which it was read.
-public struct Versioned<Content> {
-    /// The content that was read.
-    public var content: Content
+/// An item's content or a key's value, and the generation at which it was read.
+public struct Versioned<Value> {
+    /// The content or the value that was read.
+    public var value: Value
     /// The generation, for `WriteCondition.generation`.
     public var generation: Generation
 }
 
-extension Versioned: Sendable where Content: Sendable {}
-extension Versioned: Equatable where Content: Equatable {}
+extension Versioned: Sendable where Value: Sendable {}
+extension Versioned: Equatable where Value: Equatable {}
+extension Versioned: Hashable where Value: Hashable {}

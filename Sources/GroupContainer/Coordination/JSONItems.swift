@@ -31,7 +31,7 @@ extension ItemCoding {
     static func decode<Value: Decodable>(
         _ type: Value.Type, _ version: Versioned<[UInt8]>, from path: ItemPath
     ) throws(CoordinationError) -> Versioned<Value> {
-        Versioned(content: try decode(type, version.content, from: path), generation: version.generation)
+        Versioned(value: try decode(type, version.value, from: path), generation: version.generation)
     }
 }
 

@@ -48,7 +48,7 @@ extension GroupDefaults {
     /// stored value is no value of the type; `damaged`.
     public func read<Value>(_ key: Key<Value>) throws(CoordinationError) -> Value {
         try container.opened.locating { () throws(CoordinationError) -> Value in
-            let stored = try versionedValue(forKey: key.name).value
+            let stored = try readVersion(forKey: key.name).value
             guard let value = stored ?? fallbacks.withLock({ $0[key.name] }) else { return key.fallback }
             return try key.decode(value)
         }

@@ -59,14 +59,13 @@ public final class GroupDefaults: Sendable {
     }
 
     /// Returns the value that is set for a key, without registered ones, and its generation, which distinguishes one
-    /// set from another. Errors: `damaged`, and what else is wrong with the suite.
-    public func versionedValue(
-        forKey key: String
-    ) throws(CoordinationError) -> (value: DefaultsValue?, generation: Generation) {
-        try container.opened.locating {
-            () throws(CoordinationError) -> (value: DefaultsValue?, generation: Generation) in
-            guard let store = try store(creating: false) else { return (nil, .unset) }
-            return try store.checkedRead { ($0.entries[key]?.value, Generation(rawValue: $0.generation(of: key))) }
+    /// set from another; `.unset` where nothing is set. Errors: `damaged`, and what else is wrong with the suite.
+    public func readVersion(forKey key: String) throws(CoordinationError) -> Versioned<DefaultsValue?> {
+        try container.opened.locating { () throws(CoordinationError) -> Versioned<DefaultsValue?> in
+            guard let store = try store(creating: false) else { return Versioned(value: nil, generation: .unset) }
+            return try store.checkedRead {
+                Versioned(value: $0.entries[key]?.value, generation: Generation(rawValue: $0.generation(of: key)))
+            }
         }
     }
 

@@ -37,8 +37,8 @@ public struct WidgetCenter: Sendable {
     /// Returns a number that grows with each reload request for the kind; 0 if there was none.
     package func reloads(ofKind kind: String) throws(CoordinationError) -> UInt64 {
         max(
-            try defaults.versionedValue(forKey: Self.allReloads).generation,
-            try defaults.versionedValue(forKey: Self.reloads(ofKind: kind)).generation
+            try defaults.readVersion(forKey: Self.allReloads).generation,
+            try defaults.readVersion(forKey: Self.reloads(ofKind: kind)).generation
         ).rawValue
     }
 

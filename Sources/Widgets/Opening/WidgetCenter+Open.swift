@@ -53,7 +53,7 @@ extension WidgetCenter {
     /// Returns the last refusals of a scheme's app. There is one app of a scheme at a time, so no other process writes
     /// them.
     private func refusals(ofScheme scheme: String) throws(CoordinationError) -> [AppLink.Refusal] {
-        guard case .json(let content) = try defaults.versionedValue(forKey: AppLink.refusals(ofScheme: scheme)).value
+        guard case .json(let content) = try defaults.readVersion(forKey: AppLink.refusals(ofScheme: scheme)).value
         else { return [] }
         return (try? JSONDecoder().decode([AppLink.Refusal].self, from: Data(content))) ?? []
     }
@@ -67,7 +67,7 @@ extension WidgetCenter {
     }
 
     private func link(ofScheme scheme: String) throws(CoordinationError) -> AppLink? {
-        guard case .json(let content) = try defaults.versionedValue(forKey: AppLink.key(ofScheme: scheme)).value
+        guard case .json(let content) = try defaults.readVersion(forKey: AppLink.key(ofScheme: scheme)).value
         else { return nil }
         return try? JSONDecoder().decode(AppLink.self, from: Data(content))
     }
@@ -95,7 +95,7 @@ extension WidgetCenter {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let content = try? Array(encoder.encode(link)) else { return }
         let key = AppLink.key(ofScheme: scheme)
-        if try defaults.versionedValue(forKey: key).value == .json(content) { return }
+        if try defaults.readVersion(forKey: key).value == .json(content) { return }
         try defaults.set(.json(content), forKey: key, durability: .durable)
     }
 }

@@ -51,7 +51,7 @@ struct SuiteCommands {
     private func get(_ arguments: ParsedArguments) throws -> SuiteAnswer {
         let key = try text("KEY", arguments)
         let fallback = try arguments.text("default")
-        if let value = try defaults.versionedValue(forKey: key).value { return .value(value, key: key) }
+        if let value = try defaults.readVersion(forKey: key).value { return .value(value, key: key) }
         if let fallback { return .value(.string(fallback), key: key) }
         throw CoordinationError.noSuchKey(key, in: defaults, operation: "get")
     }
@@ -101,7 +101,7 @@ struct SuiteCommands {
     private func delete(_ arguments: ParsedArguments) throws -> SuiteAnswer {
         let key = try text("KEY", arguments)
         let missing = CoordinationError.noSuchKey(key, in: defaults, operation: "delete")
-        if try defaults.versionedValue(forKey: key).value == nil { throw missing }
+        if try defaults.readVersion(forKey: key).value == nil { throw missing }
         try defaults.transaction { transaction in
             if transaction.storedValue(forKey: key) == nil { throw missing }
             transaction.set(nil, forKey: key)
@@ -146,7 +146,7 @@ struct SuiteCommands {
     /// Returns all keys and values. Throws if the suite is damaged, where the library's own reading continues with what
     /// is intact.
     func members() throws(CoordinationError) -> [String: DefaultsValue] {
-        _ = try defaults.versionedValue(forKey: "")
+        _ = try defaults.readVersion(forKey: "")
         return defaults.dictionaryRepresentation()
     }
 }

@@ -42,7 +42,7 @@ struct ContainerState: Equatable, Sendable {
         if below("defaults").contains("standard") {
             let defaults = try GroupDefaults(member)
             // Throws if the suite is damaged.
-            _ = try defaults.versionedValue(forKey: "any")
+            _ = try defaults.readVersion(forKey: "any")
             keys = defaults.dictionaryRepresentation()
         }
         if below("channels").contains("news") {

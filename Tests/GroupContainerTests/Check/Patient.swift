@@ -36,7 +36,7 @@ final class Patient {
         try work { container in
             let defaults = try GroupDefaults(container, suite: "settings")
             // Throws if the suite is damaged.
-            _ = try defaults.versionedValue(forKey: "any")
+            _ = try defaults.readVersion(forKey: "any")
             return defaults.dictionaryRepresentation().compactMapValues {
                 if case .string(let text) = $0 { text } else { nil }
             }

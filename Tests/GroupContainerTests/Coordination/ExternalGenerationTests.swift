@@ -54,11 +54,11 @@ struct `External changes before a conditional write` {
         let tester = sample.coordinator().blocking
         try sample.temporary.put("one", at: "a")
         let first = try tester.readVersion("a")
-        #expect(first == Versioned(content: Array("one".utf8), generation: 1))
+        #expect(first == Versioned(value: Array("one".utf8), generation: 1))
         try sample.temporary.put("two", at: "a")
         #expect(code { try tester.write(bytes: [0], to: "a", if: .generation(1)) } == .conflict)
         let second = try tester.readVersion("a")
-        #expect(second == Versioned(content: Array("two".utf8), generation: 2))
+        #expect(second == Versioned(value: Array("two".utf8), generation: 2))
         #expect(try tester.write(bytes: [0], to: "a", if: .generation(2)) == .written(3))
         #expect(try sample.history() == ["created a", "modified a", "modified a"])
     }
@@ -108,7 +108,7 @@ struct `External changes before a conditional write` {
             isCoordinated: true, processIdentifier: processIdentifier(), purpose: [], time: 0)
         #expect(try sample.container.opened.journal.append(record).sequence == 2)
         #expect(code { try tester.write(bytes: [0], to: "a", if: .generation(2)) } == .conflict)
-        #expect(try tester.readVersion("a") == Versioned(content: Array("new".utf8), generation: 3))
+        #expect(try tester.readVersion("a") == Versioned(value: Array("new".utf8), generation: 3))
     }
 
     @Test func `a versioned read during external changes returns each content with its own generation`() throws {
@@ -132,7 +132,7 @@ struct `External changes before a conditional write` {
                 let version = try tester.readVersion("a")
                 #expect(version.generation >= last)
                 last = version.generation
-                #expect(seen.updateValue(version.content, forKey: last) ?? version.content == version.content)
+                #expect(seen.updateValue(version.value, forKey: last) ?? version.value == version.value)
             } catch let error as CoordinationError where error.code == .conflict {
                 // The file is replaced faster than it can be read.
             }
@@ -154,6 +154,6 @@ struct `External changes before a conditional write` {
             }
         }
         let content = try sample.temporary.content(of: "a")
-        #expect(try tester.readVersion("a").content == Array(content.utf8))
+        #expect(try tester.readVersion("a").value == Array(content.utf8))
     }
 }

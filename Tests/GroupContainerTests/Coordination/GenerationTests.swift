@@ -17,7 +17,7 @@ struct `Generations of items` {
         #expect(try tester.write(bytes: [1], to: "a") == .unchanged)
         #expect(try tester.generation(of: "a") == 1)
         #expect(try tester.setMode(0o600, of: "a") == .written(3))
-        #expect(try tester.readVersion("a") == Versioned(content: [1], generation: 3))
+        #expect(try tester.readVersion("a") == Versioned(value: [1], generation: 3))
         #expect(try tester.createDirectory("f") == .written(4))
         #expect(try tester.generation(of: "f") == 4)
         #expect(try sample.container.status().sequence == 4, "asking writes nothing")
@@ -71,13 +71,13 @@ struct `Generations of items` {
         let tester = sample.coordinator()
         #expect(try await tester.write(json: [1, 2], to: "numbers", if: .absent) == .written(1))
         let read = try await tester.readVersion("numbers", as: [Int].self)
-        #expect(read == Versioned(content: [1, 2], generation: 1))
-        #expect(try await tester.write(json: read.content + [3], to: "numbers", if: .generation(1)) == .written(2))
+        #expect(read == Versioned(value: [1, 2], generation: 1))
+        #expect(try await tester.write(json: read.value + [3], to: "numbers", if: .generation(1)) == .written(2))
         #expect(try await tester.generation(of: "numbers") == 2)
-        #expect(try tester.blocking.readVersion("numbers", as: [Int].self).content == [1, 2, 3])
+        #expect(try tester.blocking.readVersion("numbers", as: [Int].self).value == [1, 2, 3])
         #expect(code { try tester.blocking.write(json: [4], to: "numbers", if: .generation(1)) } == .conflict)
         let content = try await tester.readBytes("numbers")
-        #expect(try await tester.readVersion("numbers") == Versioned(content: content, generation: 2))
+        #expect(try await tester.readVersion("numbers") == Versioned(value: content, generation: 2))
     }
 
     // case 13
@@ -102,7 +102,7 @@ struct `Generations of items` {
             let version = try tester.readVersion("file")
             #expect(version.generation >= last)
             last = version.generation
-            seen[last] = version.content
+            seen[last] = version.value
         }
         let written = try writers.map { try $0.answer() }.reduce(into: [1: [0]]) { $0.merge($1) { one, _ in one } }
         #expect(written.count == 201)

@@ -147,7 +147,7 @@ struct `Suites of defaults` {
             try defaults.set(.string("y"), forKey: "k", ifGeneration: 0)
         }
         #expect(conflict?.generation == first)
-        #expect(try defaults.versionedValue(forKey: "k").generation == first)
+        #expect(try defaults.readVersion(forKey: "k").generation == first)
         let second = try defaults.set(.string("y"), forKey: "k", ifGeneration: first)
         #expect(second > first)
         #expect(try defaults.compareAndSet(forKey: "k", from: .string("x"), to: .string("z")) == false)

@@ -30,7 +30,7 @@ struct `Suite compaction` {
         try defaults.set("kept", forKey: "first")
         try defaults.set("gone", forKey: "second")
         try defaults.removeValue(forKey: "second")
-        let generation = try defaults.versionedValue(forKey: "first").generation
+        let generation = try defaults.readVersion(forKey: "first").generation
         let last = try Self.fill(defaults, files: 5)
         let store = try defaults.writableStore("set")
         let expected = defaults.dictionaryRepresentation()

@@ -34,7 +34,7 @@ struct `Streamed items` {
         #expect(try tester.readBytes("directory/a") == content)
         #expect(try tester.read("directory/a") { try Self.read(&$0) } == content)
         #expect(
-            try tester.readVersion("directory/a") { try Self.read(&$0) } == Versioned(content: content, generation: 2))
+            try tester.readVersion("directory/a") { try Self.read(&$0) } == Versioned(value: content, generation: 2))
         #expect(try tester.write(to: "directory/a") { try write(&$0) } == .unchanged)
         #expect(try tester.write(bytes: content, to: "directory/a") == .unchanged)
         #expect(try tester.write(to: "directory/a") { try write(&$0) } == .unchanged)

@@ -89,7 +89,7 @@ struct `Write conditions` {
             #expect(try access.write(bytes: [1], to: "b", if: .absent) == .written(2))
             #expect(try access.write(bytes: [2], to: "a", if: .generation(1)) == .written(3))
             #expect(conflict { try access.write(bytes: [2], to: "b", if: .generation(1)) }?.generation == 2)
-            #expect(try access.readVersion("a") == Versioned(content: [2], generation: 3))
+            #expect(try access.readVersion("a") == Versioned(value: [2], generation: 3))
         }
     }
 
@@ -105,7 +105,7 @@ struct `Write conditions` {
             }
         }
         #expect(failed?.generation == 2 && failed?.item == "b")
-        #expect(try tester.readVersion("a") == Versioned(content: [1], generation: 1), "all or nothing")
+        #expect(try tester.readVersion("a") == Versioned(value: [1], generation: 1), "all or nothing")
         let made = try tester.transaction(.writing("a"), .writing("b"), .writing("c/d")) { access in
             try access.write(bytes: [2], to: "a", if: .generation(1))
             try access.write(bytes: [3], to: "a", if: .generation(1))
@@ -113,7 +113,7 @@ struct `Write conditions` {
             try access.remove("b", if: .generation(2))
         }
         #expect(made.generation == 3)
-        #expect(try tester.readVersion("a") == Versioned(content: [3], generation: 3))
+        #expect(try tester.readVersion("a") == Versioned(value: [3], generation: 3))
         #expect(try tester.generation(of: "c/d") == 3 && tester.generation(of: "c") == 3)
         #expect(try tester.generation(of: "b") == nil)
     }
@@ -143,7 +143,7 @@ struct `Write conditions` {
                     let read = try tester.readVersion("counter", as: Int.self)
                     do {
                         try tester.write(
-                            json: read.content + 1, to: "counter", durability: .relaxed,
+                            json: read.value + 1, to: "counter", durability: .relaxed,
                             if: .generation(read.generation))
                         count += 1
                     } catch let error as CoordinationError where error.code == .conflict {

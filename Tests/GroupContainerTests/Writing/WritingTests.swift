@@ -55,7 +55,7 @@ struct `Coordinated writes` {
             #expect(try access.write(json: [1, 2], to: "numbers") == .written(1))
             #expect(try access.read("numbers", as: [Int].self) == [1, 2])
             let version = try access.readVersion("numbers", as: [Int].self)
-            #expect(version.content == [1, 2] && version.generation == 1)
+            #expect(version.value == [1, 2] && version.generation == 1)
             #expect(code { try access.read("numbers", as: String.self) } == .invalidContent)
             #expect(code { try access.readVersion("numbers", as: String.self) } == .invalidContent)
             #expect(code { try access.read("other", as: [Int].self) } == .notFound)
