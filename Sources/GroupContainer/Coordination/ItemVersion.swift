@@ -168,13 +168,14 @@ extension CoordinationError {
     }
 }
 
-/// A condition on an item's present state; compared under the lock before the item is changed.
+/// A condition on the present state of an item or of a key; compared before it is changed, so that no other process
+/// changes it in between.
 public enum WriteCondition: Hashable, Sendable {
     /// Holds in every state.
     case always
-    /// The item does not exist.
+    /// The item does not exist, or nothing is set for the key.
     case absent
-    /// The item is at the generation that was read: no change was made since.
+    /// The item or the key is at the generation that was read: no change was made since.
     case generation(Generation)
 
     /// Whether the condition holds; `present` is nil where there is no item.

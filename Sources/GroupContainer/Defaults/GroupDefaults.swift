@@ -114,14 +114,22 @@ public final class GroupDefaults: Sendable {
         }
     }
 
-    /// Sets a value only if the present one still has the given generation (`.unset`: nothing is set). Returns the new
-    /// generation. Errors: `conflict` where it has another; those of `set`.
+    /// Sets a value where a condition on the key holds; nil removes it. `.generation` means that the present value is
+    /// still the one that `readVersion(forKey:)` has read (with `.unset`: that nothing is set), and `.absent` that
+    /// nothing is set. No set of another process comes in between. A condition that fails is a conflict even if the
+    /// value is the same. Returns the new generation. Errors: `conflict` where the condition does not hold, with the
+    /// present generation; those of `set`.
     @discardableResult
     public func set(
-        _ value: DefaultsValue?, forKey key: String, ifGeneration generation: Generation,
-        durability: Durability = .relaxed
+        _ value: DefaultsValue?, forKey key: String, if condition: WriteCondition, durability: Durability = .relaxed
     ) throws(CoordinationError) -> Generation {
-        try container.opened.locating { () throws(CoordinationError) -> Generation in
+        let generation: Generation
+        switch condition {
+        case .always: return try set(value, forKey: key, durability: durability)
+        case .absent: generation = .unset
+        case .generation(let expected): generation = expected
+        }
+        return try container.opened.locating { () throws(CoordinationError) -> Generation in
             let store = try writableStore("set")
             var attempt = AppendAttempt()
             defer { attempt.end() }

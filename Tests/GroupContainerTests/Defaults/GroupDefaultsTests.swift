@@ -141,19 +141,39 @@ struct `Suites of defaults` {
     @Test func `a conditional set compares the generation or the value`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
-        let first = try defaults.set(.string("x"), forKey: "k", ifGeneration: 0)
-        #expect(code { try defaults.set(.string("y"), forKey: "k", ifGeneration: 0) } == .conflict)
+        let first = try defaults.set(.string("x"), forKey: "k", if: .generation(.unset))
+        #expect(code { try defaults.set(.string("y"), forKey: "k", if: .generation(.unset)) } == .conflict)
         let conflict = #expect(throws: CoordinationError.self) {
-            try defaults.set(.string("y"), forKey: "k", ifGeneration: 0)
+            try defaults.set(.string("y"), forKey: "k", if: .generation(.unset))
         }
         #expect(conflict?.generation == first)
         #expect(try defaults.readVersion(forKey: "k").generation == first)
-        let second = try defaults.set(.string("y"), forKey: "k", ifGeneration: first)
+        let second = try defaults.set(.string("y"), forKey: "k", if: .generation(first))
         #expect(second > first)
         #expect(try defaults.compareAndSet(forKey: "k", from: .string("x"), to: .string("z")) == false)
         #expect(try defaults.compareAndSet(forKey: "k", from: .string("y"), to: nil))
         #expect(try defaults.compareAndSet(forKey: "k", from: nil, to: .integer(1)))
         #expect(defaults.integer(forKey: "k") == 1)
+    }
+
+    @Test func `a value that is to be absent is set once, and always however often`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        let first = try defaults.set(.integer(1), forKey: "k", if: .absent)
+        let conflict = #expect(throws: CoordinationError.self) {
+            try defaults.set(.integer(1), forKey: "k", if: .absent)
+        }
+        #expect(conflict?.code == .conflict && conflict?.generation == first)
+        #expect(try defaults.readVersion(forKey: "k") == Versioned(value: .integer(1), generation: first))
+        let second = try defaults.set(.integer(2), forKey: "k", if: .always)
+        #expect(try defaults.set(.integer(3), forKey: "other", if: .always) > second && second > first)
+        try defaults.set(nil, forKey: "k", if: .always)
+        #expect(try defaults.readVersion(forKey: "k") == Versioned(value: nil, generation: .unset))
+        let again = try defaults.set(.integer(4), forKey: "k", if: .absent, durability: .durable)
+        #expect(try defaults.readVersion(forKey: "k") == Versioned(value: .integer(4), generation: again))
+        // A removal has a condition, too.
+        #expect(code { try defaults.set(nil, forKey: "k", if: .absent) } == .conflict)
+        #expect(defaults.integer(forKey: "k") == 4)
     }
 
     @Test func `a key, value or transaction that is too large is refused, and nothing is lost`() throws {
