@@ -382,9 +382,11 @@ extension GroupDefaults {
         }
     }
 
-    /// Returns the changes of a key from this call on.
-    public func changes<Value>(of key: Key<Value>, delivering delivery: Delivery = .every) -> DefaultsChanges {
-        changes(of: [key.name], delivering: delivery)
+    /// Returns the changes of a key since a place. See `changes(of:since:delivering:)` of several keys.
+    public func changes<Value>(
+        of key: Key<Value>, since origin: ChangeOrigin = .now, delivering delivery: Delivery = .every
+    ) -> DefaultsChanges {
+        changes(of: [key.name], since: origin, delivering: delivery)
     }
 
     /// Returns a key's present value, then each value that is set.

@@ -111,6 +111,18 @@ struct `Key changes` {
         #expect(try await changes.value == .integer(50))
     }
 
+    @Test func `the changes of a typed key begin where they are requested`() async throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        for number in 1...2 { try defaults.set(number, for: Self.number) }
+        var changes = defaults.changes(of: Self.number, since: .start).makeAsyncIterator()
+        #expect(try await changes.next()?.newValue == .integer(1))
+        let second = try #require(try await changes.next())
+        try defaults.set(3, for: Self.number)
+        changes = defaults.changes(of: Self.number, since: .cursor(second.cursor)).makeAsyncIterator()
+        #expect(try await changes.next()?.newValue == .integer(3))
+    }
+
     @Test func `a sequence of key changes ends when its task is cancelled`() async throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
