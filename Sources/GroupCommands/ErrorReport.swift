@@ -62,7 +62,7 @@ package struct ErrorReport {
             }
         let text = { (text: String?) in text.map(JSONValue.string) ?? .null }
         let fields: [(String, JSONValue)] = [
-            ("code", .string(code)), ("item", text(known?.item)), ("container", text(known?.container)),
+            ("code", .string(code)), ("item", text(known?.item)), ("container", text(known?.containerPath)),
             ("operation", text(known?.operation)), ("cause", .string(known?.reason ?? "\(error)")),
             ("advice", text(known.flatMap { hint(for: $0) ?? $0.remedy?.text })),
             ("remedy", text(known?.remedy?.code.rawValue)),

@@ -13,7 +13,7 @@ package func hint(for error: CoordinationError) -> String? {
     case .handleSeparately where error.code == .outsideContainer:
         return "\(remedy.text) (cp -a)"
     case .changeWithoutCoordination: return hintForUncoordinated(error, remedy)
-    case .checkPath where error.container != nil: return "groupctl list shows what is there"
+    case .checkPath where error.containerPath != nil: return "groupctl list shows what is there"
     case .nameByPath where error.code == .invalidArgument: return "write a path with a '/' in it to name a directory"
     case .checkUnixGroup: return "getent group shows the groups"
     case .createContainer: return "groupctl create makes it"

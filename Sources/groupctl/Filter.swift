@@ -21,12 +21,12 @@ enum Filter {
         } catch {
             if let status = CommandStartFailure.statusIfCommand(error, of: command, for: run) { return ([], status) }
             var failure = CoordinationError(error, operation: operation, item: item)
-            failure.container = container.path.description
+            failure.containerPath = container.path.description
             throw failure
         }
         guard let outcome else {
             throw CoordinationError(
-                .limitReached, operation: operation, item: item, container: container.path.description,
+                .limitReached, operation: operation, item: item, containerPath: container.path.description,
                 reason: "the command printed more than \(limit) bytes; nothing was changed",
                 remedy: .ofCommand("run the command under groupctl lock, and have it write the item itself"))
         }

@@ -18,7 +18,7 @@ func status(_ run: inout CommandRun) throws -> ExitStatus {
 private func text(_ status: ContainerStatus, _ container: Container, _ text: TerminalText) -> [String] {
     var lines = [
         text.styled(PipeText.escaped(container.path.bytes), as: .strong),
-        "journal   \(status.sequence) changes in \(status.journalFiles) file\(status.journalFiles == 1 ? "" : "s"), cursor \(status.cursor)",
+        "journal   \(status.sequence) changes in \(status.journalFileCount) file\(status.journalFileCount == 1 ? "" : "s"), cursor \(status.cursor)",
         "members   \(status.members.count)",
     ]
     if let cause = container.readOnlyCause { lines.append("access    read-only: \(cause)") }
@@ -26,7 +26,7 @@ private func text(_ status: ContainerStatus, _ container: Container, _ text: Ter
         let role = member.isLeader ? ", leader" : ""
         lines.append(
             "  " + text.styled(member.purpose, as: .strong)
-                + "  \(member.processText), user \(member.user), since \(Timestamp.text(member.sinceNanoseconds))\(role)"
+                + "  \(member.processText), user \(member.userIdentifier), since \(Timestamp.text(member.sinceNanoseconds))\(role)"
                 + (member.condition.map { $0 == .running ? "" : "  " + text.styled($0.rawValue, as: .error) } ?? "")
         )
         if let command = member.command { lines.append("    " + text.styled(command, as: .faint)) }
@@ -66,7 +66,7 @@ private func logs(
             continue
         }
         lines.append(
-            name + "\(number(log.count, noun)), \(number(log.sequence, event)) so far, \(log.bytes >> 10) KiB")
+            name + "\(number(log.count, noun)), \(number(log.sequence, event)) so far, \(log.size >> 10) KiB")
         for listener in log.listeners {
             let waiting =
                 listener.waitingCount == 0
@@ -92,7 +92,7 @@ private func json(_ status: ContainerStatus, _ container: Container) -> JSONValu
             "journal",
             .object([
                 ("sequence", .unsigned(status.sequence.rawValue)), ("cursor", .string(status.cursor.description)),
-                ("files", .integer(Int64(status.journalFiles))),
+                ("files", .integer(Int64(status.journalFileCount))),
             ])
         ),
         ("members", .array(status.members.map(json))),
@@ -103,7 +103,7 @@ private func json(_ status: ContainerStatus, _ container: Container) -> JSONValu
 
 private func json(_ log: ContainerStatus.Log, counted noun: String) -> JSONValue {
     var fields: [(String, JSONValue)] = [
-        ("name", .string(log.name)), ("bytes", .unsigned(log.bytes)), ("sequence", .unsigned(log.sequence)),
+        ("name", .string(log.name)), ("bytes", .unsigned(log.size)), ("sequence", .unsigned(log.sequence)),
         (noun, .integer(Int64(log.count))), ("fault", log.fault.map { .string("\($0)") } ?? .null),
     ]
     if noun == "messages" { fields.append(("listeners", .array(log.listeners.map(json)))) }
@@ -127,7 +127,7 @@ func json(_ listener: GroupChannel.Listener) -> JSONValue {
 
 private func json(_ member: ContainerStatus.Member) -> JSONValue {
     .object([
-        ("pid", .integer(Int64(member.processIdentifier))), ("user", .integer(Int64(member.user))),
+        ("pid", .integer(Int64(member.processIdentifier))), ("user", .integer(Int64(member.userIdentifier))),
         ("purpose", .string(member.purpose)), ("since", .string(Timestamp.text(member.sinceNanoseconds))),
         ("leader", .bool(member.isLeader)),
         ("command", member.command.map(JSONValue.string) ?? .null),

@@ -12,7 +12,7 @@ import Testing
         remedy: CoordinationError.Remedy? = nil, holders: [CoordinationError.Holder] = []
     ) -> CoordinationError {
         CoordinationError(
-            code, operation: operation, item: item, container: "/srv/shared", reason: "it is so", holders: holders,
+            code, operation: operation, item: item, containerPath: "/srv/shared", reason: "it is so", holders: holders,
             remedy: remedy)
     }
 

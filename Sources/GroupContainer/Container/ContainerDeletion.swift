@@ -66,7 +66,7 @@ package final class ContainerDeletion {
                 let item = directory.isEmpty ? name : directory + [UInt8(ascii: "/")] + name
                 if status.mountID != mount {
                     throw CoordinationError(
-                        .conflict, operation: operation, item: printable(item), container: label,
+                        .conflict, operation: operation, item: printable(item), containerPath: label,
                         reason: "another file system is mounted there",
                         remedy: .init(.unmount, "nothing was deleted; unmount it first"))
                 }

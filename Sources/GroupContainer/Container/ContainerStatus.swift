@@ -13,8 +13,8 @@ public struct ContainerStatus: Sendable {
         /// The PID namespace of `processIdentifier`, as in `CoordinationError.Holder`; nil where a signal to it reaches
         /// the member.
         public var pidNamespace: UInt64?
-        /// The number of the member's user.
-        public var user: UInt32
+        /// The identifier of the member's user.
+        public var userIdentifier: UInt32
         /// The purpose that the member gave.
         public var purpose: String
         /// The time when the member joined.
@@ -56,8 +56,8 @@ public struct ContainerStatus: Sendable {
     public struct Log: Sendable {
         /// The suite's or the channel's name.
         public var name: String
-        /// The size on the disk, with earlier files.
-        public var bytes: UInt64
+        /// The size on the disk in bytes, with earlier files.
+        public var size: UInt64
         /// The number of sets, or messages, since the log was made.
         public var sequence: UInt64
         /// The number of keys that are set, or of messages that are kept.
@@ -77,7 +77,7 @@ public struct ContainerStatus: Sendable {
     /// The place behind the last change.
     public var cursor: Cursor
     /// The number of the journal's files.
-    public var journalFiles: Int
+    public var journalFileCount: Int
     /// The logs of suites, by their names.
     public var suites: [Log]
     /// The logs of channels, by their names.
@@ -99,7 +99,7 @@ extension Container {
         let members = memberTable.liveMembers().map { live in
             let process = processes.process(of: live)
             return ContainerStatus.Member(
-                processIdentifier: process.identifier, pidNamespace: process.pidNamespace, user: live.user,
+                processIdentifier: process.identifier, pidNamespace: process.pidNamespace, userIdentifier: live.user,
                 purpose: live.purpose, sinceNanoseconds: live.started, isLeader: live.slot + 1 == leader,
                 command: process.command, condition: process.condition.map(CoordinationError.Holder.Condition.init),
                 // Before a ticket is drawn the order of the waiters is not known: such an access does not count as
@@ -118,7 +118,7 @@ extension Container {
             containerIdentifier: opened.format.container, members: members,
             sequence: SequenceNumber(rawValue: end.sequence),
             cursor: opened.journal.cursor(at: end),
-            journalFiles: try translating(opened.journal.log.segmentNumbers()).count,
+            journalFileCount: try translating(opened.journal.log.segmentNumbers()).count,
             suites: opened.directory.storeNames(of: .suite).map { name in
                 log(name, of: .suite) { (status) throws(CoordinationError) in
                     guard let suite = try SuiteStore.open(opened, suite: name, creating: false) else { return }
@@ -153,11 +153,11 @@ extension Container {
         _ name: String, of kind: LogFacts.Kind,
         _ look: (inout ContainerStatus.Log) throws(CoordinationError) -> Void
     ) -> ContainerStatus.Log {
-        var status = ContainerStatus.Log(name: name, bytes: 0, sequence: 0, count: 0)
+        var status = ContainerStatus.Log(name: name, size: 0, sequence: 0, count: 0)
         if let directory = try? opened.directory.existingDirectory("\(kind.directory)/\(name)"),
             let names = try? directory.entryNames()
         {
-            status.bytes = names.reduce(0) { $0 + ((try? directory.status(of: $1))?.size ?? 0) }
+            status.size = names.reduce(0) { $0 + ((try? directory.status(of: $1))?.size ?? 0) }
             // Opening a log without files would create its first one.
             if !names.contains(where: { SegmentedLog.segmentNumber($0) != nil }) { return status }
         }

@@ -110,9 +110,9 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
     public var operation: String
     /// The item, file or container concerned; escaped where it is not UTF-8.
     public var item: String?
-    /// The container, by the path with which it was opened; nil where the error concerns none, or is about the
-    /// container itself.
-    public var container: String?
+    /// The path of the container, as it was opened; nil where the error concerns none, or is about the container
+    /// itself.
+    public var containerPath: String?
     /// The reason.
     public var reason: String
     /// The members that are in the way.
@@ -127,10 +127,10 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
 
     /// Creates an error, for modules above this one.
     public init(
-        _ code: Code, operation: String, item: String? = nil, container: String? = nil, reason: String,
+        _ code: Code, operation: String, item: String? = nil, containerPath: String? = nil, reason: String,
         holders: [Holder] = [], generation: Generation? = nil, remedy: Remedy? = nil, cause: (any Error)? = nil
     ) {
-        (self.code, self.operation, self.item, self.container) = (code, operation, item, container)
+        (self.code, self.operation, self.item, self.containerPath) = (code, operation, item, containerPath)
         (self.reason, self.holders, self.generation) = (reason, holders, generation)
         (self.remedy, self.cause) = (remedy, cause)
     }
@@ -142,7 +142,7 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
     package func description(advising advice: String?) -> String {
         var text = "cannot \(Self.phrases[operation] ?? operation)"
         if let item { text += " '\(item)'" }
-        if let container { text += " in '\(container)'" }
+        if let containerPath { text += " in '\(containerPath)'" }
         text += ": \(reason)"
         for holder in holders { text += "; " + holder.clause(of: self) }
         if let advice { text += "; \(advice)" }
@@ -159,7 +159,9 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
 extension CoordinationError: Equatable {
     /// Compares all parts but `cause`, whose type need not be equatable.
     public static func == (one: CoordinationError, other: CoordinationError) -> Bool {
-        (one.code, one.operation, one.item, one.container) == (other.code, other.operation, other.item, other.container)
+        (one.code, one.operation, one.item, one.containerPath) == (
+            other.code, other.operation, other.item, other.containerPath
+        )
             && (one.reason, one.holders, one.generation, one.remedy)
                 == (other.reason, other.holders, other.generation, other.remedy)
     }

@@ -133,9 +133,9 @@ extension CoordinationError {
 
     func located(in directory: [UInt8]) -> CoordinationError {
         let path = printable(directory)
-        if container != nil || item == path || (item?.hasPrefix("/") ?? false) { return self }
+        if containerPath != nil || item == path || (item?.hasPrefix("/") ?? false) { return self }
         var error = self
-        error.container = path
+        error.containerPath = path
         return error
     }
 }

@@ -18,7 +18,7 @@ extension CoordinationError {
     /// Returns the error for a widget's record in the container that does not decode.
     static func damagedWidgetRecord(_ file: PrivateFile, putAsideAs other: String) -> CoordinationError {
         CoordinationError(
-            .damaged, operation: "refresh", item: file.label, container: file.container,
+            .damaged, operation: "refresh", item: file.label, containerPath: file.container,
             reason: "the file is not what a refresh writes; it was put aside as '\(other)'",
             remedy: Remedy(.tryAgain, "refresh again, which creates a new file"))
     }
@@ -26,7 +26,7 @@ extension CoordinationError {
     /// Returns the error for a widget's record that a newer version wrote.
     static func newerWidgetRecord(_ file: PrivateFile, _ version: Int) -> CoordinationError {
         CoordinationError(
-            .newerFormat, operation: "refresh", item: file.label, container: file.container,
+            .newerFormat, operation: "refresh", item: file.label, containerPath: file.container,
             reason: "the file has version \(version)",
             remedy: Remedy(.update, "refresh with a newer version of this package"))
     }
@@ -34,7 +34,7 @@ extension CoordinationError {
     /// Returns the error for a widget's record that cannot be encoded.
     static func unencodableWidgetRecord(_ file: PrivateFile) -> CoordinationError {
         CoordinationError(
-            .invalidContent, operation: "refresh", item: file.label, container: file.container,
+            .invalidContent, operation: "refresh", item: file.label, containerPath: file.container,
             reason: "the record does not encode")
     }
 }

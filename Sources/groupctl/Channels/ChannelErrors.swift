@@ -7,7 +7,7 @@ extension CoordinationError {
     static func noSuchChannel(_ channel: GroupChannel, _ container: Container, operation: String) -> CoordinationError {
         CoordinationError(
             .notFound, operation: operation, item: printable(Array(channel.name.utf8)),
-            container: container.path.description, reason: "there is no channel of that name",
+            containerPath: container.path.description, reason: "there is no channel of that name",
             remedy: .ofCommand("groupctl channels list shows the channels"))
     }
 
@@ -17,7 +17,7 @@ extension CoordinationError {
     ) -> CoordinationError {
         CoordinationError(
             .notFound, operation: operation, item: printable(Array("\(channel.name)/\(name)".utf8)),
-            container: container.path.description, reason: "there is no listener of that name",
+            containerPath: container.path.description, reason: "there is no listener of that name",
             remedy: .ofCommand("groupctl channels status shows the listeners of the channel"))
     }
 }

@@ -77,7 +77,7 @@ private func listChannels(_ run: inout CommandRun) throws -> ExitStatus {
             let fields: [(String, JSONValue)] = [
                 ("channel", .string(log.name)), ("messages", .integer(Int64(log.count))),
                 ("posted", .unsigned(log.sequence)), ("listeners", .integer(Int64(log.listeners.count))),
-                ("bytes", .unsigned(log.bytes)), ("fault", log.fault.map { .string("\($0)") } ?? .null),
+                ("bytes", .unsigned(log.size)), ("fault", log.fault.map { .string("\($0)") } ?? .null),
             ]
             try run.output.writeLine(JSONValue.object(fields).encoded())
         } else {

@@ -15,7 +15,7 @@ extension CoordinationError {
     ) -> CoordinationError {
         CoordinationError(
             code, operation: operation, item: "\(defaults.suite): \(printable(Array(key.utf8)))",
-            container: defaults.container.path.description, reason: reason, remedy: remedy)
+            containerPath: defaults.container.path.description, reason: reason, remedy: remedy)
     }
 
     /// Returns the error for a file that is to be imported and is not valid.

@@ -175,7 +175,7 @@ import Testing
                 command: condition == nil ? nil : "/usr/bin/todo --edit", condition: condition)
             return text(
                 CoordinationError(
-                    .lockTimedOut, operation: "write", item: "a.json", container: "/srv/shared", reason: "<reason>",
+                    .lockTimedOut, operation: "write", item: "a.json", containerPath: "/srv/shared", reason: "<reason>",
                     holders: [holder, holder]))
         }
     }

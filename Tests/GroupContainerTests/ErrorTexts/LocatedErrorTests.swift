@@ -17,7 +17,7 @@ import Testing
         let sample = try SampleContainer()
         let (path, tester) = (sample.container.path.description, sample.coordinator().blocking)
         let missing = error { _ = try tester.readBytes("a") }
-        #expect(missing?.code == .notFound && missing?.container == path && missing?.item == "a")
+        #expect(missing?.code == .notFound && missing?.containerPath == path && missing?.item == "a")
         #expect(missing?.remedy?.code == .checkPath && missing?.cause != nil)
         let text = "cannot read 'a' in '\(path)': No such file or directory; check the path"
         #expect(missing?.description == text)
@@ -25,22 +25,22 @@ import Testing
         try tester.coordinate([.writing("a")]) { access in
             within = error { _ = try access.write(bytes: [1], to: "b") }
         }
-        #expect(within?.container == path && within?.remedy?.code == .nameInRequest)
+        #expect(within?.containerPath == path && within?.remedy?.code == .nameInRequest)
         let malformed = error { try tester.remove("a/") }
-        #expect(malformed?.container == path && malformed?.code == .invalidArgument)
+        #expect(malformed?.containerPath == path && malformed?.code == .invalidArgument)
         let staged = error { _ = try tester.transaction(.writing("a")) { try $0.readBytes("a") } }
-        #expect(staged?.container == path && staged?.code == .notFound)
+        #expect(staged?.containerPath == path && staged?.code == .notFound)
         let suite = try GroupDefaults(sample.container, suite: "s")
         let long = error { try suite.set(.string("x"), forKey: String(repeating: "k", count: 1 << 20)) }
-        #expect(long?.container == path && long?.code == .limitReached)
-        #expect(error { _ = try GroupDefaults(sample.container, suite: "a/b") }?.container == path)
+        #expect(long?.containerPath == path && long?.code == .limitReached)
+        #expect(error { _ = try GroupDefaults(sample.container, suite: "a/b") }?.containerPath == path)
         let channel = try GroupChannel(sample.container, name: "c")
-        #expect(error { _ = try channel.listener(named: "") }?.container == path)
+        #expect(error { _ = try channel.listener(named: "") }?.containerPath == path)
     }
 
     @Test func `an error about the container itself, or of a closure's own, names no container`() throws {
         let none = error { _ = try Container(path: "/nowhere/at/all") }
-        #expect(none?.item == "/nowhere/at/all" && none?.container == nil && none?.remedy?.code == .createContainer)
+        #expect(none?.item == "/nowhere/at/all" && none?.containerPath == nil && none?.remedy?.code == .createContainer)
         let sample = try SampleContainer()
         let own = CoordinationError(.conflict, operation: "print", item: "page", reason: "the printer is off")
         let thrown = error { try sample.coordinator().blocking.coordinate([.reading("a")]) { _ in throw own } }

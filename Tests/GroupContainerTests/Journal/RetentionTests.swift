@@ -29,7 +29,7 @@ struct `Dropped journal segments` {
         #expect(!small.exists(".group/checkpoint.new"))
         try small.rotate()
         #expect(try small.files == ["4.log", "5.log"])
-        #expect(try small.container.status().journalFiles == 2)
+        #expect(try small.container.status().journalFileCount == 2)
     }
 
     @Test func `a write that follows a full segment drops the old segments`() throws {
