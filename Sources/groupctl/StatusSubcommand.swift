@@ -112,7 +112,7 @@ private func json(_ log: ContainerStatus.Log, counted noun: String) -> JSONValue
 
 func json(_ listener: GroupChannel.Listener) -> JSONValue {
     .object([
-        ("name", .string(listener.name)), ("acknowledged", .unsigned(listener.acknowledged)),
+        ("name", .string(listener.name)), ("acknowledged", .unsigned(listener.acknowledgedNumber)),
         ("behind", .integer(Int64(listener.waitingCount))),
         ("waitingSince", listener.waitingSinceNanoseconds.map { .string(Timestamp.text($0)) } ?? .null),
         (

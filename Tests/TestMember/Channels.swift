@@ -55,7 +55,7 @@ func listenAndFork(to channel: String, of path: String, as name: String) throws 
 func list(_ channel: String, of path: String) throws {
     let channel = try GroupChannel(Container(path: path), name: channel)
     for listener in try channel.listeners() {
-        printLine("\(listener.name) has \(listener.acknowledged), \(listener.waitingCount) wait")
+        printLine("\(listener.name) has \(listener.acknowledgedNumber), \(listener.waitingCount) wait")
     }
     for work in [
         { _ = try channel.signal() }, { _ = try channel.listener(named: "new") },

@@ -62,7 +62,7 @@ import Widgets
         let center = try place.center()
         let limit = RefreshLimit(perDay: 24, atOnce: 2)
         var state = try center.refreshState(ofKind: "a", limit: limit)
-        #expect(state.description == "2 refreshes left" && state.nextTry == nil && state.succeededAt == nil)
+        #expect(state.description == "2 refreshes left" && state.nextTryAt == nil && state.succeededAt == nil)
         let file = try RefreshLedger.file(ofKind: "a", in: place.container)
         var ledger = RefreshLedger()
         let now = wallNanoseconds()
@@ -76,8 +76,8 @@ import Widgets
         }
         state = try center.refreshState(ofKind: "a", limit: limit)
         #expect(state.budgetLeft == 0 && state.failures == 1)
-        #expect(state.nextBudget == Date(nanoseconds: now + 3_600_000_000_000))
-        #expect(state.nextTry == Date(nanoseconds: now + 1_000_000_000))
+        #expect(state.nextBudgetAt == Date(nanoseconds: now + 3_600_000_000_000))
+        #expect(state.nextTryAt == Date(nanoseconds: now + 1_000_000_000))
         #expect(state.description.contains("deferred until ") && state.description.contains(": budget"))
         #expect(throws: CoordinationError.self) { try center.refreshState(ofKind: "../a") }
     }

@@ -151,7 +151,7 @@ public final class GroupChannel: Sendable {
         /// The name of the listener.
         public var name: String
         /// The number up to which the listener has acknowledged all messages.
-        public var acknowledged: UInt64
+        public var acknowledgedNumber: UInt64
         /// The number of messages that the listener has not acknowledged.
         public var waitingCount: Int
         /// The time when the oldest of these was posted; nil where there is none.
@@ -161,7 +161,7 @@ public final class GroupChannel: Sendable {
         /// The process that listened under the name last.
         public var author: Change.Author
         /// The time when that process began to listen.
-        public var opened: Date { Date(nanoseconds: openedNanoseconds) }
+        public var openedAt: Date { Date(nanoseconds: openedNanoseconds) }
 
         /// The times in nanoseconds since 1970.
         package var waitingSinceNanoseconds: Int64?
@@ -182,11 +182,11 @@ public final class GroupChannel: Sendable {
         state.listeners.map { name, listener in
             let waiting = state.messages(behind: listener.acknowledged)
             return Listener(
-                name: name, acknowledged: listener.acknowledged, waitingCount: waiting.count,
+                name: name, acknowledgedNumber: listener.acknowledged, waitingCount: waiting.count,
                 author: Change.Author(processIdentifier: listener.processIdentifier, purpose: listener.purpose),
                 waitingSinceNanoseconds: waiting.first?.time, sinceNanoseconds: listener.since,
                 openedNanoseconds: listener.opened)
-        }.sorted { ($0.acknowledged, $0.name) < ($1.acknowledged, $1.name) }
+        }.sorted { ($0.acknowledgedNumber, $0.name) < ($1.acknowledgedNumber, $1.name) }
     }
 
     /// Removes a listener, and the messages that are kept only for it. A process that listens under that name gets the

@@ -11,7 +11,7 @@ public struct Item: Hashable, Sendable {
     /// The size in bytes.
     public var size: UInt64
     /// The time of the last modification.
-    public var modified: Date { Date(nanoseconds: modifiedNanoseconds) }
+    public var modifiedAt: Date { Date(nanoseconds: modifiedNanoseconds) }
     /// That time in nanoseconds since 1970, which a `Date` has only to about 120 ns.
     package var modifiedNanoseconds: Int64
 

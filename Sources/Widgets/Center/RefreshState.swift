@@ -10,17 +10,17 @@ public struct RefreshState: Hashable, Sendable, CustomStringConvertible {
     /// How many refreshes the widget may have now while it is not visible.
     public var budgetLeft: Int
     /// When the budget allows the next refresh; nil: now.
-    public var nextBudget: Date?
+    public var nextBudgetAt: Date?
     /// When the next try after a failure is due; nil: the last refresh did not fail.
-    public var nextTry: Date?
+    public var nextTryAt: Date?
 
     /// A sentence for people.
     public var description: String {
         var parts: [String] = []
         if let succeededAt { parts.append("current as of \(succeededAt.ISO8601Format())") }
-        if let nextTry { parts.append("failed \(failures) times, again at \(nextTry.ISO8601Format()): back-off") }
-        if let nextBudget {
-            parts.append("deferred until \(nextBudget.ISO8601Format()): budget")
+        if let nextTryAt { parts.append("failed \(failures) times, again at \(nextTryAt.ISO8601Format()): back-off") }
+        if let nextBudgetAt {
+            parts.append("deferred until \(nextBudgetAt.ISO8601Format()): budget")
         } else {
             parts.append("\(budgetLeft) refreshes left")
         }
@@ -40,14 +40,14 @@ extension WidgetCenter {
         let ledger = try RefreshLedger(file)
         let now = date.nanoseconds
         let budget = ledger.budget(limit)
-        var nextTry: Date?
+        var nextTryAt: Date?
         if ledger.failures > 0 {
             let time = ledger.failedAt.addingReportingOverflow(Backoff().delay(after: ledger.failures)).partialValue
-            nextTry = Date(nanoseconds: time)
+            nextTryAt = Date(nanoseconds: time)
         }
         return RefreshState(
             succeededAt: ledger.succeededAt.map { Date(nanoseconds: $0) }, failures: ledger.failures,
-            budgetLeft: budget.left(at: now), nextBudget: budget.nextToken(after: now).map { Date(nanoseconds: $0) },
-            nextTry: nextTry)
+            budgetLeft: budget.left(at: now), nextBudgetAt: budget.nextToken(after: now).map { Date(nanoseconds: $0) },
+            nextTryAt: nextTryAt)
     }
 }

@@ -100,7 +100,7 @@ private func channelStatus(_ run: inout CommandRun) throws -> ExitStatus {
         }
         let since = listener.waitingSinceNanoseconds.map { Timestamp.text($0) } ?? "-"
         let fields = [
-            listener.name, String(listener.acknowledged), String(listener.waitingCount), since,
+            listener.name, String(listener.acknowledgedNumber), String(listener.waitingCount), since,
             "\(listener.author.purpose) (\(listener.author.processIdentifier))",
         ]
         try run.output.writeLine(fields.map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t"))

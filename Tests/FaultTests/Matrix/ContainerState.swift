@@ -47,7 +47,7 @@ struct ContainerState: Equatable, Sendable {
         }
         if below("channels").contains("news") {
             let channel = try GroupChannel(member, name: "news")
-            for listener in try channel.listeners() { listeners[listener.name] = listener.acknowledged }
+            for listener in try channel.listeners() { listeners[listener.name] = listener.acknowledgedNumber }
             let listener = try channel.listener(named: "one")
             while let message = try listener.next(timeout: .zero) {
                 messages.append(String(decoding: message.bytes ?? [], as: UTF8.self))

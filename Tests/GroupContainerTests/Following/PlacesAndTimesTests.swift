@@ -26,7 +26,7 @@ struct `Sequence numbers and points in time` {
         let change = try #require(try sample.container.recordedChanges(since: .start).collected().first)
         let times = [
             change.time, try keys.next(timeout: .zero)?.time, try listener.next(timeout: .zero)?.time,
-            try sample.container.items().first?.modified, try channel.listeners().first?.since,
+            try sample.container.items().first?.modifiedAt, try channel.listeners().first?.since,
             try sample.container.status().members.first?.since,
         ]
         let end = Date(nanoseconds: wallNanoseconds() + 1_000_000_000)
