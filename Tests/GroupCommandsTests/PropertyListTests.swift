@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GroupCommandLine
 import GroupContainer
 import Testing
@@ -16,7 +17,8 @@ import Testing
             ("<true/>", .bool(true)), ("<false></false>", .bool(false)), ("<integer>-12</integer>", .integer(-12)),
             ("<integer> +5\n</integer>", .integer(5)), ("<integer>0x1F</integer>", .integer(31)),
             ("<integer>-9223372036854775808</integer>", .integer(.min)), ("<real>1e3</real>", .double(1_000)),
-            ("<real>+infinity</real>", .double(.infinity)), ("<date>2001-01-01T00:00:01Z</date>", .date(1)),
+            ("<real>+infinity</real>", .double(.infinity)),
+            ("<date>2001-01-01T00:00:01Z</date>", .date(Date(timeIntervalSinceReferenceDate: 1))),
             ("<data>\n\taG\n\tk=\n</data>", .data([0x68, 0x69])), ("<data/>", .data([])), ("<string/>", .string("")),
             ("<string>&lt;&amp;&gt;&quot;&apos;&#65;&#x1F600;&#13;\r\n</string>", .string("<&>\"'A😀\r\n")),
             ("<string>a<!-- <b> -->b<![CDATA[<&\n]]>c</string>", .string("ab<&\nc")), ("<array/>", .array([])),
@@ -81,7 +83,7 @@ import Testing
     }
 
     @Test func `a property list may be as deep as a value, and not deeper`() throws {
-        let deepest = DefaultsValue.deepest
+        let deepest = DefaultsValue.maximumDepth
         func nested(_ depth: Int) -> String {
             String(repeating: "<array>", count: depth) + String(repeating: "</array>", count: depth)
         }
@@ -95,7 +97,8 @@ import Testing
         let members: [String: DefaultsValue] = [
             "": .string("\r\n\t<&>\"'😀"), "<k>": .bool(false), "i": .integer(.min), "r": .double(0.1),
             "n": .double(-.infinity),
-            "d": .date(-1_000_000), "b": .data([UInt8](repeating: 0xFB, count: 200)), "e": .dictionary([:]),
+            "d": .date(Date(timeIntervalSinceReferenceDate: -1_000_000)),
+            "b": .data([UInt8](repeating: 0xFB, count: 200)), "e": .dictionary([:]),
             "a": .array([.array([]), .dictionary(["x": .array([.integer(1)])]), .data([])]),
         ]
         #expect(try PropertyList.members(of: Array(PropertyList.text(of: members).utf8)) == members)
@@ -105,7 +108,8 @@ import Testing
         arguments: [
             (.string("\u{1}"), "U+1"), (.json(Array("[null]".utf8)), "no null"),
             (.unknown(kind: 99, []), "a newer version"),
-            (.date(1e15), "four digits"), (.array([.string("\u{FFFF}")]), "U+FFFF"),
+            (.date(Date(timeIntervalSinceReferenceDate: 1e15)), "four digits"),
+            (.array([.string("\u{FFFF}")]), "U+FFFF"),
         ] as [(DefaultsValue, String)])
     func `a value that a property list cannot represent is refused with the reason`(value: DefaultsValue, what: String)
     {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GroupBytes
 package import GroupCommandLine
 package import GroupContainer
@@ -30,7 +31,7 @@ package enum PropertyList {
 private struct PropertyListReader {
     private var tokens: XMLTokens
     /// One level more than a value may have, for the dictionary around the values.
-    private static let deepest = DefaultsValue.deepest + 1
+    private static let deepest = DefaultsValue.maximumDepth + 1
 
     init(tokens: XMLTokens) { self.tokens = tokens }
 
@@ -69,7 +70,7 @@ private struct PropertyListReader {
         if let attribute = attributes.keys.min() {
             throw fault("<\(shown(name))> has an unknown attribute '\(shown(attribute))'")
         }
-        if depth > Self.deepest { throw fault("nested more than \(DefaultsValue.deepest) levels deep") }
+        if depth > Self.deepest { throw fault("nested more than \(DefaultsValue.maximumDepth) levels deep") }
         switch name {
         case "dict": return .dictionary(isEmpty ? [:] : try members(depth))
         case "array": return .array(isEmpty ? [] : try elements(depth))
@@ -128,7 +129,7 @@ private struct PropertyListReader {
         switch name {
         case "integer": return Self.integer(word).map { .integer($0) }
         case "real": return Double(word).map { .double($0) }
-        default: return DateText.seconds(of: word).map { .date($0) }
+        default: return DateText.seconds(of: word).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
         }
     }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GroupCommandLine
 package import GroupContainer
 
@@ -62,8 +63,8 @@ private struct PropertyListWriter {
         case .double(let value): line("<real>\(Self.text(of: value, value.description))</real>")
         case .float(let value): line("<real>\(Self.text(of: Double(value), value.description))</real>")
         case .string(let text), .url(let text): line("<string>\(try escaped(text))</string>")
-        case .date(let seconds):
-            guard let text = DateText.text(of: seconds, isWhole: true) else {
+        case .date(let date):
+            guard let text = DateText.text(of: date.timeIntervalSinceReferenceDate, isWhole: true) else {
                 throw NoForm("the year of a date has more than four digits")
             }
             line("<date>\(text)</date>")

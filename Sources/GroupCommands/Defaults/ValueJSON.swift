@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import GroupCommandLine
 package import GroupContainer
 
@@ -20,8 +21,8 @@ extension DefaultsValue {
         case .float(let value): return try Self.number(Double(value.description) ?? .nan, value.description)
         case .string(let text), .url(let text): return .string(text)
         case .data(let bytes): return .string(Base64.encoded(bytes))
-        case .date(let seconds):
-            guard let text = DateText.text(of: seconds) else {
+        case .date(let date):
+            guard let text = DateText.text(of: date.timeIntervalSinceReferenceDate) else {
                 throw NoForm("the year of a date has more than four digits")
             }
             return .string(text)

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GroupBytes
 import GroupCommandLine
 package import GroupContainer
@@ -30,11 +31,13 @@ package enum ValueType: String, CaseIterable, Sendable {
             let number = Double(text).flatMap { $0.isFinite ? $0 : nil }
             return .double(try found(number, text, "a finite number"))
         case .bool: return .bool(try found(Self.truth(text), text, "a Boolean: true, yes, 1, false, no or 0"))
-        case .date: return .date(try found(DateText.seconds(of: text), text, "a date like 2026-11-20T10:00:00Z"))
+        case .date:
+            let seconds = try found(DateText.seconds(of: text), text, "a date like 2026-11-20T10:00:00Z")
+            return .date(Date(timeIntervalSinceReferenceDate: seconds))
         case .data: return .data(try found(Base64.decoded(word), text, "Base64"))
         case .json:
             do throws(TextFault) {
-                return DefaultsValue(try JSONReader.value(of: word, deepest: DefaultsValue.deepest))
+                return DefaultsValue(try JSONReader.value(of: word, deepest: DefaultsValue.maximumDepth))
             } catch {
                 throw Fault(description: "not JSON: \(error)")
             }

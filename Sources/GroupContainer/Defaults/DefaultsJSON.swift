@@ -2,10 +2,10 @@ import FoundationEssentials
 
 /// Values as JSON and back: for `Codable` types, and for people.
 extension DefaultsValue {
-    /// The value as JSON, as `JSONEncoder` writes it: data in base 64, a date as its number of seconds, a URL as a
+    /// The bytes of the value as JSON, as `JSONEncoder` writes it: data in base 64, a date as its number of seconds, a URL as a
     /// text; on one line, with sorted names. Nil for a value without JSON: a number that is not finite, or a kind that
     /// a newer version wrote. Linear.
-    public var jsonText: [UInt8]? {
+    public var jsonBytes: [UInt8]? {
         if case .json(let bytes) = self { return bytes }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -13,10 +13,10 @@ extension DefaultsValue {
     }
 
     /// Parses a JSON text; a `null` within arrays and dictionaries is left out. Nil where the text is no JSON, is
-    /// `null`, or is nested deeper than `deepest`.
+    /// `null`, or is nested deeper than `maximumDepth`.
     public init?(parsingJSON text: [UInt8]) {
         guard let node = try? JSONDecoder().decode(JSONNode.self, from: Data(text)), let value = node.value,
-            value.depth <= Self.deepest
+            value.depth <= Self.maximumDepth
         else { return nil }
         self = value
     }
@@ -87,7 +87,8 @@ private struct JSONNode: Codable {
         switch value {
         case .bool(let value): try container.encode(value)
         case .integer(let value): try container.encode(value)
-        case .double(let value), .date(let value): try container.encode(value)
+        case .double(let value): try container.encode(value)
+        case .date(let value): try container.encode(value.timeIntervalSinceReferenceDate)
         case .float(let value): try container.encode(value)
         case .string(let text), .url(let text): try container.encode(text)
         case .data(let bytes): try container.encode(Data(bytes).base64EncodedString())
@@ -116,7 +117,7 @@ extension GroupDefaults.Key where Value: Codable {
         }
         decode = { stored throws(CoordinationError) in
             do {
-                return try JSONDecoder().decode(Value.self, from: Data(stored.jsonText ?? []))
+                return try JSONDecoder().decode(Value.self, from: Data(stored.jsonBytes ?? []))
             } catch {
                 throw CoordinationError(
                     .invalidContent, operation: "decode", item: name,

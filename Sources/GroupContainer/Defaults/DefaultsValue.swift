@@ -1,5 +1,4 @@
-// Imports GroupBytes only: no file, clock or process.
-
+public import FoundationEssentials
 import GroupBytes
 
 /// A value of a key in a suite: what a property list can hold, and what `Codable` values become.
@@ -18,8 +17,8 @@ public enum DefaultsValue: Hashable, Sendable {
     case string(String)
     /// Bytes.
     case data([UInt8])
-    /// A moment, in seconds since the beginning of 2001, as Foundation counts.
-    case date(Double)
+    /// A moment; stored in seconds since the beginning of 2001, as `Date` counts, so that no fraction of it is lost.
+    case date(Date)
     /// A URL, as a text.
     case url(String)
     /// Several values, in order.
@@ -34,7 +33,7 @@ public enum DefaultsValue: Hashable, Sendable {
 
 extension DefaultsValue {
     /// The most levels to which arrays and dictionaries may be nested. Error when a deeper value is set: `limitReached`
-    public static let deepest = 64
+    public static let maximumDepth = 64
 
     /// The number of nested levels; a scalar has one.
     var depth: Int {
@@ -82,7 +81,7 @@ extension DefaultsValue {
             writer.write(raw: value)
         case .date(let value):
             writer.write(Kind.date)
-            writer.write(value.bitPattern)
+            writer.write(value.timeIntervalSinceReferenceDate.bitPattern)
         case .url(let value):
             writer.write(Kind.url)
             writer.write(raw: value.utf8)
@@ -117,7 +116,7 @@ extension DefaultsValue {
 
     /// Reads a value of `count` bytes. Throws where bytes are left over or missing. Linear in its size.
     init(from reader: inout ByteReader, count: Int, depth: Int = 1) throws(ByteReader.TooShort) {
-        guard count > 0, count <= reader.remaining, depth <= Self.deepest else { throw ByteReader.TooShort() }
+        guard count > 0, count <= reader.remaining, depth <= Self.maximumDepth else { throw ByteReader.TooShort() }
         let kind: UInt8 = try reader.number()
         let rest = count - 1
         let end = reader.remaining - rest
@@ -127,7 +126,8 @@ extension DefaultsValue {
         case Kind.double where rest == 8: self = .double(Double(bitPattern: try reader.number()))
         case Kind.string: self = .string(try reader.text(rest))
         case Kind.data: self = .data(try reader.raw(rest))
-        case Kind.date where rest == 8: self = .date(Double(bitPattern: try reader.number()))
+        case Kind.date where rest == 8:
+            self = .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: try reader.number())))
         case Kind.url: self = .url(try reader.text(rest))
         case Kind.array: self = .array(try Self.elements(from: &reader, end: end, depth: depth))
         case Kind.dictionary: self = .dictionary(try Self.members(from: &reader, end: end, depth: depth))

@@ -60,8 +60,9 @@ extension CompactedLog<SuiteState> {
             if count > SuiteLimits.value {
                 throw limit("set", "the value of '\(key)' has \(count) bytes, and the limit is \(SuiteLimits.value)")
             }
-            if value.depth > DefaultsValue.deepest {
-                throw limit("set", "the value of '\(key)' is nested more than \(DefaultsValue.deepest) levels deep")
+            if value.depth > DefaultsValue.maximumDepth {
+                throw limit(
+                    "set", "the value of '\(key)' is nested more than \(DefaultsValue.maximumDepth) levels deep")
             }
             size += SuiteState.size(of: key, value)
         }

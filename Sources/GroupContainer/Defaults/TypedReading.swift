@@ -63,11 +63,11 @@ extension Data: DefaultsRepresentable {
 
 extension Date: DefaultsRepresentable {
     /// A moment.
-    public var defaultsValue: DefaultsValue { .date(timeIntervalSinceReferenceDate) }
+    public var defaultsValue: DefaultsValue { .date(self) }
     /// Takes the moment of a date; nil for a value of another kind.
     public init?(defaultsValue: DefaultsValue) {
-        guard case .date(let seconds) = defaultsValue else { return nil }
-        self = Date(timeIntervalSinceReferenceDate: seconds)
+        guard case .date(let date) = defaultsValue else { return nil }
+        self = date
     }
 }
 

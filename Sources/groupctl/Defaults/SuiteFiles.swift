@@ -52,7 +52,7 @@ extension SuiteCommands {
         guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
             return try PropertyList.members(of: content)
         }
-        guard case .object(let members) = try JSONReader.value(of: text, deepest: DefaultsValue.deepest + 1) else {
+        guard case .object(let members) = try JSONReader.value(of: text, deepest: DefaultsValue.maximumDepth + 1) else {
             throw TextFault("expected an object with keys and values", at: 0, of: text)
         }
         return Dictionary(members.map { ($0.0, DefaultsValue($0.1)) }) { _, last in last }

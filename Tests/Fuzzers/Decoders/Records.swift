@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GroupBytes
 
 @testable import GroupContainer
@@ -48,7 +49,7 @@ extension Decoder {
 
     private static let steps: [SuiteRecord.Step] = [
         .set("opened", .integer(-3)), .set("theme", .string("dark é")), .remove("old"), .removeAll,
-        .carried("when", .date(0.5), generation: 9),
+        .carried("when", .date(Date(timeIntervalSinceReferenceDate: 0.5)), generation: 9),
         .set(
             "all",
             .dictionary([

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import GroupCommands
 @testable import GroupCommandLine
 @testable import GroupContainer
@@ -57,7 +58,8 @@ extension Decoder {
 
     private static let members: [String: DefaultsValue] = [
         "": .string("\r\n\t<&>\"'😀"), "<k>": .bool(false), "i": .integer(.min), "r": .double(0.1),
-        "n": .double(-.infinity), "d": .date(-1_000_000), "b": .data([UInt8](repeating: 0xFB, count: 80)),
+        "n": .double(-.infinity), "d": .date(Date(timeIntervalSinceReferenceDate: -1_000_000)),
+        "b": .data([UInt8](repeating: 0xFB, count: 80)),
         "a": .array([.array([]), .dictionary(["x": .array([.integer(1)])]), .data([])]), "e": .dictionary([:]),
     ]
 

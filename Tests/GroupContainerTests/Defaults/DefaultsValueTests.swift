@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GroupBytes
 import TestSupport
 import Testing
 
@@ -46,7 +47,8 @@ import Testing
         Conversion(.json(Array("\"7\"".utf8)), true, 7, 7, 7, "7"),
         Conversion(.json(Array("[1]".utf8)), nil, nil, nil, nil, nil),
         Conversion(.json(Array("}".utf8)), nil, nil, nil, nil, nil),
-        Conversion(.data([49]), nil, nil, nil, nil, nil), Conversion(.date(1), nil, nil, nil, nil, nil),
+        Conversion(.data([49]), nil, nil, nil, nil, nil),
+        Conversion(.date(Date(timeIntervalSinceReferenceDate: 1)), nil, nil, nil, nil, nil),
         Conversion(.url("1"), nil, nil, nil, nil, nil), Conversion(.array([.integer(1)]), nil, nil, nil, nil, nil),
         Conversion(.dictionary([:]), nil, nil, nil, nil, nil),
         Conversion(.unknown(kind: 99, [1]), nil, nil, nil, nil, nil),
@@ -90,12 +92,53 @@ import Testing
             "c": .json(Array("[2]".utf8)),
         ])
         #expect(
-            value.jsonText.map { String(decoding: $0, as: UTF8.self) } == #"{"a":"AQID","b":[1,0.5,"x/\""],"c":[2]}"#)
+            value.jsonBytes.map { String(decoding: $0, as: UTF8.self) } == #"{"a":"AQID","b":[1,0.5,"x/\""],"c":[2]}"#)
         #expect(
             DefaultsValue(parsingJSON: Array(#"{"a": [1, null, 2.5, true, "t"], "b": null}"#.utf8))
                 == .dictionary(["a": .array([.integer(1), .double(2.5), .bool(true), .string("t")])]))
         #expect(DefaultsValue(parsingJSON: Array("{".utf8)) == nil)
-        #expect(DefaultsValue.unknown(kind: 99, []).jsonText == nil)
+        #expect(DefaultsValue.unknown(kind: 99, []).jsonBytes == nil)
+    }
+
+    @Test(arguments: [
+        0, -0.0, 1.25, -1e-300, 0.1 + 0.2, 781_266_843.123_456_7, 1e308, .infinity, .leastNonzeroMagnitude, .nan,
+    ]) func `a date keeps each bit of its seconds since 2001 on the disk`(seconds: Double) throws {
+        let value = DefaultsValue.date(Date(timeIntervalSinceReferenceDate: seconds))
+        var writer = ByteWriter()
+        value.encode(into: &writer)
+        // 6 is the kind; then comes the number, its lowest byte first.
+        let bytes = (0..<8).map { UInt8(truncatingIfNeeded: seconds.bitPattern >> (8 * $0)) }
+        #expect(writer.bytes == [6] + bytes)
+        let decoded = try decode(writer.bytes)
+        var again = ByteWriter()
+        decoded.encode(into: &again)
+        #expect(again.bytes == writer.bytes)
+        #expect(Date(defaultsValue: decoded)?.timeIntervalSinceReferenceDate.bitPattern == seconds.bitPattern)
+    }
+
+    private func decode(_ bytes: [UInt8]) throws -> DefaultsValue {
+        var reader = ByteReader(bytes)
+        return try DefaultsValue(from: &reader, count: bytes.count)
+    }
+
+    @Test func `a literal is the value that it looks like`() throws {
+        let value: DefaultsValue = ["text": "x", "list": [1, 2.5, true, [:]], "none": []]
+        #expect(
+            value
+                == .dictionary([
+                    "text": .string("x"), "none": .array([]),
+                    "list": .array([.integer(1), .double(2.5), .bool(true), .dictionary([:])]),
+                ]))
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        // A literal without a type is still what Swift takes it for.
+        try defaults.set(1, forKey: "integer")
+        try defaults.set(["a": 1.5], forKey: "dictionary")
+        try defaults.set(["a": 1, "b": "x"], forKey: "mixed")
+        defaults.register(defaults: ["theme": "dark"])
+        #expect(defaults.value(forKey: "integer") == 1 && defaults.value(forKey: "theme") == "dark")
+        #expect(defaults.value(forKey: "dictionary") == ["a": 1.5])
+        #expect(defaults.dictionary(forKey: "mixed") == ["a": 1, "b": "x"])
     }
 
     /// Any bytes give a record or an error, and never a crash.
@@ -103,7 +146,7 @@ import Testing
         var random = SeededGenerator(seed: 11)
         let value = DefaultsValue.dictionary([
             "a": .array([.bool(true), .integer(1), .double(2), .float(3), .string("x")]),
-            "d": .dictionary(["": .date(1)]),
+            "d": .dictionary(["": .date(Date(timeIntervalSinceReferenceDate: 1))]),
             "u": .url("u"), "j": .json([1]), "b": .data([1, 2, 3]),
         ])
         let record = SuiteRecord(

@@ -21,7 +21,8 @@ struct `Suites of defaults` {
         let defaults = try GroupDefaults(sample.container)
         let values: [String: DefaultsValue] = [
             "bool": true.defaultsValue, "integer": .integer(.min), "double": .double(-0.5), "float": .float(12.34),
-            "string": .string("ä\0\n"), "data": .data([0, 255]), "date": .date(-1.5), "url": .url("file:///a"),
+            "string": .string("ä\0\n"), "data": .data([0, 255]),
+            "date": .date(Date(timeIntervalSinceReferenceDate: -1.5)), "url": .url("file:///a"),
             "array": .array([.integer(1), .array([]), .string("")]), "json": .json([123, 125]),
             "dictionary": .dictionary(["": .bool(false), "a": .dictionary([:])]), "empty": .data([]),
             "newer": .unknown(kind: 200, [1, 2]), "": .string("of the empty key"),
@@ -184,7 +185,7 @@ struct `Suites of defaults` {
         let large = DefaultsValue.data([UInt8](repeating: 1, count: (16 << 20) + 1))
         #expect(code { try defaults.set(large, forKey: "n") } == .limitReached)
         var deep = DefaultsValue.integer(1)
-        for _ in 0..<DefaultsValue.deepest { deep = .array([deep]) }
+        for _ in 0..<DefaultsValue.maximumDepth { deep = .array([deep]) }
         #expect(code { try defaults.set(deep, forKey: "n") } == .limitReached)
         let half = DefaultsValue.data([UInt8](repeating: 1, count: 13 << 20))
         let halves = code {

@@ -64,6 +64,6 @@ struct `Damaged suite files` {
         for (key, number) in [("nan", Double.nan), ("infinite", .infinity)] { try defaults.set(number, forKey: key) }
         #expect(defaults.double(forKey: "nan").isNaN && defaults.double(forKey: "infinite") == .infinity)
         #expect(defaults.integer(forKey: "nan") == 0 && defaults.integer(forKey: "infinite") == .max)
-        #expect(defaults.value(forKey: "nan")?.jsonText == nil)
+        #expect(defaults.value(forKey: "nan")?.jsonBytes == nil)
     }
 }
