@@ -8,7 +8,7 @@ import Widgets
 /// The URLs that widgets and other processes open in this app: each once and in order, also those from before the app
 /// ran.
 ///
-///     let links = try AppLinks(container, scheme: "todo", launching: ["serve"])
+///     let links = try AppLinks(container, scheme: "todo", arguments: ["serve"])
 ///     try await links.run { url in show(url) }
 ///
 /// There is one app of a scheme at a time: this object marks the app as running.
@@ -37,7 +37,7 @@ public final class AppLinks: Sendable {
     /// Errors: `invalidArgument` for a malformed scheme; `conflict` where the app of this scheme runs already; those of
     /// `GroupChannel.listener`.
     public init(
-        _ container: Container, scheme: String, launching arguments: [String], of program: String? = nil
+        _ container: Container, scheme: String, program: String? = nil, arguments: [String]
     ) throws(CoordinationError) {
         let scheme = scheme.lowercased()
         let program = program ?? programPath().map { String(decoding: $0, as: UTF8.self) } ?? ""

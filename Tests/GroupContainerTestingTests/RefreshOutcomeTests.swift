@@ -23,7 +23,8 @@ private struct Shelf: WidgetProvider {
     func timeline(in context: WidgetContext) async throws -> Timeline<String> {
         let snapshot = try await snapshot(in: context)
         guard let date else { return Timeline(snapshot) }
-        return Timeline(first: .init(snapshot: snapshot), [.init(date: date, snapshot: "late")], policy: .after(date))
+        return Timeline(
+            first: .init(snapshot: snapshot), later: [.init(date: date, snapshot: "late")], policy: .after(date))
     }
 }
 

@@ -81,7 +81,7 @@ struct `Opening a URL` {
     }
 
     @Test func `a URL that the app refuses has a reason, and does not block the next URL`() throws {
-        let links = try AppLinks(place.container, scheme: "shelf", launching: [])
+        let links = try AppLinks(place.container, scheme: "shelf", arguments: [])
         let (center, taken) = (center, Guarded<[String]>([]))
         let app = Task(executorPreference: Self.appThread) {
             try await links.run { url in
@@ -101,18 +101,18 @@ struct `Opening a URL` {
 
     @Test func `opening a URL whose app cannot be started names the program`() throws {
         let error = #expect(throws: CoordinationError.self) {
-            do { _ = try AppLinks(place.container, scheme: "gone", launching: [], of: "/nowhere/app") }
+            do { _ = try AppLinks(place.container, scheme: "gone", program: "/nowhere/app", arguments: []) }
             _ = try center.open("gone://x")
         }
         #expect(error?.code == .notFound && error?.description.contains("/nowhere/app") == true, "\(error as Any)")
     }
 
     @Test func `one process at a time may register a scheme`() throws {
-        let links = try AppLinks(place.container, scheme: "a+b.c-1", launching: [])
-        #expect(throws: CoordinationError.self) { try AppLinks(place.container, scheme: "A+B.C-1", launching: []) }
+        let links = try AppLinks(place.container, scheme: "a+b.c-1", arguments: [])
+        #expect(throws: CoordinationError.self) { try AppLinks(place.container, scheme: "A+B.C-1", arguments: []) }
         #expect(try !links.openNext(timeout: .zero) { _ in })
         for scheme in ["", "1a", "a/b", "ä", "a b"] {
-            #expect(throws: CoordinationError.self) { try AppLinks(place.container, scheme: scheme, launching: []) }
+            #expect(throws: CoordinationError.self) { try AppLinks(place.container, scheme: scheme, arguments: []) }
         }
     }
 }

@@ -157,7 +157,7 @@ private final class Scripted: WidgetProvider {
     @Test func `a timeline shows the last entry whose moment has come`() {
         let timeline = Timeline(
             first: .init(date: date(20), snapshot: "b"),
-            [.init(date: date(30), snapshot: "c"), .init(snapshot: "a"), .init(date: date(30), snapshot: "d")],
+            later: [.init(date: date(30), snapshot: "c"), .init(snapshot: "a"), .init(date: date(30), snapshot: "d")],
             policy: .atEnd)
         #expect(timeline.entries.map(\.snapshot) == ["a", "b", "c", "d"])
         #expect(

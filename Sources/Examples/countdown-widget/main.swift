@@ -21,7 +21,7 @@ struct CountdownWidget: WidgetProvider {
         let finished = Self.view([.init("finished", .good)])
         return Timeline(
             first: .init(snapshot: Self.view([.init("", .prominent, countdown: countdown.end)])),
-            [.init(date: countdown.end, snapshot: finished)])
+            later: [.init(date: countdown.end, snapshot: finished)])
     }
 
     private static func view(_ lines: [WidgetView.Line]) -> WidgetView {

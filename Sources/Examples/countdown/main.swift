@@ -62,7 +62,7 @@ private func stayInFront(
 ) throws -> String {
     let signals = TerminationSignals()
     let links = try AppLinks(
-        container, scheme: Countdown.scheme, launching: ["--group", container.path.description, "show"])
+        container, scheme: Countdown.scheme, arguments: ["--group", container.path.description, "show"])
     let presence = try AppPresence(container)
     try presence.becomeActive()
     while signals.received == nil {

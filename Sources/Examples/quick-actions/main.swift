@@ -24,7 +24,7 @@ CommandRun.main(specification) { run in
     let idle = try run.arguments.time("idle")
     let links = try AppLinks(
         container, scheme: QuickAction.scheme,
-        launching: ["--group", container.path.description])
+        arguments: ["--group", container.path.description])
     let signals = TerminationSignals()
     var isDone = false
     while !isDone {

@@ -70,7 +70,7 @@ private func serve(_ container: Container, _ list: TodoList, _ run: inout Comman
     let signals = TerminationSignals()
     // The container's whole path, because a launcher may run in another directory.
     let links = try AppLinks(
-        container, scheme: TodoPlace.scheme, launching: ["--group", container.path.description, "serve"])
+        container, scheme: TodoPlace.scheme, arguments: ["--group", container.path.description, "serve"])
     var isDone = false
     while !isDone {
         isDone = try !links.openNext(timeout: idle, endedBy: signals) { url in

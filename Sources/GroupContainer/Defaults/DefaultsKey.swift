@@ -20,7 +20,7 @@ extension GroupDefaults {
         /// The name of the key in the suite.
         public let name: String
         /// The value where nothing is set, or where what is set is of another type.
-        public let fallback: Value
+        public let defaultValue: Value
         let encode: @Sendable (Value) throws(CoordinationError) -> DefaultsValue
         let decode: @Sendable (DefaultsValue) throws(CoordinationError) -> Value
     }
@@ -28,28 +28,28 @@ extension GroupDefaults {
     /// The present value of a key. Where the stored value cannot be a value of the type, the key's default; `read`
     /// throws instead.
     public subscript<Value>(key: Key<Value>) -> Value {
-        guard let value = value(forKey: key.name) else { return key.fallback }
-        return (try? key.decode(value)) ?? key.fallback
+        guard let value = value(forKey: key.name) else { return key.defaultValue }
+        return (try? key.decode(value)) ?? key.defaultValue
     }
 
     /// The present value of a key for a whole number. (A subscript that is not generic saves the look-up of its type.)
-    public subscript(key: Key<Int>) -> Int { value(forKey: key.name)?.integerValue ?? key.fallback }
+    public subscript(key: Key<Int>) -> Int { value(forKey: key.name)?.integerValue ?? key.defaultValue }
 
     /// The present value of a key for a truth value.
-    public subscript(key: Key<Bool>) -> Bool { value(forKey: key.name)?.boolValue ?? key.fallback }
+    public subscript(key: Key<Bool>) -> Bool { value(forKey: key.name)?.boolValue ?? key.defaultValue }
 
     /// The present value of a key for a number.
-    public subscript(key: Key<Double>) -> Double { value(forKey: key.name)?.doubleValue ?? key.fallback }
+    public subscript(key: Key<Double>) -> Double { value(forKey: key.name)?.doubleValue ?? key.defaultValue }
 
     /// The present value of a key for a text.
-    public subscript(key: Key<String>) -> String { value(forKey: key.name)?.stringValue ?? key.fallback }
+    public subscript(key: Key<String>) -> String { value(forKey: key.name)?.stringValue ?? key.defaultValue }
 
     /// Returns the present value of a key, or its default where nothing is set. Errors: `invalidContent` where the
     /// stored value is no value of the type; `damaged`.
     public func read<Value>(_ key: Key<Value>) throws(CoordinationError) -> Value {
         try container.opened.locating { () throws(CoordinationError) -> Value in
             let stored = try readVersion(forKey: key.name).value
-            guard let value = stored ?? fallbacks.withLock({ $0[key.name] }) else { return key.fallback }
+            guard let value = stored ?? fallbacks.withLock({ $0[key.name] }) else { return key.defaultValue }
             return try key.decode(value)
         }
     }
@@ -74,9 +74,9 @@ extension GroupDefaults {
     public func update<Value>(
         _ key: Key<Value>, durability: Durability = .relaxed, _ body: (inout Value) throws -> Void
     ) throws -> Value {
-        var value = key.fallback
+        var value = key.defaultValue
         try update(key.name, durability: durability) { stored in
-            value = try stored.map { try key.decode($0) } ?? key.fallback
+            value = try stored.map { try key.decode($0) } ?? key.defaultValue
             try body(&value)
             return try encoded(value, for: key)
         }
@@ -114,10 +114,10 @@ extension GroupDefaults {
 
 extension GroupDefaults.Key where Value: DefaultsRepresentable {
     /// Creates a key whose values are stored in their own form.
-    public init(_ name: String, default fallback: Value) { self.init(representing: name, fallback) }
+    public init(_ name: String, default defaultValue: Value) { self.init(representing: name, defaultValue) }
 
-    private init(representing name: String, _ fallback: Value) {
-        (self.name, self.fallback) = (name, fallback)
+    private init(representing name: String, _ defaultValue: Value) {
+        (self.name, self.defaultValue) = (name, defaultValue)
         encode = { $0.defaultsValue }
         decode = { stored throws(CoordinationError) in
             guard let value = Value(defaultsValue: stored) else {
@@ -132,14 +132,14 @@ extension GroupDefaults.Key where Value: DefaultsRepresentable {
 
 extension GroupDefaults.Key where Value: DefaultsRepresentable & Codable {
     /// Creates a key whose values are stored in their own form.
-    public init(_ name: String, default fallback: Value) { self.init(representing: name, fallback) }
+    public init(_ name: String, default defaultValue: Value) { self.init(representing: name, defaultValue) }
 }
 
 extension DefaultsTransaction {
     /// The value of a key as this transaction has left it; the key's default where nothing is set, or a value of
     /// another type.
     public subscript<Value>(key: GroupDefaults.Key<Value>) -> Value {
-        mutating get { value(forKey: key.name).flatMap { try? key.decode($0) } ?? key.fallback }
+        mutating get { value(forKey: key.name).flatMap { try? key.decode($0) } ?? key.defaultValue }
     }
 
     /// Sets a key's value. Error: `invalidContent` where it cannot be encoded.

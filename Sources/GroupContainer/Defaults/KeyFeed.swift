@@ -348,7 +348,7 @@ public struct DefaultsValues<Value: Sendable>: AsyncSequence, Sendable {
                 case .rescan, .degraded: continue
                 case .set, .removed, .cleared, .present: break
                 }
-                guard let new = change.newValue else { return key.fallback }
+                guard let new = change.newValue else { return key.defaultValue }
                 if let value = try? key.decode(new) { return value }
             }
             return nil

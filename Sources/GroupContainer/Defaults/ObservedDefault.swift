@@ -5,7 +5,7 @@ public import Observation
 /// or from a type that is `@Observable`, is notified when any process sets the key. Follows the key as long as the
 /// object lives.
 ///
-///     @Observable final class Model { let opened = ObservedDefault(defaults, .opened) }
+///     @Observable final class Model { let opened = ObservedDefault(.opened, in: defaults) }
 public final class ObservedDefault<Value: Sendable>: Observable, Sendable {
     private let defaults: GroupDefaults
     private let key: GroupDefaults.Key<Value>
@@ -14,7 +14,7 @@ public final class ObservedDefault<Value: Sendable>: Observable, Sendable {
     private let following = Guarded<Task<Void, Never>?>(nil)
 
     /// Begins to follow the key. Where several sets come at once, only the last one is delivered.
-    public init(_ defaults: GroupDefaults, _ key: GroupDefaults.Key<Value>) {
+    public init(_ key: GroupDefaults.Key<Value>, in defaults: GroupDefaults) {
         (self.defaults, self.key) = (defaults, key)
         present = Guarded(defaults[key])
         let values = defaults.values(of: key, delivering: .latest)

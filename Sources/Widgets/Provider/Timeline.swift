@@ -30,7 +30,7 @@ public struct Timeline<Snapshot: Codable & Sendable>: Sendable {
     public var policy: Policy
 
     /// Creates a timeline of at least one entry. The entries may come in any order.
-    public init(first: Entry, _ later: [Entry] = [], policy: Policy = .never) {
+    public init(first: Entry, later: [Entry] = [], policy: Policy = .never) {
         let all = [first] + later
         // A stable sort: of two entries for the same moment, the later one counts.
         entries = all.enumerated().sorted {
@@ -113,7 +113,7 @@ extension Timeline: Codable {
                 forKey: .entries, in: fields, debugDescription: "a timeline has at least one entry")
         }
         self.init(
-            first: first, Array(entries.dropFirst()),
+            first: first, later: Array(entries.dropFirst()),
             policy: try fields.decodeIfPresent(TimelinePolicy.self, forKey: .policy) ?? .never)
     }
 

@@ -10,6 +10,6 @@ enum RenderedEntries {
         guard let entries = ProtocolLine.decoded([Timeline<Snapshot>.Entry].self, from: bytes),
             let first = entries.first
         else { return nil }
-        return Timeline(first: first, Array(entries.dropFirst()))
+        return Timeline(first: first, later: Array(entries.dropFirst()))
     }
 }

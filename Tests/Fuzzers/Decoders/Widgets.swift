@@ -113,7 +113,7 @@ extension Decoder {
                         id: 3, result: .newData,
                         timeline: Timeline(
                             first: .init(snapshot: view),
-                            [.init(date: Date(timeIntervalSince1970: 9), snapshot: view)],
+                            later: [.init(date: Date(timeIntervalSince1970: 9), snapshot: view)],
                             policy: .after(Date(timeIntervalSince1970: 1e9))))),
                 .answer(.init(id: 4, result: .failed, cause: "c")), .suspended(id: 2), .open(url: "todo://x"),
                 .log("l"),

@@ -140,7 +140,7 @@ struct `Key changes` {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         try defaults.set(1, for: Self.number)
-        let observed = ObservedDefault(defaults, Self.number)
+        let observed = ObservedDefault(Self.number, in: defaults)
         #expect(observed.value == 1)
         let reported = AsyncStream<Void>.makeStream()
         withObservationTracking {

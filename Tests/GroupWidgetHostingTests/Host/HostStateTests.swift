@@ -83,7 +83,7 @@ import Widgets
         let start = Double(world.now.wall) / 1e9
         let timeline = Timeline(
             first: Timeline<WidgetView>.Entry(snapshot: WidgetView(lines: [.init("one")])),
-            [.init(date: Date(timeIntervalSince1970: start + 100), snapshot: WidgetView(lines: [.init("two")]))],
+            later: [.init(date: Date(timeIntervalSince1970: start + 100), snapshot: WidgetView(lines: [.init("two")]))],
             policy: .after(Date(timeIntervalSince1970: start + 200)))
         let answer = { (id: Int) in
             HostEvent.process(run, .received(.answer(.init(id: id, result: .newData, timeline: timeline))))

@@ -27,6 +27,6 @@ public struct LatestThing: WidgetProvider {
     public func timeline(in context: WidgetContext) async throws -> Timeline<String> {
         let thing = try await snapshot(in: context)
         let later = Timeline.Entry(date: clock.date.addingTimeInterval(3_600), snapshot: "still \(thing)")
-        return Timeline(first: .init(snapshot: thing), [later])
+        return Timeline(first: .init(snapshot: thing), later: [later])
     }
 }
