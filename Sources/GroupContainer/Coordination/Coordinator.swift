@@ -7,10 +7,13 @@ import GroupSystemCalls
 /// without tasks.
 ///
 /// For all calls: locks are advisory, work between processes, are granted in the order of the turnstile, and end at the
-/// latest with the process. `timeout` (default 30 s; nil: no limit; 0: one try) limits the wait for the lock, by a
+/// latest with the process. `timeout` (default: `lockTimeout`; nil: no limit; 0: one try) limits the wait for the lock, by a
 /// clock that does not jump. Errors: `lockTimedOut` with the holders, `cancelled`, `outsideContainer`,
 /// `invalidArgument`, and those of `Access`.
 public struct Coordinator: Sendable {
+    /// How long a call waits for its locks where no `timeout` is given: 30 s.
+    public static let lockTimeout = Duration.seconds(30)
+
     let container: OpenContainer
     /// The member's name for its work: a label in the journal and in errors.
     public let purpose: String
@@ -31,7 +34,7 @@ public struct Coordinator: Sendable {
     /// may read what the outer request already holds. A nested request that would wait for its own closure, or in a
     /// circle with other processes, throws `deadlock` at once. System calls: fcntl(F_OFD_SETLK, F_OFD_SETLKW)
     public func coordinate<Answer: Sendable>(
-        _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> Answer {
         try await run(ItemCall(operation: "coordinate", intents: intents), durability, timeout, body)
@@ -39,7 +42,7 @@ public struct Coordinator: Sendable {
 
     /// Runs `body` with access to an array of items. See the variadic form of `coordinate`.
     public func coordinate<Answer: Sendable>(
-        _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> Answer {
         try await run(ItemCall(operation: "coordinate", intents: intents), durability, timeout, body)
@@ -50,7 +53,7 @@ public struct Coordinator: Sendable {
     /// an item that this request holds throws `deadlock` at once, as in the blocking form, unless it only reads what is
     /// held. See the form with a closure that does not suspend, which costs one thread instead of one for each `perform`.
     public func coordinate<Answer: Sendable>(
-        _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @Sendable (HeldAccess) async throws -> Answer
     ) async throws -> Answer {
         try await coordinate(intents, durability: durability, timeout: timeout, body)
@@ -58,7 +61,7 @@ public struct Coordinator: Sendable {
 
     /// Runs an async `body` with access to an array of items. See the variadic form.
     public func coordinate<Answer: Sendable>(
-        _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @Sendable (HeldAccess) async throws -> Answer
     ) async throws -> Answer {
         let call = ItemCall(operation: "coordinate", intents: intents)
@@ -196,7 +199,7 @@ public struct BlockingCoordinator: Sendable {
 
     /// Runs `body` with access to all items, or throws with none. See `Coordinator.coordinate`.
     public func coordinate<Answer>(
-        _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: (Access) throws -> Answer
     ) throws -> Answer {
         try run(ItemCall(operation: "coordinate", intents: intents), durability, timeout, body)
@@ -204,7 +207,7 @@ public struct BlockingCoordinator: Sendable {
 
     /// Runs `body` with access to an array of items. See the variadic form of `coordinate`.
     public func coordinate<Answer>(
-        _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: (Access) throws -> Answer
     ) throws -> Answer {
         try run(ItemCall(operation: "coordinate", intents: intents), durability, timeout, body)

@@ -36,7 +36,7 @@ struct ItemCall: Sendable {
 extension Coordinator {
     /// Returns an item's content, read under a shared lock.
     public func readBytes(
-        _ path: ItemPath, timeout: Duration? = .seconds(30)
+        _ path: ItemPath, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> [UInt8] {
         try await run(.read(path), .relaxed, timeout) {
             try $0.readBytes(path)
@@ -45,7 +45,7 @@ extension Coordinator {
 
     /// Calls `body` to read an item's content piece by piece, under a shared lock. See `Access.read(_:_:)`.
     public func read<Answer: Sendable>(
-        _ path: ItemPath, timeout: Duration? = .seconds(30),
+        _ path: ItemPath, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable (inout ItemReader) throws -> Answer
     ) async throws -> Answer {
         try await run(.read(path), .relaxed, timeout) {
@@ -55,14 +55,14 @@ extension Coordinator {
 
     /// Decodes an item's JSON, under a shared lock. See `Access.read(_:as:)`.
     public func read<Value: Decodable>(
-        _ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)
+        _ path: ItemPath, as type: Value.Type, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> Value {
         try ItemCoding.decode(type, await readBytes(path, timeout: timeout), from: path)
     }
 
     /// Returns an item's generation, or nil where there is no item, under a shared lock. See `Access.generation(of:)`.
     public func generation(
-        of path: ItemPath, timeout: Duration? = .seconds(30)
+        of path: ItemPath, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> Generation? {
         try await run(.look(at: path), .relaxed, timeout) {
             try $0.generation(of: path)
@@ -71,7 +71,7 @@ extension Coordinator {
 
     /// Returns an item's content and its generation, read under one shared lock. See `Access.readVersion(_:)`.
     public func readVersion(
-        _ path: ItemPath, timeout: Duration? = .seconds(30)
+        _ path: ItemPath, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> Versioned<[UInt8]> {
         try await run(.read(path), .relaxed, timeout) {
             try $0.readVersion(path)
@@ -81,7 +81,7 @@ extension Coordinator {
     /// Calls `body` to read an item's content piece by piece, and returns its generation for a later compare-and-set. See
     /// `Access.readVersion(_:_:)`.
     public func readVersion<Answer: Sendable>(
-        _ path: ItemPath, timeout: Duration? = .seconds(30),
+        _ path: ItemPath, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable (inout ItemReader) throws -> Answer
     ) async throws -> Versioned<Answer> {
         try await run(.read(path), .relaxed, timeout) {
@@ -91,7 +91,7 @@ extension Coordinator {
 
     /// Returns an item's decoded JSON and its generation, read under one shared lock. See `Access.readVersion(_:as:)`.
     public func readVersion<Value: Decodable>(
-        _ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)
+        _ path: ItemPath, as type: Value.Type, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> Versioned<Value> {
         let version = try await readVersion(path, timeout: timeout)
         return try container.locating { () throws(CoordinationError) in
@@ -103,7 +103,7 @@ extension Coordinator {
     @discardableResult
     public func write(
         bytes: [UInt8], to path: ItemPath, durability: Durability = .durable, if condition: WriteCondition = .always,
-        mode: UInt32? = nil, timeout: Duration? = .seconds(30)
+        mode: UInt32? = nil, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
         try await run(.write(path), durability, timeout) {
             try $0.write(bytes: bytes, to: path, if: condition, mode: mode)
@@ -114,7 +114,7 @@ extension Coordinator {
     @discardableResult
     public func write(
         json value: some Encodable, to path: ItemPath, durability: Durability = .durable,
-        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
+        if condition: WriteCondition = .always, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
         let bytes = try ItemCoding.encode(value, for: path)
         return try await write(bytes: bytes, to: path, durability: durability, if: condition, timeout: timeout)
@@ -126,7 +126,7 @@ extension Coordinator {
     @discardableResult
     public func write(
         to path: ItemPath, durability: Durability = .durable, if condition: WriteCondition = .always,
-        mode: UInt32? = nil, timeout: Duration? = .seconds(30),
+        mode: UInt32? = nil, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable (inout ItemWriter) throws -> Void
     ) async throws -> WriteResult {
         let container = container
@@ -140,7 +140,7 @@ extension Coordinator {
     /// `body` throws, nothing is written.
     @discardableResult
     public func updateBytes(
-        _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable ([UInt8]?) throws -> [UInt8]
     ) async throws -> WriteResult {
         try await run(.update(path), durability, timeout) {
@@ -153,7 +153,8 @@ extension Coordinator {
     /// unchanged.
     @discardableResult
     public func update<Value: Codable & Sendable>(
-        _ path: ItemPath, default missing: Value, durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ path: ItemPath, default missing: Value, durability: Durability = .durable,
+        timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable (inout Value) throws -> Void
     ) async throws -> WriteResult {
         try await run(.update(path), durability, timeout) {
@@ -165,7 +166,7 @@ extension Coordinator {
     @discardableResult
     public func remove(
         _ path: ItemPath, recursively: Bool = false, durability: Durability = .durable,
-        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
+        if condition: WriteCondition = .always, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
         try await run(.remove(path), durability, timeout) {
             try $0.remove(path, recursively: recursively, if: condition)
@@ -176,7 +177,7 @@ extension Coordinator {
     @discardableResult
     public func move(
         _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, durability: Durability = .durable,
-        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
+        if condition: WriteCondition = .always, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
         try await run(.move(path, destination), durability, timeout) {
             try $0.move(path, to: destination, replacing: replacing, if: condition)
@@ -188,7 +189,7 @@ extension Coordinator {
     @discardableResult
     public func copy(
         _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,
-        durability: Durability = .durable, timeout: Duration? = .seconds(30)
+        durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
         try await run(.copy(path, destination, recursively: recursively), durability, timeout) {
             try $0.copy(path, to: destination, recursively: recursively, replacing: replacing)
@@ -198,7 +199,7 @@ extension Coordinator {
     /// Makes a directory and its missing parents. See `Access.createDirectory(_:)`.
     @discardableResult
     public func createDirectory(
-        _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = .seconds(30)
+        _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
         try await run(.createDirectory(path), durability, timeout) {
             try $0.createDirectory(path)
@@ -208,7 +209,8 @@ extension Coordinator {
     /// Sets an item's permissions. See `Access.setMode(_:of:)`.
     @discardableResult
     public func setMode(
-        _ mode: UInt32, of path: ItemPath, durability: Durability = .durable, timeout: Duration? = .seconds(30)
+        _ mode: UInt32, of path: ItemPath, durability: Durability = .durable,
+        timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
         try await run(.setMode(path), durability, timeout) {
             try $0.setMode(mode, of: path)
@@ -219,7 +221,7 @@ extension Coordinator {
 extension BlockingCoordinator {
     /// Returns an item's content, read under a shared lock.
     public func readBytes(
-        _ path: ItemPath, timeout: Duration? = .seconds(30)
+        _ path: ItemPath, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> [UInt8] {
         try run(.read(path), .relaxed, timeout) {
             try $0.readBytes(path)
@@ -228,7 +230,7 @@ extension BlockingCoordinator {
 
     /// Calls `body` to read an item's content piece by piece, under a shared lock. See `Access.read(_:_:)`.
     public func read<Answer>(
-        _ path: ItemPath, timeout: Duration? = .seconds(30), _ body: (inout ItemReader) throws -> Answer
+        _ path: ItemPath, timeout: Duration? = Coordinator.lockTimeout, _ body: (inout ItemReader) throws -> Answer
     ) throws -> Answer {
         try run(.read(path), .relaxed, timeout) {
             try $0.read(path, body)
@@ -237,14 +239,14 @@ extension BlockingCoordinator {
 
     /// Decodes an item's JSON, under a shared lock. See `Access.read(_:as:)`.
     public func read<Value: Decodable>(
-        _ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)
+        _ path: ItemPath, as type: Value.Type, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> Value {
         try ItemCoding.decode(type, readBytes(path, timeout: timeout), from: path)
     }
 
     /// Returns an item's generation, or nil where there is no item, under a shared lock. See `Access.generation(of:)`.
     public func generation(
-        of path: ItemPath, timeout: Duration? = .seconds(30)
+        of path: ItemPath, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> Generation? {
         try run(.look(at: path), .relaxed, timeout) {
             try $0.generation(of: path)
@@ -253,7 +255,7 @@ extension BlockingCoordinator {
 
     /// Returns an item's content and its generation, read under one shared lock. See `Access.readVersion(_:)`.
     public func readVersion(
-        _ path: ItemPath, timeout: Duration? = .seconds(30)
+        _ path: ItemPath, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> Versioned<[UInt8]> {
         try run(.read(path), .relaxed, timeout) {
             try $0.readVersion(path)
@@ -263,7 +265,7 @@ extension BlockingCoordinator {
     /// Calls `body` to read an item's content piece by piece, and returns its generation for a later compare-and-set. See
     /// `Access.readVersion(_:_:)`.
     public func readVersion<Answer>(
-        _ path: ItemPath, timeout: Duration? = .seconds(30), _ body: (inout ItemReader) throws -> Answer
+        _ path: ItemPath, timeout: Duration? = Coordinator.lockTimeout, _ body: (inout ItemReader) throws -> Answer
     ) throws -> Versioned<Answer> {
         try run(.read(path), .relaxed, timeout) {
             try $0.readVersion(path, body)
@@ -272,7 +274,7 @@ extension BlockingCoordinator {
 
     /// Returns an item's decoded JSON and its generation, read under one shared lock. See `Access.readVersion(_:as:)`.
     public func readVersion<Value: Decodable>(
-        _ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)
+        _ path: ItemPath, as type: Value.Type, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> Versioned<Value> {
         try ItemCoding.decode(type, readVersion(path, timeout: timeout), from: path)
     }
@@ -281,7 +283,7 @@ extension BlockingCoordinator {
     @discardableResult
     public func write(
         bytes: [UInt8], to path: ItemPath, durability: Durability = .durable, if condition: WriteCondition = .always,
-        mode: UInt32? = nil, timeout: Duration? = .seconds(30)
+        mode: UInt32? = nil, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
         try run(.write(path), durability, timeout) {
             try $0.write(bytes: bytes, to: path, if: condition, mode: mode)
@@ -292,7 +294,7 @@ extension BlockingCoordinator {
     @discardableResult
     public func write(
         json value: some Encodable, to path: ItemPath, durability: Durability = .durable,
-        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
+        if condition: WriteCondition = .always, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
         let bytes = try ItemCoding.encode(value, for: path)
         return try write(bytes: bytes, to: path, durability: durability, if: condition, timeout: timeout)
@@ -304,7 +306,7 @@ extension BlockingCoordinator {
     @discardableResult
     public func write(
         to path: ItemPath, durability: Durability = .durable, if condition: WriteCondition = .always,
-        mode: UInt32? = nil, timeout: Duration? = .seconds(30), _ body: (inout ItemWriter) throws -> Void
+        mode: UInt32? = nil, timeout: Duration? = Coordinator.lockTimeout, _ body: (inout ItemWriter) throws -> Void
     ) throws -> WriteResult {
         let content = try ItemWriter.content(for: path, by: coordinator.container, body)
         return try run(.write(path), durability, timeout) {
@@ -316,7 +318,7 @@ extension BlockingCoordinator {
     /// `body` throws, nothing is written.
     @discardableResult
     public func updateBytes(
-        _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: ([UInt8]?) throws -> [UInt8]
     ) throws -> WriteResult {
         try run(.update(path), durability, timeout) {
@@ -329,7 +331,8 @@ extension BlockingCoordinator {
     /// unchanged.
     @discardableResult
     public func update<Value: Codable>(
-        _ path: ItemPath, default missing: Value, durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ path: ItemPath, default missing: Value, durability: Durability = .durable,
+        timeout: Duration? = Coordinator.lockTimeout,
         _ body: (inout Value) throws -> Void
     ) throws -> WriteResult {
         try run(.update(path), durability, timeout) {
@@ -341,7 +344,7 @@ extension BlockingCoordinator {
     @discardableResult
     public func remove(
         _ path: ItemPath, recursively: Bool = false, durability: Durability = .durable,
-        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
+        if condition: WriteCondition = .always, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
         try run(.remove(path), durability, timeout) {
             try $0.remove(path, recursively: recursively, if: condition)
@@ -352,7 +355,7 @@ extension BlockingCoordinator {
     @discardableResult
     public func move(
         _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, durability: Durability = .durable,
-        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
+        if condition: WriteCondition = .always, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
         try run(.move(path, destination), durability, timeout) {
             try $0.move(path, to: destination, replacing: replacing, if: condition)
@@ -364,7 +367,7 @@ extension BlockingCoordinator {
     @discardableResult
     public func copy(
         _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,
-        durability: Durability = .durable, timeout: Duration? = .seconds(30)
+        durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
         try run(.copy(path, destination, recursively: recursively), durability, timeout) {
             try $0.copy(path, to: destination, recursively: recursively, replacing: replacing)
@@ -374,7 +377,7 @@ extension BlockingCoordinator {
     /// Makes a directory and its missing parents. See `Access.createDirectory(_:)`.
     @discardableResult
     public func createDirectory(
-        _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = .seconds(30)
+        _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
         try run(.createDirectory(path), durability, timeout) {
             try $0.createDirectory(path)
@@ -384,7 +387,8 @@ extension BlockingCoordinator {
     /// Sets an item's permissions. See `Access.setMode(_:of:)`.
     @discardableResult
     public func setMode(
-        _ mode: UInt32, of path: ItemPath, durability: Durability = .durable, timeout: Duration? = .seconds(30)
+        _ mode: UInt32, of path: ItemPath, durability: Durability = .durable,
+        timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
         try run(.setMode(path), durability, timeout) {
             try $0.setMode(mode, of: path)

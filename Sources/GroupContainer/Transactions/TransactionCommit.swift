@@ -184,7 +184,7 @@ extension Coordinator {
     /// these, nothing was changed); `notDurable`: the whole transaction is visible; `unfinished`.
     @discardableResult
     public func transaction<Answer: Sendable>(
-        _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> (answer: Answer, generation: Generation?) {
         let container = container
@@ -229,7 +229,7 @@ extension BlockingCoordinator {
     /// `Coordinator.transaction`.
     @discardableResult
     public func transaction<Answer>(
-        _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: (Access) throws -> Answer
     ) throws -> (answer: Answer, generation: Generation?) {
         try run(ItemCall(operation: "transaction", intents: intents), durability, timeout) { access in

@@ -32,7 +32,7 @@ public struct WidgetRefresh<Provider: WidgetProvider>: Sendable {
     /// - `onFailure` gets the error when the result is `failed`.
     public init(
         _ provider: Provider, in container: Container, environment: WidgetEnvironment = WidgetEnvironment(),
-        timeout: Duration? = .seconds(30), timeLimit: Duration? = .seconds(30),
+        timeout: Duration? = Coordinator.lockTimeout, timeLimit: Duration? = .seconds(30),
         clock: any WidgetClock = SystemWidgetClock(),
         onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
     ) {
