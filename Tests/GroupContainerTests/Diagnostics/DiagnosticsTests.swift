@@ -145,10 +145,10 @@ import Testing
             let container = try Container(path: temporary.path, creating: true)
             _ = try container.coordinator(purpose: "tester").blocking.write(bytes: [1], to: "a")
         }
-        // The member table gets the identifier of another boot.
+        // The member table gets the identifier of another boot: no real one has an x.
         do {
             let memberTable = try WritableMap(temporary.open(".group/members"), size: 4_096)
-            memberTable.write([0x30], at: 32)
+            memberTable.write([UInt8(ascii: "x")], at: 32)
         }
         let container = try Container(path: temporary.path)
         var follower = container.followDiagnostics()

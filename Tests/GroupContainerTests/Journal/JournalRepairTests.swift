@@ -208,9 +208,9 @@ struct `Journals damaged before a boot` {
         }
         let log = try WritableMap(temporary.open(".group/journal/1.log"), size: 4 << 20)
         log.write([log.bytes(4_140, count: 1)[0] ^ 1], at: 4_140)
-        // The member table gets the identifier of another boot.
+        // The member table gets the identifier of another boot: no real one has an x.
         let memberTable = try WritableMap(temporary.open(".group/members"), size: 4_096)
-        memberTable.write([0x30], at: 32)
+        memberTable.write([UInt8(ascii: "x")], at: 32)
         #expect(code { try Container(path: temporary.path) } == .damaged)
         do {
             _ = try Membership.join(path: path, creating: nil, until: .never, repairing: true)
