@@ -19,6 +19,52 @@ int clinux_futex_wake_all(void *word) {
     return (int)syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
+static _Atomic uint32_t interruptions;
+
+uint32_t clinux_interruptions(void) { return atomic_load(&interruptions); }
+
+void clinux_interrupt(void) {
+    int error = errno;
+    atomic_fetch_add(&interruptions, 1);
+    syscall(SYS_futex, &interruptions, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT32_MAX, NULL, NULL, 0);
+    errno = error;
+}
+
+void clinux_sleep_interruptibly(uint32_t seen, int64_t nanoseconds) {
+    struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    syscall(SYS_futex, &interruptions, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, &limit, NULL, 0);
+}
+
+// As in <linux/futex.h> since Linux 5.16; the headers may be older than the kernel.
+struct waited_word {
+    uint64_t expected, address;
+    uint32_t flags, reserved;
+};
+enum { futex_waitv_number = 449, word_of_32_bits = 2 };
+
+void clinux_futex_wait_interruptibly(void *word, uint32_t expected, uint32_t seen, int64_t nanoseconds) {
+    static _Atomic int is_missing;
+    if (!atomic_load(&is_missing)) {
+        struct waited_word words[2] = {
+            {expected, (uintptr_t)word, word_of_32_bits, 0},
+            {seen, (uintptr_t)&interruptions, word_of_32_bits | FUTEX_PRIVATE_FLAG, 0},
+        };
+        struct timespec end;
+        if (nanoseconds >= 0) {
+            clock_gettime(CLOCK_MONOTONIC, &end);
+            int64_t part = end.tv_nsec + nanoseconds % 1000000000;
+            end.tv_sec += nanoseconds / 1000000000 + part / 1000000000;
+            end.tv_nsec = part % 1000000000;
+        }
+        long result = syscall(futex_waitv_number, words, 2, 0, nanoseconds < 0 ? NULL : &end, CLOCK_MONOTONIC);
+        if (result >= 0 || (errno != ENOSYS && errno != EPERM)) return;
+        atomic_store(&is_missing, 1);
+    }
+    const int64_t period = 100000000;
+    if (atomic_load(&interruptions) != seen) return;
+    clinux_futex_wait(word, expected, nanoseconds < 0 || nanoseconds > period ? period : nanoseconds);
+}
+
 enum { guarded_limit = 512 };
 static struct {
     _Atomic uintptr_t start, end;  // end is stored last and cleared first: 0 means that the slot guards nothing

@@ -182,7 +182,10 @@ int clinux_next_signal(int descriptor) {
 
 static volatile sig_atomic_t noted;
 
-static void note(int number) { noted = number; }
+static void note(int number) {
+    noted = number;
+    clinux_interrupt();
+}
 
 void clinux_note_signals(void) {
     struct sigaction action = {.sa_handler = note};  // without SA_RESTART: a sleep ends

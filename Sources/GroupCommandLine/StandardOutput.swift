@@ -118,7 +118,26 @@ package struct StandardOutput: ~Copyable, Sendable {
     /// System calls: poll(2), which returns POLLERR for a pipe and POLLHUP for a socket or a terminal.
     package func readerIsGone() -> Bool { returnedEvents(0, timeout: 0) & (POLLERR | POLLHUP) != 0 }
 
+    /// Whether standard output is a pipe, a socket or a terminal: a file has no reader that could go.
+    package var hasReader: Bool {
+        var status = stat()
+        let kind = unsafe fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
+        return kind == S_IFIFO || kind == S_IFSOCK || isatty(descriptor) == 1
+    }
+
+    /// Returns a function that blocks until no process can read any more, or the descriptor is closed. System calls:
+    /// poll(2)
+    package var waitUntilReaderIsGone: @Sendable () -> Void {
+        { [descriptor] in
+            while Self.returnedEvents(0, of: descriptor, timeout: -1) & (POLLERR | POLLHUP | POLLNVAL) == 0 {}
+        }
+    }
+
     private func returnedEvents(_ events: Int32, timeout: Int32) -> Int32 {
+        Self.returnedEvents(events, of: descriptor, timeout: timeout)
+    }
+
+    private static func returnedEvents(_ events: Int32, of descriptor: Int32, timeout: Int32) -> Int32 {
         var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         return unsafe poll(&entry, 1, timeout) > 0 ? Int32(entry.revents) : 0
     }

@@ -39,6 +39,8 @@ package enum MemberTableLayout {
     static let device = 920
     /// One bit for each slot: its member has joined and has not left.
     package static let members = 928
+    /// A counter (4 bytes) that the leader increases where the container may have been removed or moved.
+    package static let removals = members + bitmapBytes
     /// One bit for each slot: it has an entry in `inFlight`.
     static let inFlightMembers = 128
     /// 64 pairs of a flag and a counter; the journal's pair is the first.

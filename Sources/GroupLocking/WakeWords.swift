@@ -1,5 +1,5 @@
 import Dispatch
-import GroupSystemCalls
+package import GroupSystemCalls
 
 /// Wake words: a flag that is set while a process sleeps, and a counter to sleep on. They lie here and not in the logs,
 /// because log files are replaced. The sleeper and the appender write the flag and the log in opposite order with a
@@ -11,22 +11,39 @@ extension MemberTable {
     private static let asleep: UInt32 = 1
     private static let waking: UInt32 = 2
 
-    /// Sleeps until `wake` is called, unless `isReady` returns true after the flag was set. Sleeps at most `limit`
-    /// nanoseconds or 100 ms, so that even a waker that died in the middle delays a sleeper no longer. A process that
-    /// may only read cannot set the flag and sleeps all of that time. System calls: futex(FUTEX_WAIT)
-    package func awaitWake(on word: Int, atMost limit: Int64?, unless isReady: () -> Bool) {
-        let limit = min(limit ?? .max, 100_000_000)
-        guard let map = own?.map else { return pause(nanoseconds: max(limit, 0)) }
+    /// Sleeps until `wake` is called, unless `isReady` returns true after the flag was set; at most `limit` nanoseconds
+    /// (nil: no limit). Ends early if there was an interruption since `seen`. A process that may only read cannot set
+    /// the flag, so it sleeps at most 100 ms. System calls: futex_waitv(2); read-only: nanosleep(2)
+    package func awaitWake(
+        on word: Int, atMost limit: Int64?, since seen: Interruption = .latest, unless isReady: () -> Bool
+    ) {
+        if let limit, limit <= 0 { return }
+        guard let map = own?.map else {
+            if Interruption.latest == seen { pause(nanoseconds: min(limit ?? .max, Self.readersPeriod)) }
+            return
+        }
         let flag = MemberTableLayout.wakeWord(word)
         let counter = flag + 4
-        let seen = map.load32(counter)
+        let value = map.load32(counter)
         map.store32(flag, Self.asleep)
         SharedMap.fence()
         if isReady() { return }
-        map.wait(whileWord: counter, is: seen, nanoseconds: limit)
+        map.wait(whileWord: counter, is: value, since: seen, nanoseconds: limit)
     }
 
-    /// Wakes all sleepers; only a load where there are none. System calls: futex(FUTEX_WAKE)
+    /// Wakes every sleeper of every word, so that each looks whether the container is still there. System calls:
+    /// futex(FUTEX_WAKE)
+    package func noteRemoval() {
+        guard let map = own?.map else { return }
+        _ = map.add32(MemberTableLayout.removals, 1)
+        for word in 0..<MemberTableLayout.wakeCount { wake(word) }
+    }
+
+    private static let readersPeriod: Int64 = 100_000_000
+
+    /// Wakes all sleepers; only a load where there are none. A writer calls this after it has reserved its record and
+    /// before it commits it: if it is killed in between, the sleepers are awake, and abort the reservation. So none
+    /// sleeps on although a record was committed. System calls: futex(FUTEX_WAKE)
     package func wake(_ word: Int) {
         guard let map = own?.map else { return }
         let flag = MemberTableLayout.wakeWord(word)
@@ -43,7 +60,7 @@ extension MemberTable {
     }
 }
 
-/// A thread that sleeps on a wake word of the member table for all tasks that wait for more in a log. The thread runs
+/// A thread that sleeps on a wake word of the member table for all tasks that wait for more in a log. The thread exists
 /// only while a task waits.
 package final class WakeWaiter: Sendable {
     package typealias Look = @Sendable () -> Bool
@@ -69,7 +86,7 @@ package final class WakeWaiter: Sendable {
 
     package init(_ memberTable: MemberTable, word: Int) { (self.memberTable, self.word) = (memberTable, word) }
 
-    /// Returns when the log may have more, at the latest at `moment`, after 100 ms, or when the task is cancelled.
+    /// Returns when the log may have more, at the latest at `moment`, or when the task is cancelled.
     package func wait(until moment: Int64? = nil, unless hasMore: @escaping Look) async {
         let ticket = state.withLock { state in
             state.last += 1
@@ -90,7 +107,7 @@ package final class WakeWaiter: Sendable {
                 if hasMore() {
                     resume(ticket)
                 } else if moment != nil && !starts {
-                    memberTable.wake(word)
+                    Interruption.raise()
                 }
             }
         } onCancel: {
@@ -103,23 +120,26 @@ package final class WakeWaiter: Sendable {
     var isWatching: Bool { state.withLock { !$0.waiters.isEmpty } }
 
     private func resume(_ ticket: UInt64, isCancelled: Bool = false) {
-        let waiter = state.withLock { state -> Waiter? in
+        let (waiter, wasLast) = state.withLock { state -> (Waiter?, Bool) in
             let waiter = state.waiters.removeValue(forKey: ticket)
             if waiter == nil && isCancelled { state.cancelled.insert(ticket) }
-            return waiter
+            return (waiter, waiter != nil && state.waiters.isEmpty && state.isRunning)
         }
         waiter?.continuation.resume()
+        // The thread ends if no other waiter comes meanwhile.
+        if wasLast { Interruption.raise() }
     }
 
     private func run() {
         while true {
+            let seen = Interruption.latest
             let (looks, moment) = state.withLock { state -> ([Look], Int64?) in
                 if state.waiters.isEmpty { state.isRunning = false }
                 return (state.waiters.values.map(\.hasMore), state.waiters.values.compactMap(\.moment).min())
             }
             if looks.isEmpty { return }
             let limit = moment.map { max(0, $0 - monotonicNanoseconds()) }
-            memberTable.awaitWake(on: word, atMost: limit) { looks.contains { $0() } }
+            memberTable.awaitWake(on: word, atMost: limit, since: seen) { looks.contains { $0() } }
             let woken = state.withLock { state in
                 defer { state.waiters = [:] }
                 return Array(state.waiters.values)

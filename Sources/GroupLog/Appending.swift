@@ -28,12 +28,15 @@ extension SegmentedLog {
     }
 
     /// Appends a record only if nothing stands after `expected`, the end of what the caller has read. Returns nil if
-    /// something does; then the caller must read on and decide again.
+    /// something does; then the caller must read on and decide again. With `wakesReaders` false, the caller wakes the
+    /// readers later, and some other process does if the caller is killed before.
     package func append(
-        _ body: [UInt8], isControl: Bool = false, exactlyAt expected: LogPosition
+        _ body: [UInt8], isControl: Bool = false, exactlyAt expected: LogPosition, wakesReaders: Bool = true
     ) throws(LogFailure) -> LogPosition? {
         while true {
-            switch try tryAppending(body, isControl: isControl, exactlyAt: expected) {
+            switch try tryAppending(
+                body, isControl: isControl, exactlyAt: expected, wakesReaders: wakesReaders)
+            {
             case .appended(let place): return place
             case .taken, .pending: return nil
             case .full(let segment, let end): _ = try successor(of: segment, sealedAt: end, needed: body.count)
@@ -55,11 +58,13 @@ extension SegmentedLog {
     /// The form of `append(_:isControl:exactlyAt:)` that neither waits for another process nor creates a segment.
     /// `segment` is the segment of the position, if the caller has it.
     package func tryAppending(
-        _ body: [UInt8], isControl: Bool, exactlyAt expected: LogPosition, in segment: Segment? = nil
+        _ body: [UInt8], isControl: Bool, exactlyAt expected: LogPosition, in segment: Segment? = nil,
+        wakesReaders: Bool = true
     ) throws(LogFailure) -> ExactAppend {
         let writer = try requireWriter("append")
         if let segment, segment.isEnd(expected), try makesRoom(for: body.count, in: segment) {
-            switch reserveAndCommit(body, isControl: isControl, by: writer, in: segment, at: expected.offset, tries: 0)
+            switch reserveAndCommit(
+                body, isControl: isControl, by: writer, in: segment, at: expected.offset, tries: 0, wakesReaders)
             {
             case .committed(let behind): return .appended(segment.place(behind, of: expected, isControl: isControl))
             case .aborted: return .taken
@@ -82,7 +87,7 @@ extension SegmentedLog {
                 continue
             }
             switch reserveAndCommit(
-                body, isControl: isControl, by: writer, in: next.segment, at: next.place.offset, tries: 0)
+                body, isControl: isControl, by: writer, in: next.segment, at: next.place.offset, tries: 0, wakesReaders)
             {
             case .committed(let behind): return .appended(try next.segment.resolve(upTo: behind))
             case .aborted: return .taken
@@ -128,7 +133,8 @@ extension SegmentedLog {
     }
 
     private func reserveAndCommit(
-        _ body: [UInt8], isControl: Bool, by writer: Int, in segment: Segment, at offset: Int, tries: Int
+        _ body: [UInt8], isControl: Bool, by writer: Int, in segment: Segment, at offset: Int, tries: Int,
+        _ wakesReaders: Bool = true
     ) -> Attempt {
         let units = Segment.byteCount(bodyCount: body.count) / 8
         var header = RecordHeader(
@@ -146,6 +152,7 @@ extension SegmentedLog {
         }
         guard segment.exchange(at: offset, nil, header) else { return .taken }
         segment.writeBody(body, at: offset, units: units)
+        if wakesReaders { configuration.wakeReaders() }
         let reserved = header
         header.state = .committed
         guard segment.exchange(at: offset, reserved, header) else { return .aborted }

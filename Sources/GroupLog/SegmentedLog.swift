@@ -16,7 +16,11 @@ package import GroupSystemCalls
 //                              (the successor's header records that end)
 //
 // Append   At the first empty word, reserve as many bytes as the record takes; write the length, the body and the
-//          checksum; commit. Where the record does not fit, seal, create the successor, and begin again there.
+//          checksum; wake the readers that sleep; commit. Where the record does not fit, seal, create the successor,
+//          and begin again there.
+// Wake     A reader sleeps only if it finds an empty word after it has set its flag. The writer reads the flag after it
+//          has reserved. So a writer that is killed before it wakes leaves no committed record, and one that is killed
+//          afterwards leaves readers that are awake and abort its reservation: none sleeps beside a committed record.
 // Abort    A reader or writer that needs the records after a reservation waits for it, about 2 ms, then aborts it. Its
 //          writer finds that at the commit, and appends the record again with `tries` one higher, which doubles the
 //          time that it gets.
@@ -86,6 +90,9 @@ package struct LogConfiguration: Sendable {
     /// Whether the log is of another incarnation, and no process has recovered it: its end may be torn.
     package var awaitsRecovery = false
     package var report: @Sendable (LogEvent) -> Void = { _ in }
+    /// Wakes the processes that wait for a record. Called for each record after it was reserved and written, and before
+    /// it is committed: see `Wake` above.
+    package var wakeReaders: @Sendable () -> Void = {}
     /// Makes the preamble of the next segment from the one before it, for a compacted log; nil for other logs. With
     /// it, old segments are dropped by themselves.
     package var makePreamble: (@Sendable (Segment, _ end: Int, _ needed: Int) throws(LogFailure) -> SegmentPreamble)?

@@ -4,6 +4,10 @@ import Glibc
 /// suspended, so that a deadline is right for its user. System calls: clock_gettime(CLOCK_BOOTTIME)
 package func monotonicNanoseconds() -> Int64 { nanoseconds(of: CLOCK_BOOTTIME) }
 
+/// Returns the nanoseconds since some fixed moment, without the time for which the machine was suspended: for how long
+/// another process had the time to reply. System calls: clock_gettime(CLOCK_MONOTONIC)
+package func awakeNanoseconds() -> Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
+
 /// Returns the nanoseconds since 1970, for people to read; no decision depends on them.
 /// System calls: clock_gettime(CLOCK_REALTIME)
 package func wallNanoseconds() -> Int64 { nanoseconds(of: CLOCK_REALTIME) }

@@ -35,10 +35,18 @@ package final class InotifyQueue {
         return try check { unsafe withCString(path) { unsafe inotify_add_watch(descriptor, $0, Self.mask) } }
     }
 
-    /// Begins to watch a directory only for changes of attributes, of the directory and its entries.
-    package func watchAttributes(_ directory: borrowing FileDescriptor) throws(Errno) -> Int32 {
+    /// Begins to watch a directory only for changes of attributes, of the directory and its entries, and for removals
+    /// of entries.
+    package func watchAttributesAndRemovals(_ directory: borrowing FileDescriptor) throws(Errno) -> Int32 {
         let path = Array("/proc/self/fd/\(directory.number)".utf8)
-        let mask = UInt32(IN_ATTRIB | IN_ONLYDIR)
+        let mask = UInt32(IN_ATTRIB | IN_DELETE | IN_ONLYDIR)
+        return try check { unsafe withCString(path) { unsafe inotify_add_watch(descriptor, $0, mask) } }
+    }
+
+    /// Begins to watch a directory only for being moved itself; a watch that it has already stays, and reports that as
+    /// well. System calls: inotify_add_watch(2)
+    package func watchMoves(ofDirectory path: [UInt8]) throws(Errno) -> Int32 {
+        let mask = UInt32(IN_MOVE_SELF | IN_ONLYDIR) | UInt32(IN_MASK_ADD)
         return try check { unsafe withCString(path) { unsafe inotify_add_watch(descriptor, $0, mask) } }
     }
 

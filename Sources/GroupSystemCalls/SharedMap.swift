@@ -132,6 +132,14 @@ public import Glibc
         _ = unsafe clinux_futex_wait(address(offset, 4), expected, nanoseconds)
     }
 
+    /// Sleeps while the word is `expected` and there was no `Interruption` since `seen`, for at most that time (nil: no
+    /// limit). May return early. System calls: futex_waitv(2)
+    package func wait(
+        whileWord offset: Int, is expected: UInt32, since seen: Interruption, nanoseconds: Int64?
+    ) {
+        unsafe clinux_futex_wait_interruptibly(address(offset, 4), expected, seen.count, nanoseconds ?? -1)
+    }
+
     /// System calls: futex(FUTEX_WAKE)
     package func wakeAll(at offset: Int) { _ = unsafe clinux_futex_wake_all(address(offset, 4)) }
 }

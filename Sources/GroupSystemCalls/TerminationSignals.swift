@@ -1,5 +1,4 @@
 import CGroupLinux
-import Glibc
 
 /// SIGINT, SIGTERM, SIGHUP and SIGQUIT as a value to read, so that a command can clean up before it ends.
 package struct TerminationSignals: Sendable {
@@ -12,10 +11,10 @@ package struct TerminationSignals: Sendable {
         return number == 0 ? nil : number
     }
 
-    /// Waits until a signal arrives or the time is over, and at most a tenth of a second, because a signal may arrive
-    /// just before.
-    /// System calls: poll(2)
+    /// Waits until a signal arrives or the time is over; may return early. Each signal is an `Interruption`.
+    /// System calls: futex(FUTEX_WAIT)
     package func wait(nanoseconds: Int64) {
-        if received == nil { _ = poll(nil, 0, Int32(min(100, max(1, nanoseconds / 1_000_000)))) }
+        let seen = Interruption.latest
+        if received == nil { Interruption.sleep(since: seen, atMost: max(0, nanoseconds)) }
     }
 }

@@ -72,6 +72,11 @@ public final class AppLinks: Sendable {
     /// Opens the next URL on the calling thread. Returns false if no URL came within `timeout` (nil has no limit).
     public func openNext(timeout: Duration? = nil, _ open: (String) throws -> Void) throws -> Bool {
         guard let message = try listener.next(timeout: timeout) else { return false }
+        try self.open(message, open)
+        return true
+    }
+
+    private func open(_ message: GroupMessage, _ open: (String) throws -> Void) throws {
         do {
             guard let url = message.url else { throw Self.noText }
             try open(url)
@@ -79,21 +84,23 @@ public final class AppLinks: Sendable {
             try center.noteRefusal(of: message.number, scheme: scheme, refusal.reason)
         }
         try listener.acknowledge(upTo: message.number)
-        return true
     }
 
-    /// Opens the next URL, for a command that ends by signals: returns false also after a signal. The signals are
-    /// checked every tenth of a second.
+    /// Opens the next URL, for a command that ends by signals: returns false also after a signal.
     package func openNext(
         timeout: Duration, endedBy signals: TerminationSignals, _ open: (String) throws -> Void
     ) throws -> Bool {
         let start = monotonicNanoseconds()
-        while signals.received == nil {
+        while true {
+            let seen = Interruption.latest
+            if signals.received != nil { return false }
             let left = timeout - .nanoseconds(monotonicNanoseconds() - start)
-            if try openNext(timeout: max(.zero, min(left, .milliseconds(100))), open) { return true }
+            if let message = try listener.next(timeout: max(.zero, left), since: seen) {
+                try self.open(message, open)
+                return true
+            }
             if left <= .zero { return false }
         }
-        return false
     }
 
     /// The refusal of a message that did not come from `WidgetCenter.open`.

@@ -18,6 +18,7 @@ struct CommandLoop<Source: WatchSource> {
     mutating func run(_ run: inout CommandRun) throws -> ExitStatus {
         try watch.keep(isDue: true)
         while true {
+            let seen = Interruption.latest
             if let number = watch.signals.received { return .signal(number) }
             let now = monotonicNanoseconds()
             let pause = max(batch.wait(from: now), runner.retry.wait(from: now))
@@ -25,9 +26,10 @@ struct CommandLoop<Source: WatchSource> {
                 if let status = try runCommand(&run) { return status }
                 continue
             }
-            let wait = batch.isEmpty ? watch.wait(since: runner.lastRun) : min(watch.pause, .nanoseconds(pause))
+            let due = Duration.nanoseconds(pause)
+            let wait = batch.isEmpty ? watch.wait(since: runner.lastRun) : watch.pause.map { min($0, due) } ?? due
             let lines = try watch.read(timeout: wait, run) { (source, timeout) throws(CoordinationError) in
-                try source.nextBatch(timeout: timeout)
+                try source.nextBatch(timeout: timeout, since: seen)
             }
             watch.sayDiagnostics(run)
             for line in lines {
@@ -35,7 +37,7 @@ struct CommandLoop<Source: WatchSource> {
                 if let complaint = watch.source.complaint(about: line) { run.complain(complaint) }
             }
             if batch.isEmpty && lines.isEmpty {
-                try watch.keep(isDue: true)
+                try watch.keep(isDue: false)
                 if watch.isSilent(since: runner.lastRun) { return .timedOut }
             }
         }

@@ -73,6 +73,12 @@ struct CursorFile {
         (written, writtenAt, isNew) = (cursor, now, false)
     }
 
+    /// Returns how long until a cursor is due to be written, in nanoseconds; nil if it need not be.
+    func wait(for cursor: Cursor) -> Int64? {
+        if cursor == written || cursor.isInvalid { return nil }
+        return max(0, writtenAt + Self.period - monotonicNanoseconds())
+    }
+
     /// Returns the file that has the name, once this process holds the lock of its first byte. A file that this user
     /// may not write is returned without a lock. Error: EAGAIN.
     private func hold() throws(Errno) -> FileDescriptor {

@@ -18,11 +18,13 @@ struct LineStream<Source: WatchSource> {
 
     mutating func run(_ run: inout CommandRun) throws -> ExitStatus {
         try watch.keep(isDue: true)
+        run.output.interruptWhenReaderIsGone()
         while true {
+            let seen = Interruption.latest
             if let number = watch.signals.received { return try end(.signal(number), &run) }
             let wait = flushing.hasUnwritten ? .zero : watch.wait(since: lastLine)
             let line = try watch.read(timeout: wait, run) { (source, timeout) throws(CoordinationError) in
-                try source.next(timeout: timeout)
+                try source.next(timeout: timeout, since: seen)
             }
             if let line {
                 if try write(line, &run) { return try end(.success, &run) }
@@ -36,7 +38,7 @@ struct LineStream<Source: WatchSource> {
                 {
                     return try end(.success, &run)
                 }
-                try watch.keep(isDue: true)
+                try watch.keep(isDue: false)
                 if watch.isSilent(since: lastLine) { return try end(.timedOut, &run) }
             }
             // Lines are written before diagnostics, because a reader may wait for them.

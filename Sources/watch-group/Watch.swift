@@ -14,9 +14,6 @@ struct Watch<Source: WatchSource> {
     private var diagnostics: Follower<Diagnostic>?
     let signals: TerminationSignals
 
-    /// How often an idle watch checks whether its reader or its container is gone, and writes the cursor file.
-    private var heartbeat: Duration { .milliseconds(100) }
-
     init(_ options: Source.Options, _ run: inout CommandRun) throws {
         self.options = options.common
         var origin = self.options.origin
@@ -36,10 +33,11 @@ struct Watch<Source: WatchSource> {
         if Source.isCompleteAtOnce { announcement.print(at: source.readCursor, run) }
     }
 
-    /// Reads from the source; prints the line "watching GROUP at CURSOR" once it is true.
+    /// Reads from the source, and waits once for at most `timeout` (nil: no limit); prints the line "watching GROUP at
+    /// CURSOR" once it is true.
     mutating func read<Found>(
-        timeout: Duration, _ run: borrowing CommandRun,
-        _ next: (inout Source, Duration) throws(CoordinationError) -> Found
+        timeout: Duration?, _ run: borrowing CommandRun,
+        _ next: (inout Source, Duration?) throws(CoordinationError) -> Found
     ) throws(CoordinationError) -> Found {
         let isWatched = announcement.isDue(container)
         let found = try next(&source, isWatched ? .zero : timeout)
@@ -58,14 +56,18 @@ struct Watch<Source: WatchSource> {
         try cursorFile?.note(cursor, isDue: isDue)
     }
 
-    /// Returns how long to wait for a line: until other work is due.
-    var pause: Duration { min(heartbeat, announcement.patience ?? heartbeat) }
+    /// The time until other work than lines is due; nil if there is none.
+    var pause: Duration? {
+        let cursor = cursorFile?.wait(for: source.resumeCursor).map { Duration.nanoseconds($0) }
+        return [announcement.patience, cursor].compactMap { $0 }.min()
+    }
 
-    /// Returns how long to wait for a line: until other work is due, including the end of `--timeout`, counted from
-    /// `last`.
-    func wait(since last: Int64) -> Duration {
-        guard let silence = options.silence else { return pause }
-        return max(.zero, min(pause, silence - Self.time(since: last)))
+    /// Returns how long to wait for a line: until other work is due, including the end of `--timeout` and a bookmark,
+    /// counted from `last`; nil if nothing is due.
+    func wait(since last: Int64) -> Duration? {
+        let idle = Self.time(since: last)
+        let bookmark = source.bookmarkWait(idle: idle.nanoseconds).map { Duration.nanoseconds($0) }
+        return [pause, options.silence.map { $0 - idle }, bookmark].compactMap { $0 }.min().map { max(.zero, $0) }
     }
 
     /// Returns true if nothing came for the time of `--timeout`.

@@ -1,6 +1,7 @@
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
+import GroupSystemCalls
 
 /// The source of a watch: items or keys.
 protocol WatchSource {
@@ -20,14 +21,17 @@ protocol WatchSource {
     /// Whether the watch is complete from the beginning, rather than once a leader watches.
     static var isCompleteAtOnce: Bool { get }
 
-    /// Returns the next line; nil if none came in time, or if other work is due.
-    mutating func next(timeout: Duration) throws(CoordinationError) -> Line?
-    /// Returns the lines that come next together; none if none came in time, or if other work is due.
-    mutating func nextBatch(timeout: Duration) throws(CoordinationError) -> [Line]
+    /// Returns the next line; waits for it once, at most `timeout` (nil: no limit), and returns nil also after an
+    /// interruption since `seen`, or if it was woken early.
+    mutating func next(timeout: Duration?, since seen: Interruption) throws(CoordinationError) -> Line?
+    /// Returns the lines that come next together; waits as `next` does.
+    mutating func nextBatch(timeout: Duration?, since seen: Interruption) throws(CoordinationError) -> [Line]
     /// Returns the bytes of a line that is printed now.
     mutating func text(of line: Line) -> [UInt8]
     /// Returns the bookmark if it is due now that no line is ready; `idle` is the time since the last line.
     mutating func dueBookmark(idle: Int64) -> Line?
+    /// Returns how long until the bookmark is due if no line comes, in nanoseconds; nil if none will be due.
+    func bookmarkWait(idle: Int64) -> Int64?
     /// Returns the last line of the output after a time.
     func summary(after time: Int64) -> String?
 
@@ -41,6 +45,7 @@ protocol WatchSource {
 
 extension WatchSource {
     mutating func dueBookmark(idle: Int64) -> Line? { nil }
+    func bookmarkWait(idle: Int64) -> Int64? { nil }
     func summary(after time: Int64) -> String? { nil }
 }
 

@@ -103,7 +103,6 @@ public final class GroupChannel: Sendable {
                 try store.checkRoom(for: size, in: state)
                 return true
             }
-            store.wake()
             guard let place else { return 0 }
             if durability == .durable { try store.synchronize(through: place) }
             return place.sequence
@@ -140,8 +139,6 @@ public final class GroupChannel: Sendable {
             let place = try store.append(record(.listen(listener, fromOldest: beginning == .start))) { _ in true }
             // Otherwise a message that is posted durably from now on might find no listener after a power cut.
             if let place { try store.synchronize(through: place) }
-            // Wakes the processes that wait for the listener.
-            store.wake()
             return GroupListener(listener, of: self, try MessageFeed(store, listener: listener), right)
         }
     }
@@ -197,9 +194,7 @@ public final class GroupChannel: Sendable {
         try container.opened.locating { () throws(CoordinationError) -> Bool in
             guard let store = try store(creating: false) else { return false }
             try store.checkMayWrite("remove listener")
-            let place = try store.append(record(.remove(listener))) { $0.listeners[listener] != nil }
-            store.wake()
-            return place != nil
+            return try store.append(record(.remove(listener))) { $0.listeners[listener] != nil } != nil
         }
     }
 }
@@ -292,14 +287,14 @@ extension GroupChannel {
             let deadline = Deadline(after: timeout)
             var presence = RemovalCheck()
             while true {
-                let (file, offset) = store.mark
-                if try isListening(listener) { return true }
+                let position = store.position
+                // A process that is about to listen for the first time has the lock already, but gets no message that
+                // is posted before its record.
+                let isRecorded = try store.checkedRead { $0.listeners[listener] != nil }
+                if isRecorded, try isListening(listener) { return true }
                 if deadline.isOver { return false }
                 try presence.check(container.opened, "await listener")
-                store.memberTable.awaitWake(on: store.wakeWord, atMost: deadline.remaining) {
-                    file.map.load64(offset) != 0
-                }
-                _ = try store.checkedRead { _ in }
+                try translating(store.awaitRecord(behind: position, atMost: deadline.remaining))
             }
         }
     }
@@ -316,15 +311,13 @@ extension GroupChannel {
             var presence = RemovalCheck()
             while true {
                 // Read before the state, so that a change during the read ends the wait.
-                let (file, offset) = store.mark
+                let position = store.position
                 let acknowledged = try store.checkedRead { $0.listeners[listener]?.acknowledged }
                 guard let acknowledged else { return false }
                 if acknowledged >= number { return true }
                 if deadline.isOver { return false }
                 try presence.check(container.opened, "await acknowledgement")
-                store.memberTable.awaitWake(on: store.wakeWord, atMost: deadline.remaining) {
-                    file.map.load64(offset) != 0
-                }
+                try translating(store.awaitRecord(behind: position, atMost: deadline.remaining))
             }
         }
     }

@@ -1,6 +1,6 @@
 import GroupLocking
 import GroupLog
-import GroupSystemCalls
+package import GroupSystemCalls
 
 /// A listener of a channel: see `GroupChannel.listener(named:since:)`. Each message is delivered once. A message that is
 /// not acknowledged is delivered again to the next listener of the same name, in whatever process. Several tasks or
@@ -22,6 +22,12 @@ public final class GroupListener: Sendable {
     public func next(timeout: Duration? = nil) throws(CoordinationError) -> GroupMessage? {
         var follower = Follower(feed)
         return try follower.next(timeout: timeout)
+    }
+
+    /// The form of `next(timeout:)` that waits only once: see `Follower.next(timeout:since:)`.
+    package func next(timeout: Duration?, since seen: Interruption) throws(CoordinationError) -> GroupMessage? {
+        var follower = Follower(feed)
+        return try follower.next(timeout: timeout, since: seen)
     }
 
     /// The messages from the listener's place on, without end. After a `break`, another loop goes on there. A task that
@@ -58,8 +64,6 @@ public final class GroupListener: Sendable {
             return number > listener.acknowledged
         }
         feed.pass(number)
-        // Wakes the processes that wait for the acknowledgement.
-        if place != nil { store.wake() }
         guard durability == .durable else { return }
         if let place { return try store.synchronize(through: place) }
         try store.synchronize(through: try translating(store.log.end()))

@@ -74,6 +74,7 @@ final class CompactedLog<State: LogState>: Sendable {
         sleeper = WakeWaiter(memberTable, word: wakeWord)
         var configuration = container.journal.log.configuration
         configuration.capacity = SegmentPreamble.smallest
+        configuration.wakeReaders = { [memberTable, wakeWord] in memberTable.wake(wakeWord) }
         configuration.makePreamble = { [diagnostics] segment, end, needed throws(LogFailure) in
             try Self.preamble(of: segment, before: end, needed: needed, diagnostics)
         }
@@ -100,9 +101,6 @@ final class CompactedLog<State: LogState>: Sendable {
         try checkNotForked(operation)
         if let readOnly { throw readOnly.error(log.name, operation) }
     }
-
-    /// Wakes the processes that wait for a change.
-    func wake() { memberTable.wake(wakeWord) }
 
     /// Returns when everything before a position is on the disk. System calls: fdatasync(2), once for all waiters
     func synchronize(through place: LogPosition) throws(CoordinationError) {
@@ -144,6 +142,16 @@ extension CompactedLog {
 
     /// The segment and the offset that this member has read up to. A load there shows whether there is more.
     var mark: (segment: Segment, offset: Int) { fold.withLock { ($0.segment, $0.position.offset) } }
+
+    /// Sleeps until the log has a record after a position, at most `limit` nanoseconds (nil: no limit); may return early.
+    /// A reservation there is committed or aborted when this returns. System calls: futex_waitv(2)
+    func awaitRecord(behind position: LogPosition, atMost limit: Int64?) throws(LogFailure) {
+        memberTable.awaitWake(on: wakeWord, atMost: limit) { log.hasMore(behind: position) }
+        _ = try log.step(behind: position)
+    }
+
+    /// The position that this member has read up to.
+    var position: LogPosition { fold.withLock { $0.position } }
 
     /// After so many records, a writer may be appending faster than this member reads.
     private static var lag: Int { 16_384 }

@@ -7,7 +7,7 @@ final class ContainerDirectories: Sendable {
     /// The path as the user named it, for messages.
     let path: [UInt8]
     /// The path that the kernel reported when the container was opened.
-    private let openedAt: [UInt8]?
+    let openedAt: [UInt8]?
     /// The path as the user named it if that is absolute, or else the one that the kernel reported.
     var absolutePath: AbsolutePath {
         // Without an answer of the kernel, the path is right as long as the working directory stays.

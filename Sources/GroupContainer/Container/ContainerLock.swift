@@ -11,6 +11,9 @@ package enum ContainerLock {
     /// Held by the process that has used up the reserve: see `OpenContainer.keepReserve`.
     static let removing: Int64 = 3
 
+    /// Held by the candidate that probes the leader while nothing happens: see `Deputy`.
+    static let deputy: Int64 = 4
+
     /// The queue of candidates for the term after this one; the leader of this term holds it.
     static func election(term: UInt64) -> Int64 { 4_096 + Int64(term % 1_024) }
     /// Held by the leader of a term and by no other process: the leader is alive as long as the byte is held.

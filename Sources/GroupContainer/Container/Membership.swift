@@ -143,6 +143,7 @@ enum Membership {
         }
         configuration.isAbandoned = { [weak memberTable] in memberTable?.isAbandoned($0) ?? false }
         configuration.report = { diagnostics.report($0) }
+        configuration.wakeReaders = { memberTable.wake(MemberTable.journalWord) }
         let log = try SegmentedLog.open("journal", in: directory.ownDirectory("journal"), configuration)
         if isAlone {
             if repairing { _ = try translating(log.repair(isAlone: true)) }

@@ -91,12 +91,24 @@ package final class OpenContainer: Sendable {
         try translating(journal.log.checkLastExists(operation))
         guard let place = directory.movedTo else { return }
         // The container was moved with a directory around it, by a member of a container around that: it is being
-        // deleted there.
-        if ContainerDirectories.isStaging(place) { throw removed(operation) }
+        // deleted there, or moved back at once, because that member finds that it is open.
+        if ContainerDirectories.isStaging(place) {
+            if comesBack() { return }
+            throw removed(operation)
+        }
         throw CoordinationError(
             .notFound, operation: operation, item: printable(directory.path),
             reason: "the container was moved to '\(printable(place))'",
             remedy: .init(.openElsewhere, "open the container there"))
+    }
+
+    /// Waits, at most 100 ms, until the container is at its path again. Returns false if it is not.
+    private func comesBack() -> Bool {
+        for _ in 0..<100 {
+            pause(nanoseconds: 1_000_000)
+            if directory.movedTo == nil { return true }
+        }
+        return false
     }
 
     func removed(_ operation: String) -> CoordinationError {
@@ -112,17 +124,17 @@ package final class OpenContainer: Sendable {
     }
 }
 
-/// Checks whether the container is still there, for a reader that waits for changes. The check is made at most every
-/// 100 ms: it takes six system calls, and a reader that has just received a change wants the next one soon.
+/// Checks whether the container is still there, for a reader before it sleeps until there are changes. The check takes
+/// six system calls, and a reader that has just received a change wants the next one soon; so it is made at most every
+/// 100 ms, and whenever the leader has noticed that the container may be gone, which wakes all readers.
 struct RemovalCheck: Sendable {
     private static let interval: Int64 = 100_000_000
-    private var last: Int64?
+    private var last: (time: Int64, removals: UInt32)?
 
-    /// Checks, unless the last check was less than 100 ms ago. Error: `notFound`, once the container was removed or
-    /// moved, at the latest 100 ms after that.
+    /// Checks, if that is due. Error: `notFound`, once the container was removed or moved.
     mutating func check(_ member: OpenContainer, _ operation: String) throws(CoordinationError) {
-        let now = monotonicNanoseconds()
-        if let last, now - last < Self.interval { return }
+        let now = (monotonicNanoseconds(), member.memberTable.map.load32(MemberTableLayout.removals))
+        if let last, now.0 - last.time < Self.interval, last.removals == now.1 { return }
         last = now
         try member.checkIsThere(operation)
     }

@@ -23,8 +23,6 @@ public final class Access {
     let purpose: String
     /// The end of the last record that must be on the disk before the request returns.
     var durableThrough: LogPosition?
-    /// Whether there are new records, of coordinated or of external changes.
-    var hasChanged = false
     private(set) var snapshots: [PrivateCopy] = []
     /// Removed trees in staging, to be deleted after the lock was released.
     private var leftovers: [[UInt8]] = []
@@ -157,7 +155,7 @@ public final class Access {
             transaction.transaction.discard()
             throw error
         }
-        (isOver, hasChanged) = (true, true)
+        isOver = true
         let outcome = try container.locating { () throws(CoordinationError) in
             try transaction.transaction.commit { granted?.handOver() }
         }
@@ -177,7 +175,6 @@ public final class Access {
     func change(
         _ make: (StagedChange) throws(CoordinationError) -> LogPosition
     ) throws(CoordinationError) -> Generation {
-        hasChanged = true
         let position = try make(
             StagedChange(
                 by: container, purpose: purpose, durability, preconditions: preconditions,

@@ -156,7 +156,6 @@ public struct Coordinator: Sendable {
         defer { access.sweep() }
         access.end()
         lock.end()
-        if access.hasChanged { container.memberTable.wake(MemberTable.journalWord) }
         if let position = access.durableThrough {
             try container.locating { () throws(CoordinationError) in
                 try translating(container.journal.log.synchronize(through: position))

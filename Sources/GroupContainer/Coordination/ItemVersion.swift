@@ -141,7 +141,7 @@ extension Access {
             reconcileOnce.note(directory, .comparison)
         }
         reconcileOnce.note(location, hint)
-        if try reconcileOnce.work(for: operation, until: deadline) { hasChanged = true }
+        try reconcileOnce.work(for: operation, until: deadline)
     }
 
     private func looksLike(_ state: ItemState, _ status: FileStatus?) -> Bool {

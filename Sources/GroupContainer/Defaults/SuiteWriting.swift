@@ -44,7 +44,6 @@ extension CompactedLog<SuiteState> {
             attempt.noteLoss(by: memberTable.slot ?? 0, in: mark.segment)
         } else {
             attempt.end()
-            wake()
         }
         return place
     }

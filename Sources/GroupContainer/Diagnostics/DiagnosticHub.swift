@@ -105,6 +105,8 @@ final class DiagnosticQueue: FeedWaiter {
         }
         waiter?.resume()
         signal.set()
+        // A command reads events between others.
+        Interruption.raise()
     }
 
     func take() -> Diagnostic? {
@@ -120,7 +122,9 @@ final class DiagnosticQueue: FeedWaiter {
 
     var hasMore: Bool { state.withLock { !$0.events.isEmpty } }
 
-    func wait(atMost limit: Int64?, unless hasMore: () -> Bool) { signal.wait(nanoseconds: limit) }
+    func wait(atMost limit: Int64?, since seen: Interruption, unless hasMore: () -> Bool) {
+        signal.wait(nanoseconds: limit)
+    }
 
     /// Returns when there may be an event, or when the task is cancelled.
     func wait(until moment: Int64?, unless hasMore: @escaping @Sendable () -> Bool) async {

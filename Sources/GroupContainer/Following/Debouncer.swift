@@ -1,4 +1,4 @@
-import GroupSystemCalls
+package import GroupSystemCalls
 
 /// Holds changes back until their paths are quiet, and merges the changes of a path meanwhile: one change per path,
 /// once there was no further one for `quiet`, at the latest `atMost` after the first that is held back. A reader that
@@ -274,6 +274,12 @@ extension Follower<Change> {
     /// settled follower returns the items of a snapshot some thousand at a time.
     public mutating func nextBatch(timeout: Duration? = nil) throws(CoordinationError) -> [Change] {
         try batch(timeout: timeout)
+    }
+
+    /// The form of `nextBatch(timeout:)` that waits only once: see `next(timeout:since:)`.
+    package mutating func nextBatch(timeout: Duration?, since seen: Interruption) throws(CoordinationError) -> [Change]
+    {
+        try batch(timeout: timeout, since: seen)
     }
 }
 

@@ -1,4 +1,5 @@
 import GroupLocking
+import GroupSystemCalls
 
 /// The next elements of a stream, for one reader. A feed never waits: it returns what is there, and its reader waits,
 /// on the feed's waiter, in a thread (`Follower`) or in a task (`FollowerSequence`).
@@ -9,8 +10,8 @@ protocol Feed<Element>: Sendable {
     mutating func next() throws(Element.Failure) -> Element?
 
     /// Returns the next element; waits for it, on the calling thread, at most `timeout` (nil: forever) and then returns
-    /// nil.
-    mutating func next(timeout: Duration?) throws(Element.Failure) -> Element?
+    /// nil. With `seen`, waits only once: returns nil also after an interruption since `seen`, or if it was woken early.
+    mutating func next(timeout: Duration?, since seen: Interruption?) throws(Element.Failure) -> Element?
 
     /// Whether `next` may return an element.
     var hasMore: Bool { get }
@@ -72,8 +73,9 @@ extension Feed where Element.Place == Void {
 
 /// What wakes a feed's reader: a wake word of the member table, or an event of this process.
 protocol FeedWaiter: Sendable {
-    /// Blocks for at most some nanoseconds (nil: no limit), unless there is more. May return early.
-    func wait(atMost limit: Int64?, unless hasMore: () -> Bool)
+    /// Blocks for at most some nanoseconds (nil: no limit), unless there is more, or there was an interruption since
+    /// `seen`. May return early.
+    func wait(atMost limit: Int64?, since seen: Interruption, unless hasMore: () -> Bool)
 
     /// Suspends until a moment of the monotonic clock (nil: no limit), unless there is more. May return early, and
     /// returns when the task is cancelled.
@@ -87,8 +89,8 @@ struct LogWaiter: FeedWaiter {
     /// The thread that sleeps for all tasks.
     let sleeper: WakeWaiter
 
-    func wait(atMost limit: Int64?, unless hasMore: () -> Bool) {
-        memberTable.awaitWake(on: word, atMost: limit, unless: hasMore)
+    func wait(atMost limit: Int64?, since seen: Interruption, unless hasMore: () -> Bool) {
+        memberTable.awaitWake(on: word, atMost: limit, since: seen, unless: hasMore)
     }
 
     func wait(until moment: Int64?, unless hasMore: @escaping @Sendable () -> Bool) async {

@@ -1,4 +1,4 @@
-import GroupSystemCalls
+package import GroupSystemCalls
 
 /// An element of a stream that a `Follower` or a `FollowerSequence` reads: `Change`, `DefaultsChange`, `GroupMessage`,
 /// `Diagnostic`.
@@ -19,16 +19,23 @@ public struct Follower<Element: StreamElement>: Sendable {
 
     /// Returns the next element; waits for it at most `timeout` (nil: forever) and then returns nil. A writer in any
     /// process wakes the follower within microseconds. In a read-only container no process wakes it, and it reads every
-    /// 100 ms. Errors: `damaged`, and `notFound` when the container was removed.
+    /// 100 ms. While nothing happens, it makes no system call. Errors: `damaged`, and `notFound` when the container was
+    /// removed or moved, as soon as the leader has noticed that; where no process is leader, with the next change.
     ///
-    /// System calls: futex(FUTEX_WAIT), only where there is nothing to read; read-only: nanosleep, openat2, mmap.
+    /// System calls: futex_waitv(2), only where there is nothing to read; read-only: nanosleep, openat2, mmap.
     public mutating func next(timeout: Duration? = nil) throws(Element.Failure) -> Element? {
-        try feed.next(timeout: timeout)
+        try feed.next(timeout: timeout, since: nil)
+    }
+
+    /// Returns the next element; waits for it only once, at most `timeout` (nil: forever). Returns nil also after an
+    /// interruption since `seen`, or if it was woken early: for a command that has other reasons to go on, or to end.
+    package mutating func next(timeout: Duration?, since seen: Interruption) throws(Element.Failure) -> Element? {
+        try feed.next(timeout: timeout, since: seen)
     }
 
     /// Returns the elements that belong together and come next.
-    mutating func batch(timeout: Duration?) throws(Element.Failure) -> [Element] {
-        guard let first = try next(timeout: timeout) else { return [] }
+    mutating func batch(timeout: Duration?, since seen: Interruption? = nil) throws(Element.Failure) -> [Element] {
+        guard let first = try feed.next(timeout: timeout, since: seen) else { return [] }
         var batch = [first]
         while feed.isAmongOthers, let element = try feed.next() { batch.append(element) }
         return batch
@@ -117,16 +124,18 @@ public struct FollowerSequence<Element: StreamElement>: AsyncSequence, Sendable 
 extension Feed {
     /// The loop of `Follower.next`. As a requirement of `Feed` it is specialized for each feed; a loop in `Follower`,
     /// which knows the element's type only when it runs, costs a burst 6 % more.
-    mutating func next(timeout: Duration?) throws(Element.Failure) -> Element? {
+    mutating func next(timeout: Duration?, since seen: Interruption?) throws(Element.Failure) -> Element? {
         let deadline = Deadline(after: timeout)
         while true {
+            let latest = Interruption.latest
             if let element = try next() { return element }
             if deadline.isOver { return nil }
             let due = due.map { $0 - monotonicNanoseconds() } ?? .max
             if due <= 0 { continue }
             try check()
             let limit = min(deadline.remaining ?? .max, due)
-            waiter.wait(atMost: limit == .max ? nil : limit) { hasMore }
+            waiter.wait(atMost: limit == .max ? nil : limit, since: seen ?? latest) { hasMore }
+            if seen != nil { return try next() }
         }
     }
 }

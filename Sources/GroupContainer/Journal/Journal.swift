@@ -24,9 +24,14 @@ package final class Journal: Sendable {
         try translating(log.append(record.encoded(), isControl: record.kind.isControl))
     }
 
-    /// Appends a record only if nothing stands after `expected`; returns nil otherwise.
-    func append(_ record: ChangeRecord, exactlyAt expected: LogPosition) throws(CoordinationError) -> LogPosition? {
-        try translating(log.append(record.encoded(), isControl: record.kind.isControl, exactlyAt: expected))
+    /// Appends a record only if nothing stands after `expected`; returns nil otherwise. `wakesReaders` is as in
+    /// `SegmentedLog.append`.
+    func append(
+        _ record: ChangeRecord, exactlyAt expected: LogPosition, wakesReaders: Bool = true
+    ) throws(CoordinationError) -> LogPosition? {
+        try translating(
+            log.append(
+                record.encoded(), isControl: record.kind.isControl, exactlyAt: expected, wakesReaders: wakesReaders))
     }
 
     struct Entry: Sendable {

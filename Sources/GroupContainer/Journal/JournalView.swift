@@ -122,8 +122,12 @@ struct JournalView: Sendable {
 
     /// Appends a record only if every record was read. Returns false if there are others; then the caller must read on
     /// and decide again.
-    mutating func append(_ record: ChangeRecord, to journal: Journal) throws(CoordinationError) -> Bool {
-        guard let place = try journal.append(record, exactlyAt: position) else { return false }
+    mutating func append(
+        _ record: ChangeRecord, to journal: Journal, wakesReaders: Bool = true
+    ) throws(CoordinationError) -> Bool {
+        guard let place = try journal.append(record, exactlyAt: position, wakesReaders: wakesReaders) else {
+            return false
+        }
         position = place
         take(record)
         return true

@@ -25,7 +25,10 @@ final class LiveFileSystem {
     /// The beginning of the round, by the wall clock, because it is compared with dates of files.
     private var roundBegan = wallNanoseconds()
 
-    /// Whether records were appended; then followers have to be woken.
+    /// Whether followers are woken once for several records, by the caller of `takeAppended`. If the leader is killed
+    /// before it wakes them, the next leader does, when it begins.
+    var wakesReadersLater = false
+    /// Whether records were appended for which followers have to be woken.
     private var hasAppended = false
     /// The slot of the member whose in-flight operation was last found by `isBusy`.
     private(set) var busySlot: Int?
@@ -114,7 +117,7 @@ extension LiveFileSystem: WatchedFileSystem {
     }
 
     func append(_ record: ChangeRecord) throws(CoordinationError) -> Bool {
-        let isAppended = try tree.append(record, to: container.journal)
+        let isAppended = try tree.append(record, to: container.journal, wakesReaders: !wakesReadersLater)
         if isAppended { hasAppended = true }
         return isAppended
     }

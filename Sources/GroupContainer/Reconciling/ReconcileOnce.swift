@@ -21,14 +21,11 @@ final class ReconcileOnce {
     func note(_ location: ItemLocation, _ why: Hint) { treeWatcher.reconciler.worklist.add(location, why) }
 
     /// Compares the noted locations and nothing else. Where another process has an in-flight operation on one of them,
-    /// waits until that has its record. Returns true if a record was written. Error: `lockTimedOut`, which names the
-    /// process of the in-flight operation
-    func work(for operation: String, until deadline: Deadline) throws(CoordinationError) -> Bool {
+    /// waits until that has its record. Error: `lockTimedOut`, which names the process of the in-flight operation
+    func work(for operation: String, until deadline: Deadline) throws(CoordinationError) {
         while true {
             try treeWatcher.reconciler.work()
-            guard let left = treeWatcher.reconciler.postponed.keys.first else {
-                return treeWatcher.reconciler.view.takeAppended()
-            }
+            guard let left = treeWatcher.reconciler.postponed.keys.first else { return }
             if deadline.isOver { throw isBusy(left, operation) }
             pause(nanoseconds: 200_000)
             treeWatcher.reconciler.view.beginRound()
@@ -43,13 +40,12 @@ final class ReconcileOnce {
             reason: "\(process) has had a change in progress for too long", remedy: .tryAgain)
     }
 
-    /// Compares the whole tree with the journal. Returns true if a record was written. Linear in the number of items.
-    func compareEverything() throws(CoordinationError) -> Bool {
+    /// Compares the whole tree with the journal. Linear in the number of items.
+    func compareEverything() throws(CoordinationError) {
         treeWatcher.compareEverything()
         repeat {
             treeWatcher.reconciler.view.beginRound()
             try treeWatcher.work()
         } while !treeWatcher.isSettled
-        return treeWatcher.reconciler.view.takeAppended()
     }
 }

@@ -1,3 +1,4 @@
+import GroupLocking
 import Dispatch
 import GroupSystemCalls
 
@@ -44,7 +45,9 @@ final class EventLoop: Sendable {
 
     private func run(_ poller: Poller) {
         let queue = try? InotifyQueue()
-        if let queue { try? poller.add(queue.descriptor) }
+        if let queue { try? poller.add(queue.descriptor, for: .input) }
+        let mounts = MountTable()
+        if let mounts { try? poller.add(mounts.file.number, for: .urgent) }
         var leaders: [(election: LeaderElection, leader: Leader)] = []
         var backlog = Backlog()
         while true {
@@ -69,15 +72,22 @@ final class EventLoop: Sendable {
             }
             if isDone { return }
             let patience = backlog.isEmpty ? leaders.compactMap(\.leader.timeUntilNextWork).min() : 0
-            let isReadable = (try? poller.wait(nanoseconds: patience)) ?? false
+            let ready = (try? poller.ready(nanoseconds: patience)) ?? []
             for entry in leaders { entry.leader.readProbe() }
+            if let mounts, ready.contains(where: { $0.descriptor == mounts.file.number }) {
+                for entry in leaders { entry.leader.noteMayBeGone() }
+            }
+            let isReadable = ready.contains { $0.descriptor == queue?.descriptor }
             if (isReadable || backlog.mayHaveMore) && backlog.hasRoom {
                 backlog.add(try? queue?.drain(atMost: Backlog.limit))
             }
             let slice = backlog.next()
             leaders.removeAll { entry in
                 if serve(entry.leader, slice, more: !backlog.isEmpty) { return false }
-                entry.election.resign(tryingAgain: true)
+                let isGone = entry.leader.container.isGone
+                // Readers that sleep look whether the container is still there.
+                entry.leader.container.memberTable.noteRemoval()
+                entry.election.resign(tryingAgain: !isGone)
                 return true
             }
         }
@@ -116,6 +126,18 @@ final class EventLoop: Sendable {
     private func report(_ error: CoordinationError, of container: OpenContainer) {
         container.diagnostics.report(
             .leadershipFailed, item: error.item, "watching ended, and is tried again: \(error)")
+    }
+}
+
+/// The kernel's table of mounts, which is ready as `urgent` after each mount and unmount: one may hide a container.
+private final class MountTable {
+    let file: FileDescriptor
+
+    init?() {
+        guard let file = try? FileDescriptor.open(path: Array("/proc/self/mountinfo".utf8), [.reading]) else {
+            return nil
+        }
+        self.file = file
     }
 }
 

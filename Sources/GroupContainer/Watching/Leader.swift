@@ -14,6 +14,8 @@ final class Leader {
     private let queue: InotifyQueue?
     /// The watch of `.group`: members touch the member table in it to find out whether the leader is there.
     private var probeWatch: Int32?
+    /// The watch of the journal's directory, which reports that a file was removed there.
+    private var journalWatch: Int32?
     /// The time until the next comparison of what another process holds, in nanoseconds: longer each time, short again
     /// with each event.
     private var backoff = Leader.shortest
@@ -26,7 +28,10 @@ final class Leader {
     private var nextComparison = Int64.max
     private var comparisonBegan: Int64?
     private var isReady = false
-    private var isMoved = false
+    /// Whether the container may have been removed or moved: it is looked for at the end of the round.
+    private var mayBeGone = false
+    /// The watches of the directories around the container, which report that one of them was moved.
+    private var ancestors = Set<Int32>()
     /// Files whose content was not read: their content is read when there is nothing else to do.
     private var unhashed: [ItemLocation] = []
     private var rest: Int64 = 0
@@ -38,13 +43,14 @@ final class Leader {
         let nothing = JournalView(beginningAt: try translating(container.journal.log.start()))
         view = LiveFileSystem(container, nothing, term: term, under: nil)
         view.queue = queue
+        view.wakesReadersLater = true
         if queue == nil { view.watchGaps.note(nil, .noInstanceLeft) }
         treeWatcher = TreeWatcher(view)
     }
 
     deinit {
         for watch in treeWatcher.watches.numbers { queue?.unwatch(watch) }
-        if let probeWatch { queue?.unwatch(probeWatch) }
+        for watch in [probeWatch, journalWatch].compactMap({ $0 }) { queue?.unwatch(watch) }
     }
 
     /// Begins the term. Writes the record that begins it: a leader of an earlier term reads that record and stops. Then
@@ -55,12 +61,31 @@ final class Leader {
             time: wallNanoseconds(), term: term)
         _ = try container.journal.append(record)
         container.memberTable.set(MemberTableLayout.degraded, to: 0, of: term)
-        if let queue { probeWatch = try? queue.watchAttributes(container.directory.group) }
+        if let queue {
+            probeWatch = try? queue.watchAttributesAndRemovals(container.directory.group)
+            journalWatch = try? queue.watchAttributesAndRemovals(container.directory.journalDirectory())
+        }
+        watchAncestors()
         watchEverything()
         container.memberTable.raise(MemberTableLayout.watchTerm, to: term)
         wakeAll()
         try view.load()
         compareEverything()
+    }
+
+    /// Watches the directories around the container, as far as this user may. The kernel reports nothing about a
+    /// directory when one around it is moved. These watches stay as long as the queue, because another container of
+    /// this process may have the same ones.
+    private func watchAncestors() {
+        var path = (container.directory.openedAt ?? [])[...]
+        while let slash = path.lastIndex(of: UInt8(ascii: "/")) {
+            path = path[..<slash]
+            if let watch = try? queue?.watchMoves(ofDirectory: path.isEmpty ? [UInt8(ascii: "/")] : Array(path)) {
+                ancestors.insert(watch)
+            }
+        }
+        // What was moved before its watch caused no event.
+        mayBeGone = true
     }
 
     private func watchEverything() {
@@ -79,7 +104,17 @@ final class Leader {
         comparisonBegan = monotonicNanoseconds()
     }
 
-    func owns(_ watch: Int32) -> Bool { watch == probeWatch || treeWatcher.watches.isWatched(watch) }
+    func owns(_ watch: Int32) -> Bool {
+        isOwn(watch) || treeWatcher.watches.isWatched(watch)
+    }
+
+    /// Returns whether a watch is none of a directory of items.
+    private func isOwn(_ watch: Int32) -> Bool {
+        watch == probeWatch || watch == journalWatch || ancestors.contains(watch)
+    }
+
+    /// Notes that the container may have been removed or moved.
+    func noteMayBeGone() { mayBeGone = true }
 
     /// The time until the leader has work without an event, in nanoseconds; nil if it has none.
     var timeUntilNextWork: Int64? {
@@ -99,7 +134,15 @@ final class Leader {
     var isSuperseded: Bool { view.isSuperseded || container.memberTable.map.load64(MemberTableLayout.term) > term }
 
     private func isRootMoved(_ event: InotifyEvent) -> Bool {
-        event.kinds.contains(.watchedMoved) && treeWatcher.watches.location(of: event.watch) == .some(nil)
+        event.kinds.contains(.watchedMoved)
+            && (treeWatcher.watches.location(of: event.watch) == .some(nil) || ancestors.contains(event.watch))
+    }
+
+    /// Returns whether `.group` was removed from the container's directory or renamed there, or a file in it removed.
+    private func isGroupRemoved(_ event: InotifyEvent) -> Bool {
+        if event.watch == probeWatch || event.watch == journalWatch { return event.kinds.contains(.removed) }
+        return !event.kinds.isDisjoint(with: [.removed, .movedFrom]) && event.name == ContainerMark.standing
+            && treeWatcher.watches.location(of: event.watch) == .some(nil)
     }
 
     /// Reads the number of the last probe. To be called before events are read: what happened before that probe is
@@ -111,8 +154,11 @@ final class Leader {
     func serve(_ events: some Sequence<InotifyEvent>, more: Bool) throws(CoordinationError) {
         view.beginRound()
         let here = events.prefix { !isRootMoved($0) }
-        if events.contains(where: isRootMoved) { isMoved = true }
-        let directoryEvents = here.compactMap { $0.watch == probeWatch ? nil : DirectoryEvent($0) }
+        let wasMoved = events.contains(where: isRootMoved)
+        if wasMoved || events.contains(where: isGroupRemoved) { mayBeGone = true }
+        let directoryEvents = here.compactMap {
+            isOwn($0.watch) ? nil : DirectoryEvent($0)
+        }
         try treeWatcher.take(directoryEvents, more: more)
         backoff = directoryEvents.isEmpty ? min(backoff * 2, Self.longest) : Self.shortest
         if monotonicNanoseconds() >= nextComparison { compareEverything() }
@@ -127,11 +173,11 @@ final class Leader {
         if directoryEvents.isEmpty && isReady && !more { _ = try? container.keepCheckpoint(view.tree) }
         // The container's directory was moved: changes from now on happen elsewhere, and followers must not receive
         // them.
-        if isMoved {
+        if mayBeGone {
             try container.checkIsThere("watch")
-            // The directory came back.
-            isMoved = false
-            compareEverything()
+            mayBeGone = false
+            // The directory may have been elsewhere, and come back.
+            if wasMoved { compareEverything() }
         }
         let isSettled = isReady && !more && treeWatcher.isSettled
         // The changes may be recorded by the next leader, which may not have come that far: no probe gets a reply.

@@ -18,6 +18,8 @@ final class LeaderElection: Sendable {
         case over
     }
     private let phase = Guarded(Phase.idle)
+    /// The wait to become deputy, for as long as this member waits to become leader.
+    private let deputy = Guarded<Deputy?>(nil)
     private let probe = Guarded(LeaderProbe())
 
     private init(_ container: OpenContainer) { self.container = container }
@@ -78,6 +80,9 @@ final class LeaderElection: Sendable {
             return true
         }
         guard isIdle else { return container.lockFile.giveBack(handle) }
+        if (try? handle.descriptor.tryLock(.exclusive, Self.candidateByte(present))) == true {
+            return accept(handle, after: present)
+        }
         let step = LockWaiter.Step(.exclusive, Self.candidateByte(present))
         let waiter = try? LockWaiter([step], on: handle.descriptor.number) { outcome in
             if outcome == .granted { self.accept(handle, after: present) } else { self.giveUp(handle) }
@@ -88,7 +93,32 @@ final class LeaderElection: Sendable {
             if case .over = phase { return true }
             return false
         }
-        if isOver { waiter.cancel() }
+        if isOver { return waiter.cancel() }
+        supervise(present)
+    }
+
+    /// Probes the leader of a term that is not this member's, and again as deputy, until the term is over.
+    private func supervise(_ present: UInt64) {
+        let deputy = Deputy(container) { [weak self] in self?.takeOver(from: present) }
+        let last = self.deputy.withLock { last in
+            defer { last = deputy }
+            return last
+        }
+        last?.end()
+        // The lock may have been granted, or the candidacy ended, meanwhile.
+        let isWaiting = phase.withLock { phase in
+            if case .waiting = phase { return true }
+            return false
+        }
+        if isWaiting { deputy.begin() } else { endSupervision() }
+    }
+
+    private func endSupervision() {
+        let deputy = deputy.withLock { deputy in
+            defer { deputy = nil }
+            return deputy
+        }
+        deputy?.end()
     }
 
     /// Applies again later: there were too many descriptors or threads, or the leadership could not be kept.
@@ -124,6 +154,7 @@ final class LeaderElection: Sendable {
             phase = isFirst ? .elected(handle, term: next) : .idle
             return isFirst ? .elected : .late
         }
+        endSupervision()
         switch outcome {
         case .elected:
             container.memberTable.noteLeader()
@@ -185,6 +216,7 @@ final class LeaderElection: Sendable {
         case .over: container.lockFile.giveBack(handle)
         case .elected(let waiter):
             waiter?.cancel()
+            endSupervision()
             container.memberTable.noteLeader()
             container.diagnostics.report(
                 .leadershipTaken,
@@ -220,6 +252,7 @@ final class LeaderElection: Sendable {
                 return .nothing
             }
         }
+        endSupervision()
         switch action {
         case .nothing: break
         case .cancel(let waiter): waiter.cancel()

@@ -96,9 +96,7 @@ extension Container {
     public func noteUncoordinatedChanges() throws(CoordinationError) {
         try opened.locating { () throws(CoordinationError) in
             if isReadOnly || opened.settleByLeader() { return }
-            if try ReconcileOnce(opened, under: nil).compareEverything() {
-                opened.memberTable.wake(MemberTable.journalWord)
-            }
+            try ReconcileOnce(opened, under: nil).compareEverything()
             opened.tendJournal()
         }
     }

@@ -125,7 +125,6 @@ extension OpenContainer {
         // The dead member may have had the reserve. Its blocks are free now, and may not stay free for long.
         keepReserve()
         memberTable.clear(slot: slot)
-        memberTable.wake(MemberTable.journalWord)
     }
 
     private func finish(_ change: MemberTable.InFlightOperation, nonce: UInt64) throws(CoordinationError) {

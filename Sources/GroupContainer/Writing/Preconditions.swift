@@ -56,7 +56,7 @@ struct Preconditions {
             reconcileOnce.note(location, .comparison)
         }
         // An item that does not exist cannot be recorded; the change itself fails then.
-        _ = try reconcileOnce.work(for: operation, until: deadline)
+        try reconcileOnce.work(for: operation, until: deadline)
     }
 
     private func isMet(_ precondition: Precondition) throws(CoordinationError) -> Bool {

@@ -33,6 +33,9 @@ package struct ListFile: Sendable {
 
     package var path: String? { directory.map { "\($0)/\(name)" } }
 
+    /// The path to watch for changes of the list; empty if there is none.
+    var watchedPaths: [[UInt8]] { path.map { [Array($0.utf8)] } ?? [] }
+
     var identity: FileIdentity? { path.flatMap { FileIdentity(path: Array($0.utf8)) } }
 
     /// Reads the list. A missing file means that the user has not chosen.

@@ -53,6 +53,7 @@ final class ContainerWatch: Sendable {
             number += 1
             return number
         }
+        Interruption.raise()
         let concerns = interests.mapValues { Concerns($0) }
         let items = concerns.compactMapValues(\.itemConcern)
         if !items.isEmpty { try followItems(items, concerns, number) }
@@ -79,8 +80,8 @@ final class ContainerWatch: Sendable {
         }
         var follower = try container.follow(
             since: .now, matching: isEverything ? .everything : ChangeFilter(including: patterns))
-        start("items", number) { (wait) throws(CoordinationError) in
-            guard let change = try follower.next(timeout: wait) else { return nil }
+        start("items", number) { (wait, seen) throws(CoordinationError) in
+            guard let change = try follower.next(timeout: wait, since: seen) else { return nil }
             if change.kind.isMarker { return Set(items.keys) }
             return Set(items.filter { _, concern in concern.includes(change) }.keys)
         }
@@ -90,8 +91,8 @@ final class ContainerWatch: Sendable {
         of suite: String, _ keys: [String: Concerns.Keys], _ number: Int
     ) throws(CoordinationError) {
         var follower = try GroupDefaults(container, suite: suite).follow()
-        start(suite, number) { (wait) throws(CoordinationError) in
-            guard let change = try follower.next(timeout: wait) else { return nil }
+        start(suite, number) { (wait, seen) throws(CoordinationError) in
+            guard let change = try follower.next(timeout: wait, since: seen) else { return nil }
             if change.kind != .set && change.kind != .removed { return Set(keys.keys) }
             return Set(keys.filter { $0.value.contains(change.key) }.keys)
         }
@@ -100,27 +101,30 @@ final class ContainerWatch: Sendable {
     /// Follows the requests of apps, and whether an app is in front.
     func followRequests(_ center: WidgetCenter) throws(CoordinationError) {
         var follower = try center.follow()
-        start("requests", nil) { (wait) throws(CoordinationError) in
-            guard try follower.next(timeout: wait) != nil else { return nil }
+        start("requests", nil) { (wait, seen) throws(CoordinationError) in
+            guard try follower.next(timeout: wait, since: seen) != nil else { return nil }
             self.found.withLock { $0.hasRequests = true }
             return []
         }
     }
 
-    /// Starts a thread that follows. `next` returns the kinds that the next change concerns; nil if none came in time.
+    /// Starts a thread that follows. `next` returns the kinds that the next change concerns; it waits once, as
+    /// `Follower.next(timeout:since:)` does, and returns nil if none came.
     private func start(
         _ name: String, _ number: Int?,
-        _ next: sending @escaping (Duration) throws(CoordinationError) -> Set<String>?
+        _ next: sending @escaping (Duration?, Interruption) throws(CoordinationError) -> Set<String>?
     ) {
         let box = Follower(next)
         DispatchQueue(label: "widget-host.\(name)").async { self.run(box, number) }
     }
 
     private func run(_ follower: Follower, _ number: Int?) {
-        while number == nil || generation.withLock({ $0 }) == number {
+        while true {
+            let seen = Interruption.latest
+            if let number, generation.withLock({ $0 }) != number { return }
             do throws(CoordinationError) {
-                guard var kinds = try follower.next(.seconds(1)) else { continue }
-                while let more = try follower.next(.zero) { kinds.formUnion(more) }
+                guard var kinds = try follower.next(nil, seen) else { continue }
+                while let more = try follower.next(.zero, seen) { kinds.formUnion(more) }
                 note { $0.changed.formUnion(kinds) }
                 pause(nanoseconds: Self.rest)
             } catch {
@@ -139,8 +143,8 @@ final class ContainerWatch: Sendable {
 
 /// A follower, used by one thread only.
 private final class Follower: @unchecked Sendable {
-    let next: (Duration) throws(CoordinationError) -> Set<String>?
-    init(_ next: @escaping (Duration) throws(CoordinationError) -> Set<String>?) { self.next = next }
+    let next: (Duration?, Interruption) throws(CoordinationError) -> Set<String>?
+    init(_ next: @escaping (Duration?, Interruption) throws(CoordinationError) -> Set<String>?) { self.next = next }
 }
 
 extension Concerns.Keys {

@@ -72,6 +72,9 @@ package struct HostState: Sendable {
         return alarm == .max ? nil : max(0, alarm - now.monotonic)
     }
 
+    /// Whether a widget is being updated.
+    var isUpdating: Bool { widgets.values.contains { $0.process?.update != nil } }
+
     /// Whether each visible widget has answered or failed, and no update is in progress.
     package var isQuiet: Bool {
         widgets.values.allSatisfy { widget in

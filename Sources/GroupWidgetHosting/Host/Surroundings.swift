@@ -1,16 +1,32 @@
-/// The state of the files around a host at its last check, to notice changes. A check every two seconds is enough for
-/// installations.
+import GroupSystemCalls
+
+/// The state of the files around a host at its last check, to notice changes. A check follows each change of the files,
+/// or, where they cannot be watched, the last check after two seconds.
 struct Surroundings {
-    private static let period: Int64 = 2_000_000_000
-    private var next: Int64 = .min
+    /// The time between two checks: an installation changes several files.
+    private static let pause: Int64 = 200_000_000
+    static let period: Int64 = 2_000_000_000
+    /// Nil where the user has no inotify instance left.
+    let watch = try? PathWatch()
+    private var next: Int64? = .min
+    private var last: Int64 = .min
     var manifests: [FileIdentity]?
     var list: FileIdentity?
+    var memoryCheckedAt: Int64 = 0
     /// The mistakes in manifests that were logged.
     var complaints: Set<ManifestError> = []
 
-    func isDue(at now: Int64) -> Bool { next <= now }
+    func isDue(at now: Int64) -> Bool { next.map { $0 <= now } ?? false }
 
-    func wait(at now: Int64) -> Int64 { next <= now ? 0 : next - now }
+    /// Returns how long until a check is due, in nanoseconds; nil if none is.
+    func wait(at now: Int64) -> Int64? { next.map { $0 <= now ? 0 : $0 - now } }
 
-    mutating func noteLook(at now: Int64) { next = now + Self.period }
+    /// Notes that something may have changed.
+    mutating func noteChange(at now: Int64) { next = min(next ?? .max, max(now, last + Self.pause)) }
+
+    mutating func noteLook(at now: Int64) {
+        last = now
+        next = watch == nil ? now + Self.period : nil
+        watch?.drain()
+    }
 }

@@ -5,6 +5,8 @@ import GroupSystemCalls
 extension WidgetHost where FrontEnd: ~Copyable {
     mutating func lookAround(at now: Moment) throws {
         surroundings.noteLook(at: now.monotonic)
+        // Watched before it is read, so that no change is missed.
+        watchSurroundings()
         let present = settings.directories.fingerprint()
         if present != surroundings.manifests {
             surroundings.manifests = present
@@ -25,10 +27,39 @@ extension WidgetHost where FrontEnd: ~Copyable {
             {
                 events.append(.executableReplaced(kind: kind))
             }
-            if let bytes = SupervisedProcess.residentMemory(of: process.identifier) {
-                events.append(.process(process.run, .memory(bytes)))
-            }
         }
+        checkMemory()
+    }
+
+    /// Reads how much memory the widgets' processes have.
+    private mutating func checkMemory() {
+        for (_, process) in processes.sorted(by: { $0.key < $1.key }) { checkMemory(of: process) }
+    }
+
+    /// Reads how much memory a widget's process has. Besides the checks here, that is done whenever the widget has sent
+    /// something, and every two seconds during an update.
+    mutating func checkMemory(of process: WidgetProcess) {
+        if let bytes = SupervisedProcess.residentMemory(of: process.identifier) {
+            events.append(.process(process.run, .memory(bytes)))
+        }
+    }
+
+    /// Checks the memory of widgets if that is due because one of them is being updated.
+    mutating func checkMemory(at now: Int64) {
+        if memoryWait(at: now) != 0 { return }
+        surroundings.memoryCheckedAt = now
+        checkMemory()
+    }
+
+    /// Returns how long until `checkMemory(at:)` is due, in nanoseconds; nil while no widget is being updated.
+    func memoryWait(at now: Int64) -> Int64? {
+        state.isUpdating ? max(0, surroundings.memoryCheckedAt + Surroundings.period - now) : nil
+    }
+
+    private func watchSurroundings() {
+        let programs = processes.keys.compactMap { state.manifest(of: $0) }
+            .compactMap { FileIdentity(program: $0.executable)?.path }
+        surroundings.watch?.watch(settings.directories.watchedPaths + settings.listFile.watchedPaths + programs)
     }
 
     private mutating func readManifests(at now: Moment) throws {

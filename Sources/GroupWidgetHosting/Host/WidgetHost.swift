@@ -56,6 +56,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
             let moment = Self.now
             resumeErrors(at: moment.monotonic)
             if surroundings.isDue(at: moment.monotonic) { try lookAround(at: moment) }
+            checkMemory(at: moment.monotonic)
             if state.wait(at: moment) == 0 { events.append(.tick) }
             try handleEvents()
             requests?.show(state.today)
@@ -71,6 +72,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
 
     private mutating func begin() throws {
         try poller.add(signals.descriptor, for: .input)
+        if let descriptor = surroundings.watch?.descriptor { try? poller.add(descriptor, for: .input) }
         pressure = Self.askForPressure()
         if let descriptor = pressure?.descriptor { try? poller.add(descriptor, for: .urgent) }
         if !container.isReadOnly { requests = try AppRequests(container, watch) }
@@ -85,7 +87,8 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
 
     private static func askForPressure() -> MemoryPressure? { try? MemoryPressure() }
 
-    private func wait(at now: Moment) -> Int64 {
+    /// Returns how long until something is due, in nanoseconds; nil if nothing is.
+    private func wait(at now: Moment) -> Int64? {
         if !events.isEmpty || isInputAlwaysReady && frontInput != nil { return 0 }
         if frontEnd.blockedOutput != frontOutput { return 0 }
         let errorLimit = processes.values.compactMap { process in
@@ -93,8 +96,9 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         }
         let waits = [
             state.wait(at: now), frontEnd.wait(at: now), surroundings.wait(at: now.monotonic), errorLimit.min(),
+            memoryWait(at: now.monotonic),
         ]
-        return waits.compactMap { $0 }.min() ?? 1_000_000_000
+        return waits.compactMap { $0 }.min()
     }
 
     /// Waits for the front end's input, which may have changed or ended.
@@ -128,10 +132,16 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
             events += try frontEnd.readInput()
             return
         }
+        if descriptor == surroundings.watch?.descriptor {
+            surroundings.watch?.drain()
+            return surroundings.noteChange(at: monotonicNanoseconds())
+        }
         if descriptor == pressure?.descriptor { return events.append(.memoryPressure) }
         guard let owner = owners[descriptor], let process = processes[owner.kind] else { return }
         switch owner.stream {
-        case .output: try read(process)
+        case .output:
+            try read(process)
+            checkMemory(of: process)
         case .errors: try readErrors(process)
         case .input: flush(process)
         }

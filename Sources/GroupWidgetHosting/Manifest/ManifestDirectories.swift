@@ -59,6 +59,13 @@ package struct ManifestDirectories: Sendable {
         }
     }
 
+    /// The directories and manifests whose changes change the fingerprint.
+    var watchedPaths: [[UInt8]] {
+        directories.flatMap { directory in
+            [Array(directory.utf8)] + files(in: directory).map { Array("\(directory)/".utf8) + $0 }
+        }
+    }
+
     /// Reads all manifests. A missing directory has none.
     package func read() -> Found {
         var found = Found()

@@ -40,6 +40,8 @@ extension WidgetCenter {
         let number = try channel.post(bytes: Array(url.utf8))
         let end = monotonicNanoseconds().addingReportingOverflow(timeout.nanoseconds).partialValue
         if try !channel.isListening(AppLink.listener) { try launch(link, scheme, channel, until: end) }
+        // An app that is just beginning to listen has no place in the channel yet.
+        _ = try channel.waitForListener(named: AppLink.listener, timeout: .until(end))
         if try !channel.waitForAcknowledgement(of: number, by: AppLink.listener, timeout: .until(end)) {
             return .queued
         }

@@ -30,9 +30,6 @@ struct ChannelOptions {
     let acknowledges: Bool
     let command: [[UInt8]]?
 
-    /// How often an idle follower checks whether its reader is gone.
-    private static let heartbeat = Duration.milliseconds(100)
-
     init(_ run: borrowing CommandRun) throws {
         let arguments = run.arguments
         guard let name = try arguments.text("listener") else {
@@ -57,21 +54,23 @@ struct ChannelOptions {
         }
     }
 
-    /// Returns how long to wait for a message.
-    func wait(since last: Int64) -> Duration {
-        let left = silence.map { $0 - .nanoseconds(monotonicNanoseconds() - last) }
-        return max(.zero, min(Self.heartbeat, left ?? Self.heartbeat))
+    /// Returns how long to wait for a message; nil without a limit.
+    func wait(since last: Int64) -> Duration? {
+        silence.map { max(.zero, $0 - .nanoseconds(monotonicNanoseconds() - last)) }
     }
 
     func isSilent(since last: Int64) -> Bool {
         silence.map { .nanoseconds(monotonicNanoseconds() - last) >= $0 } ?? false
     }
 
-    /// Returns the next message; nil if none came in time. Lost messages are reported once, and the listener continues
+    /// Returns the next message; waits for it once, and returns nil if none came in time, or after an interruption since
+    /// `seen`. Lost messages are reported once, and the listener continues
     /// after them.
-    func next(_ listener: GroupListener, timeout: Duration, _ run: borrowing CommandRun) throws -> GroupMessage? {
+    func next(
+        _ listener: GroupListener, timeout: Duration?, since seen: Interruption, _ run: borrowing CommandRun
+    ) throws -> GroupMessage? {
         do throws(CoordinationError) {
-            return try listener.next(timeout: timeout)
+            return try listener.next(timeout: timeout, since: seen)
         } catch {
             if error.code != .damaged { throw error }
             run.complain(message(of: error))
@@ -96,10 +95,12 @@ struct MessageStream {
     }
 
     mutating func run(_ run: inout CommandRun) throws -> ExitStatus {
+        run.output.interruptWhenReaderIsGone()
         while true {
+            let seen = Interruption.latest
             if let number = signals.received { return try end(.signal(number), &run) }
             let wait = flushing.hasUnwritten ? .zero : options.wait(since: lastLine)
-            if let message = try options.next(listener, timeout: wait, run) {
+            if let message = try options.next(listener, timeout: wait, since: seen, run) {
                 let line = text.line(message)
                 try run.output.write(line)
                 (lines, last, lastLine) = (lines + 1, message.number, monotonicNanoseconds())
@@ -150,9 +151,11 @@ struct MessageLoop {
 
     mutating func run(_ run: inout CommandRun) throws -> ExitStatus {
         while true {
+            let seen = Interruption.latest
             if let number = signals.received { return .signal(number) }
             guard let message else {
-                message = try options.next(listener, timeout: options.wait(since: runner.lastRun), run)
+                message = try options.next(
+                    listener, timeout: options.wait(since: runner.lastRun), since: seen, run)
                 if message == nil && options.isSilent(since: runner.lastRun) { return .timedOut }
                 continue
             }

@@ -1,6 +1,7 @@
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
+import GroupSystemCalls
 
 /// The items of the container: each change or, with `--settle` or COMMAND, settled changes.
 struct ItemSource: WatchSource {
@@ -48,10 +49,12 @@ struct ItemSource: WatchSource {
     var resumeCursor: Cursor { follower.cursor }
     var readCursor: Cursor { follower.place }
 
-    mutating func next(timeout: Duration) throws(CoordinationError) -> Change? { try follower.next(timeout: timeout) }
+    mutating func next(timeout: Duration?, since seen: Interruption) throws(CoordinationError) -> Change? {
+        try follower.next(timeout: timeout, since: seen)
+    }
 
-    mutating func nextBatch(timeout: Duration) throws(CoordinationError) -> [Change] {
-        try follower.nextBatch(timeout: timeout)
+    mutating func nextBatch(timeout: Duration?, since seen: Interruption) throws(CoordinationError) -> [Change] {
+        try follower.nextBatch(timeout: timeout, since: seen)
     }
 
     mutating func text(of change: Change) -> [UInt8] {
@@ -68,6 +71,11 @@ struct ItemSource: WatchSource {
         guard options.saysBookmarks, !follower.cursor.isInvalid else { return nil }
         let bookmark = follower.bookmark
         return bookmarks.isDue(at: bookmark.sequence.rawValue, idle: idle) ? bookmark : nil
+    }
+
+    func bookmarkWait(idle: Int64) -> Int64? {
+        if !options.saysBookmarks || follower.cursor.isInvalid { return nil }
+        return bookmarks.wait(at: follower.bookmark.sequence.rawValue, idle: idle)
     }
 
     func summary(after time: Int64) -> String? {

@@ -52,14 +52,14 @@ struct KeySource: WatchSource {
     var resumeCursor: Cursor { follower.cursor }
     var readCursor: Cursor { follower.place }
 
-    mutating func next(timeout: Duration) throws(CoordinationError) -> KeyLine? {
+    mutating func next(timeout: Duration?, since seen: Interruption) throws(CoordinationError) -> KeyLine? {
         var timeout = timeout
         for _ in 0..<Self.mostPassedOver {
             if isInSnapshot && follower.isBetweenRecords {
                 isInSnapshot = false
                 return .bookmark(options.suite, at: follower.cursor)
             }
-            guard let change = try follower.next(timeout: timeout) else { return nil }
+            guard let change = try follower.next(timeout: timeout, since: seen) else { return nil }
             // After a rescan, either all values follow, or the values that differ.
             if change.kind == .rescan { isInSnapshot = true }
             let line = KeyLine(change)
@@ -69,8 +69,8 @@ struct KeySource: WatchSource {
         return nil
     }
 
-    mutating func nextBatch(timeout: Duration) throws(CoordinationError) -> [KeyLine] {
-        try next(timeout: timeout).map { [$0] } ?? []
+    mutating func nextBatch(timeout: Duration?, since seen: Interruption) throws(CoordinationError) -> [KeyLine] {
+        try next(timeout: timeout, since: seen).map { [$0] } ?? []
     }
 
     func text(of line: KeyLine) -> [UInt8] { options.text.line(line) }
