@@ -3,18 +3,27 @@ import Glibc
 
 /// The extended attributes of a file: names with a namespace in front (`user.comment`), values of any bytes.
 ///
-/// The calls that take a descriptor refuse a `placeOnly` one, and a file that may not be read can only be opened in
-/// that way. So attributes are read through `/proc/thread-self/fd` (not every thread has the process's table: see
+/// The calls that take a descriptor refuse a `placeOnly` one (EBADF), and a file that may not be read can only be opened
+/// in that way. Then attributes are read through `/proc/thread-self/fd` (not every thread has the process's table: see
 /// `SeparateTable`). A file system without attributes has none.
 extension FileDescriptor {
     private var ownPath: [UInt8] { Array("/proc/thread-self/fd/\(number)".utf8) }
 
     /// Returns the names of all attributes that this user may see. System calls: listxattr(2)
-    package func attributeNames() throws(Errno) -> [[UInt8]] {
-        let path = ownPath
+    package func attributeNames() throws(Errno) -> [[UInt8]] { unsafe try Self.attributeNames(at: ownPath, listxattr) }
+
+    /// Returns the names of the attributes of an entry of this directory, also of a symbolic link. The entry's name is
+    /// one component. System calls: llistxattr(2)
+    package func attributeNames(ofEntry name: [UInt8]) throws(Errno) -> [[UInt8]] {
+        unsafe try Self.attributeNames(at: ownPath + [UInt8(ascii: "/")] + name, llistxattr)
+    }
+
+    private static func attributeNames(
+        at path: [UInt8], _ list: (UnsafePointer<CChar>, UnsafeMutablePointer<CChar>?, Int) -> Int
+    ) throws(Errno) -> [[UInt8]] {
         do throws(Errno) {
             let names = try unsafe growing { buffer, size in
-                unsafe withCString(path) { unsafe listxattr($0, buffer?.assumingMemoryBound(to: CChar.self), size) }
+                unsafe withCString(path) { unsafe list($0, buffer?.assumingMemoryBound(to: CChar.self), size) }
             }
             return names.split(separator: 0).map(Array.init)
         } catch {
@@ -26,11 +35,18 @@ extension FileDescriptor {
     /// Returns the value of an attribute; nil where there is none of that name. Errors: EACCES for an attribute of the
     /// namespace `user.` where the file may not be read, however it was opened. System calls: getxattr(2)
     package func attribute(_ name: [UInt8]) throws(Errno) -> [UInt8]? {
-        let path = ownPath
         do throws(Errno) {
-            return try unsafe growing { buffer, size in
-                unsafe withCString(path) { path in
-                    unsafe withCString(name) { unsafe getxattr(path, $0, buffer, size) }
+            do throws(Errno) {
+                return try unsafe growing { buffer, size in
+                    unsafe withCString(name) { unsafe fgetxattr(number, $0, buffer, size) }
+                }
+            } catch {
+                guard error.code == EBADF else { throw error }
+                let path = ownPath
+                return try unsafe growing { buffer, size in
+                    unsafe withCString(path) { path in
+                        unsafe withCString(name) { unsafe getxattr(path, $0, buffer, size) }
+                    }
                 }
             }
         } catch {

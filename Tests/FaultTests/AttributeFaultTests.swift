@@ -71,7 +71,9 @@ struct `Refused attributes` {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old\n")
         let command = ["groupctl", "write", container.path]
-        for (item, call) in [("item", "listxattr"), ("item", "getxattr"), ("new/item", "getxattr")] {
+        for (item, call) in [
+            ("item", "llistxattr"), ("item", "listxattr"), ("item", "getxattr"), ("new/item", "getxattr"),
+        ] {
             let writer = try Strace.start(
                 command + [item], input: "\(item) \(call)", fault: .error("EOPNOTSUPP"),
                 at: Strace.Call(name: call, number: 1), andAllLater: true)

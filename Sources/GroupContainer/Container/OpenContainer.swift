@@ -25,6 +25,7 @@ package final class OpenContainer: Sendable {
     /// The number of items that were looked up in the journal without a journal view.
     let traced = Guarded(0)
     let intentFiles = IntentFiles()
+    let writtenContents = WrittenContents()
     /// The suites and channels that were opened, by their directories.
     private let logs = Guarded([String: any AnyObject & Sendable]())
     /// Counts free entries: a slot has eight entries in `inFlight`, and a ninth operation waits here.

@@ -128,7 +128,8 @@ extension TransactionChanges {
         let attributes =
             isNew
             ? try FileAttributes(ofNewFileIn: parent(of: location), of: container, mode: mode)
-            : try FileAttributes(ofFileAt: location, isNew: false, in: container, mode: mode)
+            : try FileAttributes(
+                ofFileAt: location, replacing: container.status(of: location), in: container, mode: mode)
         _ = try content.make(name, in: staging, attributes, durability)
     }
 

@@ -26,8 +26,10 @@ struct FileAttributes {
     /// Collects the attributes of a file: those of the file that it replaces; for a new file, those that it would have
     /// if it were created in its directory: the directory's default list in place of the umask, and its group if the
     /// directory is setgid. In a container that a Unix group shares, the group may write the file whatever the umask.
-    init(ofFileAt location: ItemLocation, isNew: Bool, in container: OpenContainer, mode: UInt32?) throws(Errno) {
-        if !isNew, let kept = try Self(keptAt: location, in: container, mode: mode) {
+    init(
+        ofFileAt location: ItemLocation, replacing old: FileStatus?, in container: OpenContainer, mode: UInt32?
+    ) throws(Errno) {
+        if let old, let kept = try Self(keptAt: location, old, in: container, mode: mode) {
             self = kept
         } else {
             try self.init(ofNewFileIn: container.directory(at: location.parent).descriptor, of: container, mode: mode)
@@ -55,8 +57,15 @@ struct FileAttributes {
 
     /// Collects the attributes of the file to be replaced; nil where there is no file any more because of an external
     /// change. The file need not be readable: attributes that only its readers may read (`user.*`) are left out then.
-    /// System calls: openat2(O_PATH), statx, listxattr, getxattr
-    private init?(keptAt location: ItemLocation, in container: OpenContainer, mode: UInt32?) throws(Errno) {
+    /// System calls: llistxattr; with extended attributes, and for an item in another directory: openat2(O_PATH), statx,
+    /// listxattr, getxattr
+    private init?(
+        keptAt location: ItemLocation, _ old: FileStatus, in container: OpenContainer, mode: UInt32?
+    ) throws(Errno) {
+        if location.parent == nil, try container.directory.root.attributeNames(ofEntry: location.name).isEmpty {
+            self.init(kept: old, mode: mode)
+            return
+        }
         guard let file = try Self.place(of: location, in: container) else { return nil }
         let status = try file.status()
         guard status.isRegularFile else { return nil }
@@ -68,9 +77,13 @@ struct FileAttributes {
         try self.init(keptOf: item, item.status(), mode: nil)
     }
 
-    private init(keptOf item: borrowing FileDescriptor, _ status: FileStatus, mode: UInt32?) throws(Errno) {
+    private init(kept status: FileStatus, mode: UInt32?) {
         (owner, group, permissions) = (status.owner, status.group, status.permissions)
         (creationMode, explicitMode) = (status.isDirectory ? 0o700 : 0o600, mode)
+    }
+
+    private init(keptOf item: borrowing FileDescriptor, _ status: FileStatus, mode: UInt32?) throws(Errno) {
+        self.init(kept: status, mode: mode)
         for name in try item.attributeNames() where !Self.signatures.contains(name) {
             if name == Self.accessListName {
                 accessList = try Self.list(name, of: item)

@@ -17,7 +17,7 @@ enum NewContent: Sendable {
     }
 
     /// The size in bytes from which writing to the disk takes so long that other work can be done meanwhile.
-    private static let worthBeginning = 65_536
+    fileprivate static let worthBeginning = 65_536
 
     /// Creates a file in staging with this content and these attributes; returns its status before they were set.
     /// `meanwhile` runs while the disk begins to write. System calls: openat2, write, sync_file_range, those of
@@ -75,6 +75,13 @@ final class StagedFile: Sendable {
 }
 
 extension OpenContainer {
+    /// Returns whether this process has written other content to the file with this inode. Only for content that takes
+    /// less time to hash than a file takes to open.
+    func hasWrittenOther(_ content: NewContent, inode: UInt64) -> Bool {
+        guard content.size <= NewContent.worthBeginning else { return false }
+        return writtenContents.differs(from: contentHash(of: content), inode: inode)
+    }
+
     func contentHash(of content: NewContent) -> UInt64? {
         switch content {
         case .bytes(let bytes): contentHash(of: bytes)

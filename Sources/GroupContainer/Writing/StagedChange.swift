@@ -342,11 +342,12 @@ extension StagedChange {
     ) throws(CoordinationError) -> LogPosition {
         var hash: UInt64?
         let status = try stage(location, "write") { () throws(Errno) in
-            let attributes = try FileAttributes(ofFileAt: location, isNew: old == nil, in: container, mode: mode)
+            let attributes = try FileAttributes(ofFileAt: location, replacing: old, in: container, mode: mode)
             return try content.make(name, in: staging, attributes, durability) {
                 hash = container.contentHash(of: content)
             }
         }
+        container.writtenContents.note(hash, inode: status.inode)
         return try commit(
             Step(
                 kind: kind, way: .intoPlace, location: location, status: status, replacing: old != nil, before: old,
