@@ -16,6 +16,8 @@ extension SegmentedLog {
         let (offset, isSealed) = try findEnd(of: segment)
         if isSealed { _ = try successor(of: segment, sealedAt: offset) }
         if isSealed || offset + Segment.byteCount(bodyCount: bodyCount) < segment.capacity / 4 * 3 { return }
+        // The next segment takes the spare, and not before.
+        if spareFollows.withLock({ $0 }) == segment.header.number { return }
         try translating("allocate", file: "\(name)/spare") { () throws(Errno) in
             if try directory.statusIfPresent(of: Self.spare) != nil { return }
             let name = try allocate(configuration.capacity)
@@ -26,6 +28,7 @@ extension SegmentedLog {
                 if error != .exists { throw error }
             }
         }
+        spareFollows.withLock { $0 = segment.header.number }
     }
 
     /// Ensures room in the log, like `ensureRoom`. A removal may use the rest of the last segment where there is no

@@ -116,6 +116,8 @@ package final class SegmentedLog: Sendable {
     private let known = Guarded((segments: [UInt64: Segment](), last: UInt64(0)))
     /// Whether this process has created a segment after another since `takeHasMadeSegment` was called.
     private let hasMadeSegment = Guarded(false)
+    /// The number of the segment for whose successor there is a spare file, as far as this process has looked.
+    let spareFollows = Guarded(UInt64(0))
     /// For a log that may only be read: the segment whose end may be torn, because no process has recovered it yet.
     let unrecovered: UInt64?
 

@@ -10,21 +10,30 @@ extension FileDescriptor {
     private var ownPath: [UInt8] { Array("/proc/thread-self/fd/\(number)".utf8) }
 
     /// Returns the names of all attributes that this user may see. System calls: listxattr(2)
-    package func attributeNames() throws(Errno) -> [[UInt8]] { unsafe try Self.attributeNames(at: ownPath, listxattr) }
+    package func attributeNames() throws(Errno) -> [[UInt8]] {
+        let path = ownPath
+        return unsafe try Self.attributeNames { buffer, size in
+            unsafe withCString(path) { unsafe listxattr($0, buffer, size) }
+        }
+    }
 
     /// Returns the names of the attributes of an entry of this directory, also of a symbolic link. The entry's name is
-    /// one component. System calls: llistxattr(2)
+    /// one component. System calls: listxattrat(2); before Linux 6.13: llistxattr(2)
     package func attributeNames(ofEntry name: [UInt8]) throws(Errno) -> [[UInt8]] {
-        unsafe try Self.attributeNames(at: ownPath + [UInt8(ascii: "/")] + name, llistxattr)
+        let number = number
+        return unsafe try Self.attributeNames { buffer, size in
+            unsafe withCString(name) { unsafe clinux_list_attributes(number, $0, buffer, size) }
+        }
     }
 
     private static func attributeNames(
-        at path: [UInt8], _ list: (UnsafePointer<CChar>, UnsafeMutablePointer<CChar>?, Int) -> Int
+        _ list: (UnsafeMutablePointer<CChar>?, Int) -> Int
     ) throws(Errno) -> [[UInt8]] {
         do throws(Errno) {
             let names = try unsafe growing { buffer, size in
-                unsafe withCString(path) { unsafe list($0, buffer?.assumingMemoryBound(to: CChar.self), size) }
+                unsafe list(buffer?.assumingMemoryBound(to: CChar.self), size)
             }
+            if names.isEmpty { return [] }
             return names.split(separator: 0).map(Array.init)
         } catch {
             if error == .notSupported { return [] }

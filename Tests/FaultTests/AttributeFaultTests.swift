@@ -72,7 +72,7 @@ struct `Refused attributes` {
         _ = try container.groupctl("write", "item", input: "old\n")
         let command = ["groupctl", "write", container.path]
         for (item, call) in [
-            ("item", "llistxattr"), ("item", "listxattr"), ("item", "getxattr"), ("new/item", "getxattr"),
+            ("item", "listxattr"), ("item", "getxattr"), ("new/item", "getxattr"),
         ] {
             let writer = try Strace.start(
                 command + [item], input: "\(item) \(call)", fault: .error("EOPNOTSUPP"),

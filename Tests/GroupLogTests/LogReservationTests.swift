@@ -101,4 +101,23 @@ struct `Unread records` {
         #expect(log.hasMore(behind: end))
         #expect(try log.texts(behind: end) == ["b"])
     }
+
+    @Test func `a reader is woken when a record is reserved and written, before it is committed`() throws {
+        let directory = try LogDirectory()
+        let (reader, found) = (try directory.open(writer: 2), Guarded<[SegmentedLog.Step]>([]))
+        let start = try reader.start()
+        // Without waiting, a reservation is the end.
+        let log = try directory.open {
+            let hasMore = reader.hasMore(behind: start)
+            let step = try? reader.knownStep(behind: start, waits: false)
+            found.withLock { $0 += hasMore ? [step].compactMap { $0 } : [] }
+        }
+        let behind = try log.append("one")
+        let steps = found.withLock { $0 }
+        #expect(steps.count == 1)
+        if case .end? = steps.first {} else { Issue.record("\(steps)") }
+        #expect(try reader.texts() == ["one"])
+        #expect(try log.append(Array("two".utf8), exactlyAt: behind, wakesReaders: false) != nil)
+        #expect(found.withLock { $0.count } == 1)
+    }
 }

@@ -25,7 +25,7 @@ struct DirectChanges: ItemBackend {
         let old = try status(of: location, "write")
         if let old {
             if !old.isRegularFile { throw .notAFile(printable(location.bytes), "write", isDirectory: old.isDirectory) }
-            if old.size == content.size, !access.container.hasWrittenOther(content, inode: old.inode) {
+            if old.size == content.size, !access.container.hasWritten(old, otherThan: content) {
                 keepsContent = try access.container.isReadable(location, as: content)
             }
             if keepsContent && (mode == nil || mode == old.permissions) {

@@ -75,11 +75,11 @@ final class StagedFile: Sendable {
 }
 
 extension OpenContainer {
-    /// Returns whether this process has written other content to the file with this inode. Only for content that takes
-    /// less time to hash than a file takes to open.
-    func hasWrittenOther(_ content: NewContent, inode: UInt64) -> Bool {
+    /// Returns whether a file is as this process wrote it, with other content. Only for content that takes less time to
+    /// hash than a file takes to open.
+    func hasWritten(_ file: FileStatus, otherThan content: NewContent) -> Bool {
         guard content.size <= NewContent.worthBeginning else { return false }
-        return writtenContents.differs(from: contentHash(of: content), inode: inode)
+        return writtenContents.differs(file, from: contentHash(of: content))
     }
 
     func contentHash(of content: NewContent) -> UInt64? {

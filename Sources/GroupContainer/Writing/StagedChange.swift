@@ -129,6 +129,7 @@ struct StagedChange {
             throw error
         }
         container.memberTable.clearInFlight(entry)
+        if let state = record.state { container.writtenContents.note(state) }
         if step.way == .intoStaging { leave(name) }
         if let failure {
             throw CoordinationError(
@@ -347,7 +348,6 @@ extension StagedChange {
                 hash = container.contentHash(of: content)
             }
         }
-        container.writtenContents.note(hash, inode: status.inode)
         return try commit(
             Step(
                 kind: kind, way: .intoPlace, location: location, status: status, replacing: old != nil, before: old,

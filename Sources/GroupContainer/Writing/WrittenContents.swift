@@ -1,22 +1,25 @@
 import GroupSystemCalls
 
-/// The hashes of the contents that this process wrote last, by the inodes of the files. A write is no change if the file
-/// has these bytes already; where the hashes differ, the file need not be read to find out that it has not. A file that
-/// was written to meanwhile, or another one with its inode number, causes at most a read or a write too many.
+/// The hashes of the contents that this process wrote last, by the inodes of the files and the time of their last
+/// change. A write is no change if the file has these bytes already; where the hashes differ, the file need not be read
+/// to find out that it has not. A file that was written to within the same tick of the kernel's clock causes at most a
+/// write too many.
 final class WrittenContents: Sendable {
     private static let limit = 1_024
-    private let hashes = Guarded([UInt64: UInt64]())
+    private let written = Guarded([UInt64: (changed: Int64, hash: UInt64)]())
 
-    func note(_ hash: UInt64?, inode: UInt64) {
-        hashes.withLock { hashes in
-            if hashes.count >= Self.limit { hashes = [:] }
-            hashes[inode] = hash
+    /// Notes the state of a file that this process has written.
+    func note(_ state: ItemState) {
+        guard let hash = state.contentHash else { return }
+        written.withLock { written in
+            if written.count >= Self.limit { written = [:] }
+            written[state.inode] = (state.changed, hash)
         }
     }
 
-    /// Returns whether a file had other content than that with `hash` when this process wrote it.
-    func differs(from hash: UInt64?, inode: UInt64) -> Bool {
-        guard let hash, let written = hashes.withLock({ $0[inode] }) else { return false }
-        return written != hash
+    /// Returns whether a file is as this process wrote it, with other content than that with `hash`.
+    func differs(_ file: FileStatus, from hash: UInt64?) -> Bool {
+        guard let hash, let known = written.withLock({ $0[file.inode] }) else { return false }
+        return known.changed == file.changed && known.hash != hash
     }
 }

@@ -144,4 +144,20 @@ struct `Coordinated writes` {
         #expect(change.author == Change.Author(processIdentifier: processIdentifier(), purpose: "the app"))
         #expect(change.isCoordinated && change.size == 1 && change.type == .file)
     }
+
+    @Test func `a write of other content of the same size is a change, of the same content none, whoever wrote it`()
+        throws
+    {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        #expect(try tester.write(bytes: Array("one".utf8), to: "a") == .written(1))
+        #expect(try tester.write(bytes: Array("two".utf8), to: "a") == .written(2))
+        #expect(try tester.write(bytes: Array("two".utf8), to: "a") == .unchanged)
+        // Another program writes into the file that this process wrote, and then a tool that keeps the dates.
+        let file = try sample.temporary.open("a")
+        try file.overwrite(Array("new".utf8))
+        #expect(try tester.write(bytes: Array("new".utf8), to: "a") == .unchanged)
+        #expect(try tester.write(bytes: Array("two".utf8), to: "a") != .unchanged)
+        #expect(try tester.readBytes("a") == Array("two".utf8))
+    }
 }

@@ -1,0 +1,32 @@
+import GroupSystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupLocking
+
+@Suite(.timeLimit(.minutes(1)))
+struct `Interruptions` {
+    @Test func `an interruption after the reading of the count ends a sleep, also if it comes first`() throws {
+        let directory = try TemporaryDirectory()
+        let map = try WritableMap(directory.open("word", [.readingAndWriting, .creating]), size: 4_096)
+        let seen = Interruption.latest
+        Interruption.raise()
+        // Neither returns by itself.
+        Interruption.sleep(since: seen, atMost: .max)
+        map.wait(whileWord: 0, is: 0, since: seen, nanoseconds: nil)
+        #expect(Interruption.latest != seen)
+    }
+
+    @Test func `a sleep on a word ends when the word changes, and after its time`() throws {
+        let directory = try TemporaryDirectory()
+        let map = try WritableMap(directory.open("word", [.readingAndWriting, .creating]), size: 4_096)
+        map.wait(whileWord: 0, is: 1, since: .latest, nanoseconds: nil)
+        map.wait(whileWord: 0, is: 0, since: .latest, nanoseconds: 1_000_000)
+        let waker = Side {
+            map.store32(0, 1)
+            map.wakeAll(at: 0)
+        }
+        while map.load32(0) == 0 { map.wait(whileWord: 0, is: 0, since: .latest, nanoseconds: nil) }
+        try waker.answer()
+    }
+}
