@@ -11,7 +11,7 @@ package struct Interruption: Equatable, Sendable {
 
     /// Sleeps until an interruption after `seen`, at most some nanoseconds. May return early. System calls:
     /// futex(FUTEX_WAIT)
-    package static func sleep(since seen: Interruption, atMost nanoseconds: Int64) {
+    package static func wait(since seen: Interruption, atMost nanoseconds: Int64) {
         clinux_sleep_interruptibly(seen.count, nanoseconds)
     }
 

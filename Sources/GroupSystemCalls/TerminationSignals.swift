@@ -15,6 +15,6 @@ package struct TerminationSignals: Sendable {
     /// System calls: futex(FUTEX_WAIT)
     package func wait(nanoseconds: Int64) {
         let seen = Interruption.latest
-        if received == nil { Interruption.sleep(since: seen, atMost: max(0, nanoseconds)) }
+        if received == nil { Interruption.wait(since: seen, atMost: max(0, nanoseconds)) }
     }
 }

@@ -12,7 +12,7 @@ struct `Interruptions` {
         let seen = Interruption.latest
         Interruption.raise()
         // Neither returns by itself.
-        Interruption.sleep(since: seen, atMost: .max)
+        Interruption.wait(since: seen, atMost: .max)
         map.wait(whileWord: 0, is: 0, since: seen, nanoseconds: nil)
         #expect(Interruption.latest != seen)
     }

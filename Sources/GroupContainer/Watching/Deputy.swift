@@ -74,18 +74,18 @@ final class Deputy: Sendable {
     /// Probes the leader every ten seconds, on a thread that sleeps in between.
     private func serve(_ handle: LockFile.Handle) {
         defer { container.lockFile.giveBack(handle) }
-        while sleep(Self.period) { probe() }
+        while rest(Self.period) { probe() }
     }
 
     /// Sleeps for a time. Returns false once the supervision is over.
-    private func sleep(_ nanoseconds: Int64) -> Bool {
+    private func rest(_ nanoseconds: Int64) -> Bool {
         let end = awakeNanoseconds() + nanoseconds
         while true {
             let seen = Interruption.latest
             if isOver { return false }
             let left = end - awakeNanoseconds()
             if left <= 0 { return true }
-            Interruption.sleep(since: seen, atMost: left)
+            Interruption.wait(since: seen, atMost: left)
         }
     }
 

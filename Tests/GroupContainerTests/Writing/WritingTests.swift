@@ -145,7 +145,7 @@ struct `Coordinated writes` {
         #expect(change.isCoordinated && change.size == 1 && change.type == .file)
     }
 
-    @Test func `a write of other content of the same size is a change, of the same content none, whoever wrote it`()
+    @Test func `a write of other content of the same size is a change, of the same content none`()
         throws
     {
         let sample = try SampleContainer()
