@@ -9,6 +9,7 @@ let usage = """
                                                             pause:NANOSECONDS or steady:NANOSECONDS
            bench-worker replace DIRECTORY SIZE COUNT relaxed|durable
                                                             replace an item; print the nanoseconds of each call
+           bench-worker items DIRECTORY SIZE COUNT          read an item; print the nanoseconds of each call
            bench-worker increment DIRECTORY BEGIN NANOSECONDS relaxed|durable
                                                             add 1 to a key from the time BEGIN on, for so long; print
                                                             the number of calls, and the longest call
@@ -38,6 +39,8 @@ do {
             directory: words[2], size: Int(words[3]) ?? 0, count: Int(words[4]) ?? 0,
             durability: words[5] == "durable" ? .durable : .relaxed
         ).run()
+    case ("items", 5):
+        try ItemReads(directory: words[2], size: Int(words[3]) ?? 0, count: Int(words[4]) ?? 0).run()
     case ("increment", 6):
         try DefaultsWork(directory: words[2]).increment(
             from: Int64(words[3]) ?? 0, for: Int64(words[4]) ?? 0,

@@ -89,7 +89,12 @@ package final class OpenContainer: Sendable {
     /// that no other process uses or finds. Error: `notFound`
     func checkIsThere(_ operation: String) throws(CoordinationError) {
         if isGone { throw removed(operation) }
-        try translating(journal.log.checkLastExists(operation))
+        do throws(LogFailure) {
+            try journal.log.checkLastExists(operation)
+        } catch {
+            if isBeingRemoved() { throw removed(operation) }
+            throw CoordinationError(error)
+        }
         guard let place = directory.movedTo else { return }
         // The container was moved with a directory around it, by a member of a container around that: it is being
         // deleted there, or moved back at once, because that member finds that it is open.
@@ -104,12 +109,18 @@ package final class OpenContainer: Sendable {
     }
 
     /// Waits, at most 100 ms, until the container is at its path again. Returns false if it is not.
-    private func comesBack() -> Bool {
+    private func comesBack() -> Bool { becomesTrue { directory.movedTo == nil } }
+
+    /// Returns whether the container is gone, at most 100 ms later: the files of one that is removed go one after the
+    /// other. To be called where a file is missing.
+    func isBeingRemoved() -> Bool { becomesTrue { isGone } }
+
+    private func becomesTrue(_ condition: () -> Bool) -> Bool {
         for _ in 0..<100 {
+            if condition() { return true }
             pause(nanoseconds: 1_000_000)
-            if directory.movedTo == nil { return true }
         }
-        return false
+        return condition()
     }
 
     func removed(_ operation: String) -> CoordinationError {

@@ -184,8 +184,7 @@ struct ChangeFeed: Feed {
         do {
             return try container.journal.step(behind: position)
         } catch {
-            // The files of a container that is removed go one after the other.
-            if container.isGone { throw container.removed("follow") }
+            if container.isBeingRemoved() { throw container.removed("follow") }
             if error.code == .damaged {
                 container.diagnostics.report(.damageMet, item: error.item, "a follower met it: \(error.reason)")
             }

@@ -3,9 +3,11 @@
 // usage: files create DIRECTORY
 //        files replace DIRECTORY SIZE COUNT relaxed|durable    write a temporary, rename it over the file; durable: with
 //                                                           fsync of it and of the directory. Print nanoseconds of each
+//        files items DIRECTORY SIZE COUNT                   open, fstat, read and close a file; print nanoseconds of each
 //        files lock DIRECTORY ofd|flock BATCH BATCHES          print nanoseconds of a lock and unlock, a line a batch
 //        files work DIRECTORY 0 BEGIN END SEED                 add to the number in `n` under flock(2) as often as it can;
 //                                                           print writes, 0, the longest wait twice in µs, and faults
+#define _GNU_SOURCE
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -53,6 +56,26 @@ static void replace(size_t size, long count, int is_durable) {
         int64_t began = now();
         replace_with("item", content, size, is_durable);
         if (i >= 0) times[i] = now() - began;
+    }
+    for (long i = 0; i < count; i++) printf("%lld\n", (long long)times[i]);
+}
+
+static void read_items(size_t size, long count) {
+    char *content = malloc(size);
+    int64_t *times = calloc((size_t)count + 1, sizeof *times);
+    if (content == NULL || times == NULL) err(1, "malloc");
+    memset(content, '.', size);
+    replace_with("item", content, size, 0);
+    for (long i = -100; i < count; i++) {
+        int64_t began = now();
+        int file = open("item", O_RDONLY | O_CLOEXEC);
+        struct stat status;
+        if (file < 0 || fstat(file, &status) != 0) err(1, "item");
+        char *found = malloc((size_t)status.st_size + 1);
+        if (found == NULL || read(file, found, (size_t)status.st_size + 1) != (ssize_t)size) err(1, "item");
+        if (close(file) != 0) err(1, "item");
+        if (i >= 0) times[i] = now() - began;
+        free(found);
     }
     for (long i = 0; i < count; i++) printf("%lld\n", (long long)times[i]);
 }
@@ -129,6 +152,8 @@ int main(int count, char **words) {
         if (close(lock_file()) != 0) err(1, "lock");
     } else if (strcmp(words[1], "replace") == 0 && count == 6) {
         replace((size_t)atol(words[3]), atol(words[4]), strcmp(words[5], "durable") == 0);
+    } else if (strcmp(words[1], "items") == 0 && count == 5) {
+        read_items((size_t)atol(words[3]), atol(words[4]));
     } else if (strcmp(words[1], "lock") == 0 && count == 6) {
         lock(strcmp(words[3], "ofd") == 0, atol(words[4]), atol(words[5]));
     } else if (strcmp(words[1], "work") == 0 && count == 7) {

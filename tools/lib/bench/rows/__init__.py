@@ -7,6 +7,7 @@ from .followers import Followers
 from .external import External
 from .growth import GrowthOfJournal, GrowthOfTree
 from .increments import DurableIncrements, Increments
+from .items import Items
 from .lock import Contended, Lock
 from .reads import Reads
 from .renames import Renames
@@ -18,7 +19,7 @@ from .steady import Steady
 from .suite_size import SuiteSize
 
 SECTIONS: dict[str, list[type[Row]]] = {
-    "Files and locks": [Replace, Lock, Contended],
+    "Files and locks": [Replace, Items, Lock, Contended],
     "Watching": [Coordinated, External, Steady, Renames, Stall, Start, Followers, Burst],
     "Growth": [GrowthOfTree, GrowthOfJournal],
     "Group defaults": [Increments, DurableIncrements, Reads, SetSeen, SuiteSize],
