@@ -19,6 +19,8 @@ package final class Segment: Sendable {
     /// Positions before which every record is committed or aborted, ascending; the last one is the furthest.
     /// They save repeated scans.
     private let resolved: Guarded<[LogPosition]>
+    /// The offset up to which the headers were passed by `findEnd`: headers do not change once they are there.
+    private let passed = Guarded(SegmentHeader.size)
     private static let stride = 65_536
     private static let looks = 4_000
 
@@ -214,7 +216,9 @@ package final class Segment: Sendable {
     /// Returns the first offset after which nothing is written, or that of the seal or the cut. Does not wait for
     /// reservations.
     func findEnd() throws(LogFailure) -> (offset: Int, isSealed: Bool) {
-        var offset = resolved.withLock { $0.last?.offset } ?? SegmentHeader.size
+        let start = max(passed.withLock { $0 }, resolved.withLock { $0.last?.offset } ?? SegmentHeader.size)
+        var offset = start
+        defer { if offset != start { passed.withLock { $0 = max($0, offset) } } }
         while true {
             if let cut { return (cut, true) }
             guard case .record(let record) = try reading(at: offset) else { return (offset, false) }

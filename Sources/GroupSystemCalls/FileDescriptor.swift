@@ -102,18 +102,38 @@ package struct FileDescriptor: ~Copyable, Sendable {
         FileDescriptor(owning: try check { fcntl(number, F_DUPFD_CLOEXEC, 3) })
     }
 
-    /// Reads up to the end, or until there are `limit` bytes or more. System calls: read(2)
-    package func readAll(limit: Int = .max) throws(Errno) -> [UInt8] {
+    /// Reads up to the end, or until there are `limit` bytes or more. With the size that the file has had a moment ago,
+    /// one call is mostly enough: it asks for one byte more. System calls: statx(2) without `size`; read(2)
+    package func readAll(size: UInt64? = nil, limit: Int = .max) throws(Errno) -> [UInt8] {
+        let expected: Int
+        if let size { expected = Int(clamping: size) } else { expected = Int(clamping: try status().size) }
         var content: [UInt8] = []
-        let expected = try status().size
-        content.reserveCapacity(Int(clamping: min(expected &+ 1, UInt64(clamping: limit), 1 << 26)))
-        var chunk = [UInt8](repeating: 0, count: min(max(Int(clamping: expected), 4_095) + 1, 65_536))
-        while content.count < limit {
-            let count = try read(into: &chunk)
-            if count == 0 { break }
-            content.append(contentsOf: chunk[..<count])
+        var isAtEnd = false
+        while !isAtEnd && content.count < limit {
+            let missing = expected - content.count
+            let room = max(4_096, min(missing, 1 << 20) + 1)
+            let count = try append(to: &content, atMost: min(room, limit - content.count))
+            // A file of exactly this size has no byte more. Anything else may have changed: then only 0 is the end.
+            isAtEnd = count == 0 || (count == missing && count < room && content.count < limit)
         }
         return content
+    }
+
+    /// Appends what one call reads. System calls: read(2)
+    private func append(to content: inout [UInt8], atMost room: Int) throws(Errno) -> Int {
+        let number = number
+        var found: Result<Int, Errno> = .success(0)
+        let piece = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            do throws(Errno) {
+                count = try retryingOnInterrupt { unsafe Glibc.read(number, buffer.baseAddress, room) }
+                found = .success(count)
+            } catch {
+                found = .failure(error)
+            }
+        }
+        let count = try found.get()
+        if content.isEmpty { content = piece } else { content += piece }
+        return count
     }
 
     /// Returns whether the rest of the file is exactly `content`. Reads no more than that takes. System calls: read(2)

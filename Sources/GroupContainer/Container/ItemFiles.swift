@@ -87,7 +87,7 @@ extension OpenContainer {
         _ path: [UInt8], in directory: borrowing FileDescriptor, label: String, operation: String = "read"
     ) throws(CoordinationError) -> (content: [UInt8], status: FileStatus) {
         try withFile(path, in: directory, label: label, operation: operation) { file, status throws(Errno) in
-            (try file.readAll(), status)
+            (try file.readAll(size: status.size), status)
         }
     }
 
@@ -166,7 +166,7 @@ extension OpenContainer {
     ) throws(CoordinationError) -> (content: ContentHash?, inode: UInt64) {
         let limit = Int(ItemState.largestHashed) + 1
         return try withFileAside(location, operation: operation) { file, status, _ throws(Errno) in
-            let content = try file.readAll(limit: limit)
+            let content = try file.readAll(size: status.size, limit: limit)
             return (contentHash(of: content).map { ContentHash(hash: $0, size: UInt64(content.count)) }, status.inode)
         }
     }

@@ -58,7 +58,7 @@ public struct ItemReader: ~Copyable {
     /// Reads all content and keeps it for later calls of `read`.
     mutating func hold() throws(CoordinationError) -> [UInt8] {
         do throws(Errno) {
-            let content = try file.readAll()
+            let content = try file.readAll(size: size)
             held = content[...]
             return content
         } catch {
