@@ -7,7 +7,6 @@
 //        files lock DIRECTORY ofd|flock BATCH BATCHES          print nanoseconds of a lock and unlock, a line a batch
 //        files work DIRECTORY 0 BEGIN END SEED                 add to the number in `n` under flock(2) as often as it can;
 //                                                           print writes, 0, the longest wait twice in µs, and faults
-#define _GNU_SOURCE
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
