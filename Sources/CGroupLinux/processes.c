@@ -2,11 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -209,4 +213,50 @@ void clinux_prepare_process(void) {
         int opened = open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY);
         if (opened != number && opened >= 0) close(opened);
     }
+}
+
+static int take_group(const struct group *entry, uint32_t *number, char *found, size_t size) {
+    *number = entry->gr_gid;
+    return found == NULL || snprintf(found, size, "%s", entry->gr_name) < (int)size;
+}
+
+// Whether a group of this form is the wanted one.
+static int is_wanted(const struct group *entry, const char *name, uint32_t number) {
+    return name == NULL ? entry->gr_gid == number : strcmp(entry->gr_name, name) == 0;
+}
+
+// Reads groups, in the form of /etc/group, until the wanted one.
+static int find_group(FILE *file, const char *name, uint32_t *number, char *found, size_t size) {
+    struct group entry, *result = NULL;
+    static const size_t longest = 1 << 20;
+    char *buffer = malloc(longest);
+    int is_found = 0;
+    while (buffer != NULL && !is_found && fgetgrent_r(file, &entry, buffer, longest, &result) == 0) {
+        is_found = is_wanted(result, name, *number) && take_group(result, number, found, size);
+    }
+    free(buffer);
+    return is_found;
+}
+
+int clinux_group(const char *name, uint32_t *number, char *found, size_t size) {
+    if (getauxval(AT_BASE) != 0) {
+        struct group *entry = name != NULL ? getgrnam(name) : getgrgid(*number);
+        return entry != NULL && take_group(entry, number, found, size);
+    }
+    FILE *file = fopen("/etc/group", "re");
+    int is_found = file != NULL && find_group(file, name, number, found, size);
+    if (file != NULL) fclose(file);
+    if (is_found) return 1;
+    // Only characters that mean nothing to a shell, and no option.
+    static const char known[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.@+-";
+    if (name != NULL && (name[0] == 0 || name[0] == '-' || name[strspn(name, known)] != 0)) return 0;
+    char command[512];
+    int length = name != NULL ? snprintf(command, sizeof command, "getent group '%s' 2>/dev/null", name)
+                              : snprintf(command, sizeof command, "getent group %u 2>/dev/null", (unsigned)*number);
+    if (length >= (int)sizeof command) return 0;
+    FILE *answer = popen(command, "re");
+    if (answer == NULL) return 0;
+    is_found = find_group(answer, name, number, found, size);
+    pclose(answer);
+    return is_found;
 }

@@ -37,16 +37,20 @@ package func environmentValue(_ name: String) -> String? {
 
 package func effectiveUser() -> UInt32 { geteuid() }
 
-/// Returns the number of a Unix group, or nil if there is none of that name. Library calls: getgrnam(3)
+/// Returns the number of a Unix group, or nil if there is none of that name. Library calls: getgrnam(3); see
+/// `clinux_group`
 package func groupNumber(named name: String) -> UInt32? {
-    guard let entry = unsafe getgrnam(name) else { return nil }
-    return unsafe entry.pointee.gr_gid
+    var number: UInt32 = 0
+    let isKnown = unsafe clinux_group(name, &number, nil, 0)
+    return isKnown == 1 ? number : nil
 }
 
-/// Returns the name of a Unix group, or nil if there is none of that number. Library calls: getgrgid(3)
+/// Returns the name of a Unix group, or nil if there is none of that number. Library calls: getgrgid(3); see
+/// `clinux_group`
 package func groupName(ofNumber number: UInt32) -> String? {
-    guard let entry = unsafe getgrgid(number), let name = unsafe entry.pointee.gr_name else { return nil }
-    return unsafe String(cString: name)
+    var (number, name) = (number, [CChar](repeating: 0, count: 256))
+    guard unsafe clinux_group(nil, &number, &name, name.count) == 1 else { return nil }
+    return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
 /// Ends the process, after the functions that were registered with atexit(3).

@@ -140,6 +140,11 @@ enum { clinux_spawn_dies_with_parent = 1, clinux_spawn_own_group = 2 };
 int clinux_spawn(char *const arguments[], char *const environment[], const int32_t streams[3], int flags,
                  int32_t *child);
 
+// Finds a Unix group: its number by `name`, or, where that is NULL, its name by *number. Returns 1, or 0 where there is no
+// such group. getgrnam(3), getgrgid(3); a program without shared libraries cannot load those of other directories of
+// groups than /etc/group (LDAP, for example), and asks getent(1).
+int clinux_group(const char *name, uint32_t *number, char *found, size_t size);
+
 // Starts a program that is no child of this process, in a session of its own, so that it outlives this process.
 int clinux_spawn_detached(char *const arguments[], const int32_t streams[3]);
 
