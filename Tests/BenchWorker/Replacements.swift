@@ -7,6 +7,7 @@ struct Replacements {
     var size: Int
     var count: Int
     var durability: Durability
+    var item = ItemPath("item")
 
     func run() throws {
         let coordinator = try Container(path: directory).coordinator(purpose: "bench-worker").blocking
@@ -18,7 +19,7 @@ struct Replacements {
             // The same bytes again would be no change.
             for place in 0..<8 { content[place] = UInt8(truncatingIfNeeded: number >> (8 * place)) }
             let began = MonotonicClock.now
-            _ = try coordinator.write(bytes: content, to: "item", durability: durability)
+            _ = try coordinator.write(bytes: content, to: item, durability: durability)
             if number >= 0 { times.append(MonotonicClock.now - began) }
         }
         times.forEach { print($0) }

@@ -7,7 +7,7 @@ let usage = """
                                                             BYTES of its journal
            bench-worker write DIRECTORY FIRST COUNT PACE    write the items sample-NNNNNN; PACE is none,
                                                             pause:NANOSECONDS or steady:NANOSECONDS
-           bench-worker replace DIRECTORY SIZE COUNT relaxed|durable
+           bench-worker replace DIRECTORY SIZE COUNT relaxed|durable [NAME]
                                                             replace an item; print the nanoseconds of each call
            bench-worker items DIRECTORY SIZE COUNT          read an item; print the nanoseconds of each call
            bench-worker increment DIRECTORY BEGIN NANOSECONDS relaxed|durable
@@ -34,10 +34,11 @@ do {
     case ("write", 6):
         guard let first = Int(words[3]), let count = Int(words[4]), let pace = Pace(words[5]) else { fallthrough }
         try CoordinatedChanges(directory: words[2], first: first, count: count, pace: pace).run()
-    case ("replace", 6):
+    case ("replace", 6), ("replace", 7):
         try Replacements(
             directory: words[2], size: Int(words[3]) ?? 0, count: Int(words[4]) ?? 0,
-            durability: words[5] == "durable" ? .durable : .relaxed
+            durability: words[5] == "durable" ? .durable : .relaxed,
+            item: ItemPath(words.count == 7 ? words[6] : "item")
         ).run()
     case ("items", 5):
         try ItemReads(directory: words[2], size: Int(words[3]) ?? 0, count: Int(words[4]) ?? 0).run()

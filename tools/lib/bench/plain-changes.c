@@ -1,13 +1,14 @@
 // Changes files as any program does that knows nothing of the container.
 //
-// usage: plain-changes rename DIRECTORY FIRST COUNT PACE   write DIRECTORY/temporary, rename it to sample-NNNNNN
-//        plain-changes write DIRECTORY FIRST COUNT PACE    write sample-NNNNNN, which is there, in place
+// usage: plain-changes rename DIRECTORY FIRST COUNT PACE   rename DIRECTORY/temporary, written before, to sample-NNNNNN
+//        plain-changes write DIRECTORY FIRST COUNT PACE    write into sample-NNNNNN, which is there and open already
 //        plain-changes move DIRECTORY FIRST COUNT PACE     rename before-NNNNNN to sample-NNNNNN
 //        plain-changes make DIRECTORY FIRST COUNT WORD     make the files WORD-NNNNNN, 120 bytes each
 //        plain-changes tree DIRECTORY DIRECTORIES FILES        create directory-NNNNNN, and in them FILES files file-NNNNNN
 //
 // PACE: none, pause:NANOSECONDS (that long after each, more or less), steady:NANOSECONDS (one every so long).
-// The first three print at their end, for each: number, when it began, when it was done, by CLOCK_MONOTONIC.
+// The first three print at their end, for each: number, when it began, when it was done, by CLOCK_MONOTONIC. A change is
+// one system call, rename or write: what it needs is prepared before the pause that comes before it.
 #include <err.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -38,14 +39,23 @@ static void rename_item(const char *from, const char *to) {
     if (rename(from, to) != 0) err(1, "%s", from);
 }
 
-static void change(char kind, long number) {
-    char to[64], from[64];
+static char from[64], to[64];
+static int opened = -1;
+
+static void prepare(char kind, long number) {
     snprintf(to, sizeof to, "sample-%06ld", number);
     snprintf(from, sizeof from, kind == 'm' ? "before-%06ld" : "temporary", number);
     memcpy(content, to, strlen(to));
-    if (kind == 'w') return fill(to, 0);
     if (kind == 'r') fill(from, O_CREAT | O_TRUNC);
-    rename_item(from, to);
+    if (kind != 'w') return;
+    if (opened >= 0 && close(opened) != 0) err(1, "close");
+    opened = open(to, O_WRONLY | O_CLOEXEC);
+    if (opened < 0) err(1, "%s", to);
+}
+
+static void change(char kind) {
+    if (kind != 'w') return rename_item(from, to);
+    if (write(opened, content, sizeof content) != sizeof content) err(1, "%s", to);
 }
 
 static void changes(char kind, long first, long count, const char *pace) {
@@ -54,11 +64,13 @@ static void changes(char kind, long first, long count, const char *pace) {
     int64_t length = strchr(pace, ':') ? atoll(strchr(pace, ':') + 1) : 0;
     int is_steady = pace[0] == 's';
     uint64_t random = (uint64_t)first * 2654435761 + 1;
+    if (count > 0) prepare(kind, first);
     int64_t start = now();
     for (long i = 0; i < count; i++) {
         times[i][0] = now();
-        change(kind, first + i);
+        change(kind);
         times[i][1] = now();
+        if (i + 1 < count) prepare(kind, first + i + 1);
         random = random * 6364136223846793005 + 1442695040888963407;
         // Between 3/4 and 5/4 of it, so that nothing falls into step with it.
         int64_t pause = length * 3 / 4 + (length > 0 ? (int64_t)(random >> 33) % (length / 2 + 1) : 0);

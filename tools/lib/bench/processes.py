@@ -22,6 +22,18 @@ def peak_mebibytes(process: int) -> float:
     return 0.0
 
 
+def switches(process: int) -> int:
+    """How often a processor was given to one of the process's threads so far."""
+    count = 0
+    for task in os.listdir(f"/proc/{process}/task"):
+        try:
+            with open(f"/proc/{process}/task/{task}/status", encoding="utf-8") as file:
+                count += sum(int(line.split()[1]) for line in file if "ctxt_switches:" in line)
+        except FileNotFoundError:
+            continue
+    return count
+
+
 def end(processes: list[subprocess.Popen]) -> None:
     """Ends each process with SIGTERM, or with SIGKILL after 5 s."""
     for process in processes:

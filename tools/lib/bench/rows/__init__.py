@@ -6,6 +6,7 @@ from .coordinated import Coordinated
 from .followers import Followers
 from .external import External
 from .growth import GrowthOfJournal, GrowthOfTree
+from .idle import Idle
 from .increments import DurableIncrements, Increments
 from .items import Items
 from .lock import Contended, Lock
@@ -20,7 +21,7 @@ from .suite_size import SuiteSize
 
 SECTIONS: dict[str, list[type[Row]]] = {
     "Files and locks": [Replace, Items, Lock, Contended],
-    "Watching": [Coordinated, External, Steady, Renames, Stall, Start, Followers, Burst],
+    "Watching": [Coordinated, External, Steady, Renames, Stall, Start, Followers, Burst, Idle],
     "Growth": [GrowthOfTree, GrowthOfJournal],
     "Group defaults": [Increments, DurableIncrements, Reads, SetSeen, SuiteSize],
 }
