@@ -17,6 +17,7 @@ package struct CommandRun: ~Copyable {
     ) -> Never {
         ignoreBrokenPipe()
         prepareProcess()
+        SeparateTable.spare()
         let words = RawArguments.current()
         var report = ErrorReport(
             program: specification.name, isJSON: ArgumentParser.mentions("json", in: words),

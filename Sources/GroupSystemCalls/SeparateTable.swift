@@ -1,12 +1,19 @@
 import CGroupLinux
+import Synchronization
 
 /// Threads with a descriptor table other than the process's, to open and close files that the process may also have
 /// open.
 ///
 /// A lock that was set by `fcntl(F_SETLK)`, as SQLite sets them, belongs to a descriptor table and an inode, and is
 /// released when *any* descriptor of the inode is closed in that table. So a library may not open and close a file that
-/// the program around it may have locked. Closing a descriptor in another table does not affect the lock.
+/// the program around it may have locked. Closing a descriptor in another table does not affect the lock. A program
+/// that sets no such lock says so, and spares itself two switches between threads for each file.
 package enum SeparateTable {
+    private static let isSpared = Atomic(false)
+
+    /// Notes that no code of this process locks files by `fcntl(F_SETLK)`: from now on they are opened in its own table.
+    package static func spare() { isSpared.store(true, ordering: .relaxed) }
+
     private final class Reader: Sendable {
         let end: FileDescriptor
         /// The threads of a forked child's parent do not exist in the child.
@@ -53,12 +60,14 @@ package enum SeparateTable {
         idle.withLock { if $0.count < kept { $0.append(reader) } }
     }
 
-    /// Runs `body` on such a thread while this one waits. `body` gets a descriptor of the directory, and must use no
-    /// other one from outside: their numbers are not those of its table. No descriptor that it opens may leave it.
+    /// Runs `body` on such a thread while this one waits, or here if that is spared. `body` gets a descriptor of the
+    /// directory, and must use no other one from outside: their numbers are not those of its table. No descriptor that
+    /// it opens may leave it.
     /// System calls: sendmsg(2), recv(2); on the other thread recvmsg(2), close(2), send(2)
     package static func within<Answer>(
         _ directory: borrowing FileDescriptor, _ body: (borrowing FileDescriptor) throws(Errno) -> Answer
     ) throws(Errno) -> Answer {
+        if isSpared.load(ordering: .relaxed) { return try body(directory) }
         var answer = Result<Answer, Errno>.failure(.inputOutput)
         try run([directory.number]) { number, _ in
             let directory = FileDescriptor(owning: number)
@@ -72,6 +81,7 @@ package enum SeparateTable {
         _ directory: borrowing FileDescriptor, _ other: borrowing FileDescriptor,
         _ body: (borrowing FileDescriptor, borrowing FileDescriptor) throws(Errno) -> Answer
     ) throws(Errno) -> Answer {
+        if isSpared.load(ordering: .relaxed) { return try body(directory, other) }
         var answer = Result<Answer, Errno>.failure(.inputOutput)
         try run([directory.number, other.number]) { number, otherNumber in
             let directory = FileDescriptor(owning: number)
