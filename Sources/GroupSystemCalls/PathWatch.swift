@@ -1,8 +1,8 @@
 import Glibc
 
-/// Notices changes at some paths: of the files and directories there, of what they contain, and of the directories in
-/// which a path that leads nowhere now may appear. It does not report which path changed: the caller compares. For one
-/// thread.
+/// Notices changes at some paths: of the files and directories there, and of what the directories contain. For a path at
+/// which nothing is, it watches the nearest directory above that exists. It does not report which path changed, so the
+/// caller compares. For one thread.
 ///
 /// An inotify instance of its own, besides the queue of the leader's thread (`InotifyQueue`).
 package final class PathWatch {

@@ -142,7 +142,7 @@ int clinux_spawn(char *const arguments[], char *const environment[], const int32
 
 // Finds a Unix group: its number by `name`, or, where that is NULL, its name by *number. Returns 1, or 0 where there is no
 // such group. getgrnam(3), getgrgid(3); a program without shared libraries cannot load those of other directories of
-// groups than /etc/group (LDAP, for example), and asks getent(1).
+// groups than /etc/group (LDAP, for example), and runs getent(1).
 int clinux_group(const char *name, uint32_t *number, char *found, size_t size);
 
 // Starts a program that is no child of this process, in a session of its own, so that it outlives this process.
