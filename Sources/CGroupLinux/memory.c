@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -129,3 +130,5 @@ int clinux_map_guards(const void *address) {
 }
 
 int clinux_map_is_damaged(int slot) { return atomic_load(&guarded[slot].damaged); }
+
+void clinux_release_free_memory(void) { malloc_trim(0); }

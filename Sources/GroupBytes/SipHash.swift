@@ -22,7 +22,8 @@ public struct SipHash: Sendable {
     /// Returns the hash of bytes.
     @inlinable public func hash(_ bytes: ArraySlice<UInt8>) -> UInt64 { hash(bytes.span) }
 
-    @inlinable func hash(_ bytes: Span<UInt8>) -> UInt64 {
+    /// Returns the hash of bytes.
+    @inlinable public func hash(_ bytes: Span<UInt8>) -> UInt64 {
         var state = State(key)
         var offset = 0
         while offset + 8 <= bytes.count {

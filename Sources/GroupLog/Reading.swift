@@ -19,6 +19,7 @@ extension SegmentedLog {
                 guard let next = try self.segment(place.segment &+ 1) else {
                     return try isDropped(place.segment &+ 1) ? nil : (place, segment, .record(.seal(by: 0)))
                 }
+                segment.map.releasePages()
                 place = .start(of: next.header)
                 continue
             }
@@ -31,6 +32,7 @@ extension SegmentedLog {
                 guard let next = try self.segment(place.segment &+ 1) else {
                     return try isDropped(place.segment &+ 1) ? nil : (place, segment, reading)
                 }
+                segment.map.releasePages()
                 place = .start(of: next.header)
             case .reserved, .committed: return (place, segment, reading)
             }

@@ -199,6 +199,7 @@ package final class SegmentedLog: Sendable {
         // then.)
         if let end, end > SegmentHeader.size, segment.isEmpty { return nil }
         if end == nil, try segmentNumbers().last ?? number > number, segment.isEmpty { return nil }
+        releasePages(before: number)
         return known.withLock { known in
             if let other = known.segments[number] { return other }
             known.segments[number] = segment
@@ -209,6 +210,13 @@ package final class SegmentedLog: Sendable {
             }
             return segment
         }
+    }
+
+    /// Gives back the memory of the segments that were read or written, which counts as this process's for as long as
+    /// they are mapped. System calls: madvise
+    package func releasePages(before number: UInt64 = .max) {
+        let segments = known.withLock { $0.segments.values.filter { $0.header.number < number } }
+        for segment in segments { segment.map.releasePages() }
     }
 
     /// Throws if the last segment was unlinked: nothing appended to a file without a name reaches other processes.

@@ -159,6 +159,23 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return try file.status().isRegularFile ? file.readAll(limit: limit) : []
     }
 
+    /// Reads `count` bytes at a place, or fewer if the file ends before. System calls: pread(2)
+    package func read(at offset: Int, count: Int) throws(Errno) -> [UInt8] {
+        var content = [UInt8](repeating: 0, count: count)
+        let number = number
+        var done = 0
+        while done < count {
+            let found = try retryingOnInterrupt {
+                unsafe content.withUnsafeMutableBytes {
+                    unsafe pread(number, $0.baseAddress.map { unsafe $0 + done }, count - done, offset + done)
+                }
+            }
+            if found == 0 { return Array(content[..<done]) }
+            done += found
+        }
+        return content
+    }
+
     /// System calls: read(2)
     package func read(into chunk: inout [UInt8]) throws(Errno) -> Int {
         let number = number

@@ -1,3 +1,9 @@
+import CGroupLinux
+
+/// Gives memory that was freed back to the kernel. The allocator keeps it otherwise, after a piece of work that took
+/// much more than is left of it. Takes a millisecond or so. Library functions: malloc_trim(3)
+package func releaseFreeMemory() { clinux_release_free_memory() }
+
 /// The kernel's notification that memory is short: pressure stall information, where this user may use it.
 package struct MemoryPressure: ~Copyable, Sendable {
     private let file: FileDescriptor

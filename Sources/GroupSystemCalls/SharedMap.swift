@@ -39,6 +39,10 @@ public import Glibc
         unsafe munmap(base, size)
     }
 
+    /// Gives back the memory of the pages that were read or written. Their bytes are read from the file again when they
+    /// are needed. System calls: madvise(2)
+    package final func releasePages() { unsafe madvise(base, size, MADV_DONTNEED) }
+
     /// Whether zeros were read instead of content, because the file was truncated, or the disk was full when a page was
     /// first written.
     @inlinable public final var isDamaged: Bool { clinux_map_is_damaged(guardSlot) != 0 }

@@ -5,7 +5,7 @@ import Testing
 @testable import GroupLog
 
 /// A checkpoint that is not written to a file.
-final class CheckpointInMemory: TreeIndex.Base {
+final class CheckpointInMemory: TreeOverlay.Base {
     private let checkpoint: Checkpoint<[UInt8]>
 
     init(_ checkpoint: Checkpoint<[UInt8]>) { self.checkpoint = checkpoint }

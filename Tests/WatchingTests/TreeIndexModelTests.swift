@@ -37,6 +37,7 @@ import Testing
             case 5: return chosen.flatMap { modify($0, size: UInt64.random(in: 0..<100, using: &random)) }
             case 6: return chosen.flatMap { replace($0) }
             case 7: return chosen.map { remove($0) }
+            case 8: return chosen.flatMap { exchange($0, items.keys.sorted().randomElement(using: &random) ?? $0) }
             default: return chosen.flatMap { move($0, place(&random)) }
             }
         }
@@ -91,19 +92,40 @@ import Testing
             return `Tree index`.record(.moved, path, from: from, state)
         }
 
+        private mutating func exchange(_ path: String, _ other: String) -> ChangeRecord? {
+            guard let here = items[path], let there = items[other], path != other, here.inode != there.inode,
+                !isIn(path, other), !isIn(other, path)
+            else { return nil }
+            func new(_ old: String) -> String {
+                for (from, to) in [(path, other), (other, path)] where old == from || old.hasPrefix(from + "/") {
+                    return to + old.dropFirst(from.count)
+                }
+                return old
+            }
+            items = Dictionary(uniqueKeysWithValues: items.map { (new($0.key), $0.value) })
+            generations = Dictionary(uniqueKeysWithValues: generations.map { (new($0.key), $0.value) })
+            (generations[path], generations[other]) = (sequence, sequence)
+            var record = `Tree index`.record(.exchanged, path, from: other, there)
+            record.otherState = here
+            return record
+        }
+
         private mutating func set(_ kind: ChangeRecord.Kind, _ path: String, _ state: ItemState) -> ChangeRecord {
             (items[path], generations[path]) = (state, sequence)
             return `Tree index`.record(kind, path, state)
         }
     }
 
+    private static func text(_ location: ItemLocation) -> String { String(decoding: location.bytes, as: UTF8.self) }
+
     @Test(arguments: UInt64(1)...5)
     func `a tree index is the same as its model after each of many random changes`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var naive = Naive()
         var treeIndex = TreeIndex()
-        // Another tree index, which stands on a checkpoint that is made every so often.
-        var standing = TreeIndex()
+        // The same tree, as changes of a checkpoint that is made every so often.
+        var standing = TreeOverlay(
+            on: CheckpointInMemory(try Checkpoint(Checkpoint.encode(treeIndex, `Checkpoint coding`.header))))
         var count = 0
         while count < 2_000 {
             guard let record = naive.step(&random) else { continue }
@@ -111,7 +133,7 @@ import Testing
             if count % 100 == 1 {
                 let checkpoint = Checkpoint.encode(treeIndex, `Checkpoint coding`.header)
                 try #require(try Checkpoint(checkpoint).treeIndex().items == treeIndex.items)
-                standing = TreeIndex(on: CheckpointInMemory(try Checkpoint(checkpoint)))
+                standing = TreeOverlay(on: CheckpointInMemory(try Checkpoint(checkpoint)))
             }
             treeIndex.apply(record, at: naive.sequence)
             standing.apply(record, at: naive.sequence)
@@ -119,11 +141,22 @@ import Testing
             let items = Dictionary(
                 uniqueKeysWithValues: treeIndex.items.map { (String(decoding: $0.bytes, as: UTF8.self), $1.state) })
             try #require(items == naive.items, "seed \(seed), change \(count): \(record)")
+            try #require(treeIndex.count == items.count, "seed \(seed), change \(count): \(record)")
+            let order = treeIndex.map(\.location.bytes)
+            try #require(order == order.sorted { $0.lexicographicallyPrecedes($1) }, "seed \(seed), change \(count)")
             for name in `Checkpoint coding`.names where count % 10 == 0 {
                 let location = try `Tree index`.location(name)
                 try #require(
                     standing.item(at: location) == treeIndex.item(at: location), "seed \(seed), change \(count)")
                 try #require(standing.below(location) == treeIndex.below(location), "seed \(seed), change \(count)")
+                let below = naive.items.keys.filter { $0.hasPrefix(name + "/") }
+                try #require(
+                    Set(treeIndex.below(location).map(Self.text)) == Set(below), "seed \(seed), change \(count)")
+                try #require(treeIndex.hasItems(below: location) == !below.isEmpty, "seed \(seed), change \(count)")
+                let entries = Set(below.map { name + "/" + $0.dropFirst(name.count + 1).prefix { $0 != "/" } })
+                try #require(
+                    Set(treeIndex.entries(of: location).map(Self.text)) == entries, "seed \(seed), change \(count)")
+                try #require(treeIndex.entryCount(of: location) == entries.count, "seed \(seed), change \(count)")
             }
             for (path, state) in naive.items {
                 let location = try `Tree index`.location(path)
@@ -134,6 +167,10 @@ import Testing
                 if let place {
                     try #require(treeIndex[place]?.inode == state.inode, "seed \(seed), change \(count): \(record)")
                 }
+                let names = naive.items.filter { $0.value.inode == state.inode }.keys
+                try #require(
+                    Set(treeIndex.names(ofInode: state.inode).map(Self.text)) == (names.count > 1 ? Set(names) : []),
+                    "seed \(seed), change \(count)")
                 if naive.linked.contains(state.inode) { continue }
                 try #require(try place == `Tree index`.location(path), "seed \(seed), change \(count)")
             }

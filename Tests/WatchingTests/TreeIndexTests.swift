@@ -20,7 +20,7 @@ import Testing
     static func location(_ path: String) throws -> ItemLocation { try ItemLocation(Array(path.utf8)) }
 
     static func paths(_ treeIndex: TreeIndex) -> [String] {
-        treeIndex.items.keys.map { String(decoding: $0.bytes, as: UTF8.self) }.sorted()
+        treeIndex.map { String(decoding: $0.location.bytes, as: UTF8.self) }
     }
 
     /// Directory a with a/f and a/b with a/b/g; beside them the file ab.
@@ -140,5 +140,70 @@ import Testing
         treeIndex.apply(Self.record(.created, "../out", Self.state(.file, inode: 9)))
         treeIndex.apply(Self.record(.moved, "q", from: "/etc", Self.state(.file, inode: 9)))
         #expect(treeIndex == sample())
+    }
+
+    @Test func `a tree index of many items, with names of every length, has each at its place after moves`() throws {
+        var treeIndex = TreeIndex()
+        var expected: [ItemLocation: UInt64] = [:]
+        let name = { (number: Int) in
+            String(repeating: "n", count: number % (number % 9 == 0 ? 240 : 20)) + String(number)
+        }
+        for number in 0..<5_000 {
+            let location = try Self.location("d\(number % 30)/\(name(number))")
+            treeIndex.set(.init(state: Self.state(.file, inode: UInt64(number)), generation: 1), at: location)
+            expected[location] = UInt64(number)
+        }
+        for round in 0..<3 {
+            for number in 0..<30 {
+                let (from, to) = (try Self.location("d\(number)"), try Self.location("e\(round)/d\(number)"))
+                _ = treeIndex.moveTrees([(from, to)])
+                _ = treeIndex.moveTrees([(to, from)])
+            }
+            // Their places are used again by other names.
+            for (location, inode) in expected where inode % 3 == UInt64(round) {
+                treeIndex.remove(location)
+                expected[location] = nil
+                let other = try Self.location("d\(inode % 30)/\(round)-\(name(Int(inode) * 7))")
+                treeIndex.set(.init(state: Self.state(.file, inode: inode), generation: 2), at: other)
+                expected[other] = inode
+            }
+        }
+        #expect(treeIndex.count == expected.count)
+        #expect(Dictionary(uniqueKeysWithValues: treeIndex.map { ($0.location, $0.item.state.inode) }) == expected)
+        #expect(expected.allSatisfy { treeIndex.place(ofInode: $0.value) == $0.key })
+        for number in 0..<30 { treeIndex.removeTree(at: try Self.location("d\(number)")) }
+        #expect(treeIndex.count == 0 && treeIndex.entryCount(of: nil) == 0)
+        #expect(expected.allSatisfy { treeIndex.place(ofInode: $0.value) == nil })
+    }
+
+    @Test
+    func `a directory that is moved onto another keeps what the other has besides, and one into itself stays apart`()
+        throws
+    {
+        var treeIndex = sample()
+        treeIndex.apply(Self.record(.created, "z", Self.state(.directory, inode: 8)))
+        treeIndex.apply(Self.record(.created, "z/b", Self.state(.directory, inode: 9)))
+        treeIndex.apply(Self.record(.created, "z/b/h", Self.state(.file, inode: 10)))
+        treeIndex.apply(Self.record(.moved, "z", from: "a", Self.state(.directory, inode: 1)))
+        #expect(Self.paths(treeIndex) == ["ab", "z", "z/b", "z/b/g", "z/b/h", "z/f"])
+        #expect(treeIndex.place(ofInode: 8) == nil && treeIndex.place(ofInode: 9) == nil)
+        #expect(try treeIndex.place(ofInode: 3) == Self.location("z/b"))
+        // Events that come out of order may say so.
+        treeIndex.apply(Self.record(.moved, "z/b/y", from: "z", Self.state(.directory, inode: 1)))
+        #expect(Self.paths(treeIndex) == ["ab", "z/b/y", "z/b/y/b", "z/b/y/b/g", "z/b/y/b/h", "z/b/y/f"])
+        #expect(try treeIndex.entries(of: nil) == [Self.location("z"), Self.location("ab")])
+    }
+
+    @Test func `items that a move brings too deep for a path are left out, and are back when they can be named`() throws
+    {
+        var treeIndex = sample()
+        let deep = Array(repeating: String(repeating: "d", count: 250), count: 16).joined(separator: "/")
+        treeIndex.apply(Self.record(.created, deep, Self.state(.directory, inode: 20)))
+        treeIndex.apply(Self.record(.moved, deep + "/" + String(repeating: "e", count: 78), from: "a"))
+        #expect(treeIndex.map(\.location.bytes.count).max() == 4_094)
+        #expect(treeIndex.place(ofInode: 4) == nil)
+        #expect(try treeIndex.hasItems(below: Self.location(deep)))
+        treeIndex.apply(Self.record(.moved, "a", from: deep + "/" + String(repeating: "e", count: 78)))
+        #expect(try treeIndex.place(ofInode: 4) == Self.location("a/b/g"))
     }
 }

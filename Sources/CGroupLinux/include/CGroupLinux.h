@@ -131,6 +131,9 @@ int clinux_map_is_damaged(int slot);
 // Whether such an access is guarded there.
 int clinux_map_guards(const void *address);
 
+// malloc_trim(3): gives memory that was freed back to the kernel.
+void clinux_release_free_memory(void);
+
 // Starts a program with its standard input, output and error replaced (-1: inherited). With `dies_with_parent` the
 // child is killed when the calling *thread* ends; with `own_group` it leads a process group. An environment of NULL is
 // inherited. Returns 0 or an errno, that of exec included.

@@ -133,7 +133,7 @@ struct FilteredChange {
 
     /// Returns the items of a tree, the deepest last.
     private static func tree(at top: ItemLocation, _ treeIndex: TreeIndex) -> Tree {
-        ([top] + treeIndex.below(top).reversed()).compactMap { place in treeIndex.items[place].map { (place, $0) } }
+        ([top] + treeIndex.below(top).reversed()).compactMap { place in treeIndex.item(at: place).map { (place, $0) } }
     }
 
     private static func moved(_ place: ItemLocation, to new: ItemLocation, from old: ItemLocation) -> [UInt8] {

@@ -13,9 +13,8 @@ struct Listing: Sendable {
         var tree = try JournalView(journal)
         try tree.catchUp(journal)
         position = tree.position
-        items = tree.treeIndex.items.lazy.filter { filter.matches($0.key.bytes) }
-            .map { (place: $0.key, item: $0.value) }
-            .sorted { $0.place.bytes.lexicographicallyPrecedes($1.place.bytes) }
+        items = tree.treeIndex.lazy.filter { filter.matches($0.location.bytes) }
+            .map { (place: $0.location, item: $0.item) }
     }
 
     /// Returns the next item; nil after the last.

@@ -3,7 +3,7 @@
 import GroupBytes
 import struct GroupLog.LogPosition
 
-/// The bytes of a checkpoint, either in a mapped file or in memory.
+/// The bytes of a checkpoint, in a mapped file, in a file that is read, or in memory.
 protocol CheckpointBytes: Sendable {
     var size: Int { get }
     /// Returns bytes, which must be within the size.
@@ -82,39 +82,94 @@ struct Checkpoint<Bytes: CheckpointBytes>: Sendable {
     }
 }
 
-extension Checkpoint<[UInt8]> {
-    /// Returns the whole tree index; checks every byte. Linear.
+extension Checkpoint {
+    /// Returns the whole tree index; checks every byte. Linear; reads a piece at a time.
     func treeIndex() throws(CheckpointFault) -> TreeIndex {
-        var items: [(location: ItemLocation, item: TreeIndex.Item)] = []
-        items.reserveCapacity(count)
-        var end = bytes.count
-        for number in (0..<count).reversed() {
-            let start = CheckpointEntry.number(bytes[...], at: CheckpointHeader.size + number * 8)
-            guard let start = Int(exactly: start), start >= 0, start <= end,
-                let entry = CheckpointEntry.decode(bytes[start..<end], number, nonce: header.nonce),
-                items.last.map({ entry.path.lexicographicallyPrecedes($0.location.bytes) }) ?? true
+        var treeIndex = TreeIndex()
+        var table = PieceReader(bytes, from: CheckpointHeader.size)
+        var entries = PieceReader(bytes, from: CheckpointHeader.size + count * 8)
+        var previous: [UInt8] = []
+        var end = count == 0 ? UInt64(bytes.size) : try table.nextNumber()
+        for number in 0..<count {
+            let start = end
+            end = number == count - 1 ? UInt64(bytes.size) : try table.nextNumber()
+            guard start == UInt64(entries.position), end >= start, end - start <= UInt64(CheckpointEntry.largest),
+                let entry = CheckpointEntry.decode(
+                    try entries.next(Int(end - start)), number, nonce: header.nonce),
+                previous.lexicographicallyPrecedes(entry.path)
             else { throw .damaged }
-            end = start
+            previous = entry.path
             // Entries that are not items any more are left out: earlier versions took the content of another
             // container's `.group` for items.
-            if let location = try? ItemLocation(entry.path) { items.append((location, entry.item)) }
+            if let location = try? ItemLocation(entry.path) { treeIndex.add(entry.item, at: location) }
         }
-        if end != CheckpointHeader.size + count * 8 { throw .damaged }
-        return TreeIndex(items)
+        if entries.position != bytes.size { throw .damaged }
+        return treeIndex
+    }
+}
+
+/// Reads bytes in their order, a piece at a time.
+private struct PieceReader<Bytes: CheckpointBytes> {
+    private let bytes: Bytes
+    private(set) var position: Int
+    private var piece: ArraySlice<UInt8> = []
+
+    init(_ bytes: Bytes, from position: Int) { (self.bytes, self.position) = (bytes, position) }
+
+    mutating func nextNumber() throws(CheckpointFault) -> UInt64 {
+        let bytes = try next(8)
+        return CheckpointEntry.number(bytes, at: bytes.startIndex)
     }
 
-    /// Returns the bytes of the file.
-    static func encode(_ treeIndex: TreeIndex, _ header: CheckpointHeader) -> [UInt8] {
-        let items = treeIndex.items.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }
-        let start = CheckpointHeader.size + items.count * 8
-        var table = ByteWriter()
-        var entries: [UInt8] = []
-        entries.reserveCapacity(items.count * 128)
-        for (number, (location, item)) in items.enumerated() {
-            table.write(UInt64(start + entries.count))
-            entries += CheckpointEntry.encode(location.bytes, item, number, nonce: header.nonce)
+    mutating func next(_ count: Int) throws(CheckpointFault) -> ArraySlice<UInt8> {
+        if piece.count < count {
+            if position + count > bytes.size { throw .damaged }
+            piece = bytes.bytes(position, count: min(max(count, CheckpointPieces.size), bytes.size - position))[...]
+            if piece.count < count { throw .damaged }
         }
-        return header.encoded(count: items.count, byteCount: start + entries.count) + table.bytes + entries
+        defer {
+            piece = piece.dropFirst(count)
+            position += count
+        }
+        return piece.prefix(count)
+    }
+}
+
+/// The bytes of a checkpoint's file, which are made a piece at a time.
+struct CheckpointPieces {
+    static let size = 65_536
+
+    let treeIndex: TreeIndex
+    let header: CheckpointHeader
+
+    /// Calls `write` with the pieces, one after the other.
+    func forEach<Failure: Error>(_ write: ([UInt8]) throws(Failure) -> Void) throws(Failure) {
+        // The size of an entry fits: a path has at most 4,095 bytes.
+        var sizes: [UInt16] = []
+        sizes.reserveCapacity(treeIndex.count)
+        for (location, _) in treeIndex { sizes.append(UInt16(CheckpointEntry.size(ofPath: location.bytes.count))) }
+        var place = CheckpointHeader.size + sizes.count * 8
+        let byteCount = sizes.reduce(place) { $0 + Int($1) }
+        var piece = ByteWriter(capacity: Self.size)
+        piece.write(raw: header.encoded(count: sizes.count, byteCount: byteCount))
+        for size in sizes {
+            piece.write(UInt64(place))
+            place += Int(size)
+            try flush(&piece, write)
+        }
+        for (number, (location, item)) in treeIndex.enumerated() {
+            piece.write(raw: CheckpointEntry.encode(location.bytes, item, number, nonce: header.nonce))
+            try flush(&piece, write)
+        }
+        try write(piece.bytes)
+    }
+
+    private func flush<Failure: Error>(
+        _ piece: inout ByteWriter, _ write: ([UInt8]) throws(Failure) -> Void
+    ) throws(Failure) {
+        if piece.bytes.count < Self.size { return }
+        try write(piece.bytes)
+        piece = ByteWriter(capacity: Self.size)
     }
 }
 
@@ -122,6 +177,9 @@ extension Checkpoint<[UInt8]> {
 enum CheckpointEntry {
     private static let fixed = 8 + ItemState.size + 2 + 8
     static let largest = fixed + ItemLocation.longestPath
+
+    /// Returns the size of an entry, in bytes.
+    static func size(ofPath count: Int) -> Int { fixed + count }
 
     static func encode(_ path: [UInt8], _ item: TreeIndex.Item, _ number: Int, nonce: UInt64) -> [UInt8] {
         var writer = ByteWriter()

@@ -39,17 +39,23 @@ struct CheckpointFile: Sendable {
 
     /// Reads the whole checkpoint; nil if there is none. Linear. Errors: as for `open`.
     func read() throws(CoordinationError) -> (header: CheckpointHeader, treeIndex: TreeIndex)? {
-        let content: [UInt8]
+        let content: ReadCheckpoint
         do throws(Errno) {
-            content = try FileDescriptor.content(of: Self.name, in: directory.group)
+            let file = try FileDescriptor.open(Self.name, in: directory.group, [.reading, .nonBlocking])
+            let status = try file.status()
+            content = ReadCheckpoint(file, size: status.isRegularFile ? Int(clamping: status.size) : 0)
         } catch {
             if error == .noSuchEntry { return nil }
             throw CoordinationError(error, operation: "read", item: Self.label)
         }
-        let (header, treeIndex) = try translatingFault { () throws(CheckpointFault) in
-            let checkpoint = try Checkpoint(content)
-            return (checkpoint.header, try checkpoint.treeIndex())
+        let result = Result { () throws(CoordinationError) in
+            try translatingFault { () throws(CheckpointFault) in
+                let checkpoint = try Checkpoint(content)
+                return (checkpoint.header, try checkpoint.treeIndex())
+            }
         }
+        if let failure = content.failure { throw CoordinationError(failure, operation: "read", item: Self.label) }
+        let (header, treeIndex) = try result.get()
         if header.container != container { throw Self.damaged("the file belongs to another container") }
         return (header, treeIndex)
     }
@@ -57,13 +63,13 @@ struct CheckpointFile: Sendable {
     /// Replaces the checkpoint, which is on the disk when this returns. Only one process at a time may call this.
     /// System calls: openat2, write, fsync, renameat2
     func replace(by treeIndex: TreeIndex, _ header: CheckpointHeader) throws(CoordinationError) {
-        let content = Checkpoint.encode(treeIndex, header)
+        let content = CheckpointPieces(treeIndex: treeIndex, header: header)
         try translating("write", item: Self.label) { () throws(Errno) in
             let file = try FileDescriptor.open(
                 Self.temporary, in: directory.group, [.writing, .creating, .truncating], mode: 0o600)
             do throws(Errno) {
                 try file.setMode(directory.fileMode)
-                try file.writeAll(content)
+                try content.forEach { (piece) throws(Errno) in try file.writeAll(piece) }
                 try file.synchronize()
                 try directory.group.rename(Self.temporary, to: Self.name, in: directory.group, replacing: true)
                 try directory.group.synchronize()
@@ -107,7 +113,7 @@ struct CheckpointFile: Sendable {
 }
 
 /// A checkpoint's file that stays open, even if its name is replaced or removed.
-final class MappedCheckpoint: TreeIndex.Base, Sendable {
+final class MappedCheckpoint: TreeOverlay.Base, Sendable {
     private let checkpoint: Checkpoint<CheckpointMap>
     private let map: SharedMap
     private let damaged = Guarded(false)
@@ -135,6 +141,30 @@ final class MappedCheckpoint: TreeIndex.Base, Sendable {
             return try checkpoint.below(directory).compactMap { try? ItemLocation($0.path) }
         } catch {
             damaged.withLock { $0 = true }
+            return []
+        }
+    }
+}
+
+/// A checkpoint's file that is read from its beginning to its end. It is not mapped, so that it takes no memory.
+private final class ReadCheckpoint: CheckpointBytes {
+    private let file: FileDescriptor
+    let size: Int
+    private let failed = Guarded<Errno?>(nil)
+
+    init(_ file: consuming FileDescriptor, size: Int) {
+        self.file = file
+        self.size = size
+    }
+
+    /// The error with which the file could not be read.
+    var failure: Errno? { failed.withLock { $0 } }
+
+    func bytes(_ offset: Int, count: Int) -> [UInt8] {
+        do {
+            return try file.read(at: offset, count: count)
+        } catch {
+            failed.withLock { $0 = error }
             return []
         }
     }

@@ -4,12 +4,15 @@ import GroupSystemCalls
 /// The journal's view of the container, up to the position that was read: the checkpoint, and the records after it.
 /// Memory: linear in the items; for a view that is only for lookups, linear in the records after the checkpoint.
 struct JournalView: Sendable {
+    /// The items; empty if the view is only for lookups.
     private(set) var treeIndex = TreeIndex()
+    /// The items of a view that is only for lookups.
+    private var overlay: TreeOverlay?
     /// The term of the latest leader.
     private(set) var newestTerm: UInt64 = 0
     /// The position up to which the journal was read.
     private(set) var position: LogPosition
-    /// The checkpoint below the tree index, if the view is only for lookups.
+    /// The checkpoint below the overlay.
     private var base: MappedCheckpoint?
 
     private static let attempts = 8
@@ -19,7 +22,7 @@ struct JournalView: Sendable {
     init(_ journal: Journal) throws(CoordinationError) {
         self = try Self.begin(journal) { () throws(CoordinationError) in
             guard let (header, treeIndex) = try journal.checkpoint.read() else { return nil }
-            return JournalView(header, treeIndex, nil)
+            return JournalView(header, treeIndex: treeIndex)
         }
     }
 
@@ -28,13 +31,18 @@ struct JournalView: Sendable {
     init(forLookingUpIn journal: Journal) throws(CoordinationError) {
         self = try Self.begin(journal) { () throws(CoordinationError) in
             guard let checkpoint = try journal.checkpoint.open() else { return nil }
-            return JournalView(checkpoint.header, TreeIndex(on: checkpoint), checkpoint)
+            return JournalView(lookingUpIn: checkpoint)
         }
     }
 
-    private init(_ header: CheckpointHeader, _ treeIndex: TreeIndex, _ base: MappedCheckpoint?) {
-        (self.treeIndex, self.base, newestTerm) = (treeIndex, base, header.newestTerm)
+    private init(_ header: CheckpointHeader, treeIndex: TreeIndex = TreeIndex()) {
+        (self.treeIndex, newestTerm) = (treeIndex, header.newestTerm)
         (position, segmentSalt) = (header.position, header.segmentSalt)
+    }
+
+    private init(lookingUpIn checkpoint: MappedCheckpoint) {
+        self.init(checkpoint.header)
+        (base, overlay) = (checkpoint, TreeOverlay(on: checkpoint))
     }
 
     /// Makes an empty view at a position.
@@ -139,7 +147,9 @@ struct JournalView: Sendable {
     }
 
     /// Returns an item as in its last record. Nil also if the checkpoint turned out to be damaged: `isBroken`.
-    func item(at location: ItemLocation) -> TreeIndex.Item? { treeIndex.item(at: location) }
+    func item(at location: ItemLocation) -> TreeIndex.Item? {
+        overlay.map { $0.item(at: location) } ?? treeIndex.item(at: location)
+    }
 
     /// Whether the results are unreliable, because the checkpoint is damaged.
     var isBroken: Bool { base?.isDamaged == true }
@@ -147,7 +157,11 @@ struct JournalView: Sendable {
 
     private mutating func take(_ record: ChangeRecord) {
         if record.kind == .term { newestTerm = max(newestTerm, record.term) }
-        treeIndex.apply(record, at: position.sequence)
+        if base == nil {
+            treeIndex.apply(record, at: position.sequence)
+        } else {
+            overlay?.apply(record, at: position.sequence)
+        }
     }
 }
 

@@ -38,7 +38,7 @@ extension OpenContainer {
         // No checkpoint is equivalent to a checkpoint of the beginning.
         let last = journal.checkpointed.withLock { $0.map { ($0.segment, $0.sequence) } ?? (1, 0) }
         let place = tree.position
-        if place.sequence >= last.1 &+ max(Self.checkpointInterval, UInt64(tree.treeIndex.items.count)) { return true }
+        if place.sequence >= last.1 &+ max(Self.checkpointInterval, UInt64(tree.treeIndex.count)) { return true }
         // Once for each segment, because the decision reads the first page of every segment.
         let isNew = journal.weighed.withLock { weighed in
             defer { weighed = place.segment }
@@ -106,7 +106,7 @@ extension OpenContainer {
         journal.checkpointed.withLock { $0 = place }
         diagnostics.report(
             .checkpointWritten, item: CheckpointFile.label,
-            "\(tree.treeIndex.items.count) items, as of change \(place.sequence)")
+            "\(tree.treeIndex.count) items, as of change \(place.sequence)")
     }
 
     /// Drops segments that the checkpoint covers, and that no repair of a change has to read. The oldest first, each

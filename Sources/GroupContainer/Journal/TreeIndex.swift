@@ -1,10 +1,14 @@
-// Imports nothing: no file, clock or process.
+// Imports GroupBytes only: no file, clock or process.
 
-/// The journal's view of the items of a container, the result of its records. A lookup is constant; the removal or move
-/// of a directory is linear in its content.
+import GroupBytes
+
+/// The journal's view of the items of a container, the result of its records. Iterating returns all items, in the order
+/// of their paths' bytes.
 ///
-/// A tree index on a base, a checkpoint that was not read, holds only what is new since; it is for lookups.
-struct TreeIndex: Equatable, Sendable {
+/// The items are nodes of a tree: each has its name and its directory's number. So the move of a directory changes one
+/// node, whatever is in it, and an item takes about 120 bytes. Two hash tables find the entry of a directory by its
+/// name, and the items with an inode number. A path is looked up name by name.
+struct TreeIndex: RecordedTree {
     /// An item as in its last record.
     struct Item: Equatable, Sendable {
         var state: ItemState
@@ -13,200 +17,443 @@ struct TreeIndex: Equatable, Sendable {
         var generation: UInt64
     }
 
-    /// The tree below a tree index, which is read at each lookup.
-    protocol Base: AnyObject, Sendable {
-        func item(at location: ItemLocation) -> Item?
-        func below(_ directory: ItemLocation) -> [ItemLocation]
-    }
-
-    private let base: (any Base)?
-    /// All items; on a base, only those that differ from it.
-    private(set) var items: [ItemLocation: Item] = [:]
-    /// The items of the base that are gone.
-    private var gone: Set<ItemLocation> = []
-    /// The location where an inode was last recorded, to recognize a move; the last one of several hard links. Not on a
-    /// base.
-    private var places: [UInt64: ItemLocation] = [:]
-    /// All names of each file that has several.
-    private var names: [UInt64: Set<ItemLocation>] = [:]
-    /// The entries of each directory that are items, or have items below them; nil is the root. Not on a base.
-    private var entries: [ItemLocation?: Set<ItemLocation>] = [:]
-
-    static func == (left: TreeIndex, right: TreeIndex) -> Bool {
-        left.base === right.base && left.items == right.items && left.gone == right.gone && left.places == right.places
-    }
+    private var nodes = Slabs<TreeNode>()
+    private var names = NamePool()
+    /// The first node of each chain. Their number is a power of two, and at least that of the nodes.
+    private var byName: [NodeNumber] = [0]
+    private var byInode: [NodeNumber] = [0]
+    private var firstFree: NodeNumber = 0
+    /// The number of items.
+    private(set) var count = 0
 
     /// Makes the index of an empty tree.
-    init() { base = nil }
+    init() { nodes.append(TreeNode()) }
 
-    init(on base: any Base) { self.base = base }
-
-    /// Makes an index of items in any order; fastest if the entries of a directory come together. Of hard links, the
-    /// one with the latest record is the inode's location.
-    init(_ all: [(location: ItemLocation, item: Item)]) {
-        base = nil
-        items.reserveCapacity(all.count)
-        places.reserveCapacity(all.count)
-        var (directory, inner): (ItemLocation?, [ItemLocation]) = (nil, [])
-        for (location, item) in all {
-            items[location] = item
-            let other = places[item.state.inode].flatMap { items[$0]?.generation } ?? 0
-            if other <= item.generation { places[item.state.inode] = location }
-            if !location.stands(in: directory) {
-                if !inner.isEmpty { entries[directory, default: []].formUnion(inner) }
-                (directory, inner) = (location.parent, [])
-            }
-            inner.append(location)
+    /// Adds an item of a stored tree, in any order. Of hard links, the one with the latest record is the inode's
+    /// location.
+    mutating func add(_ item: Item, at location: ItemLocation) {
+        let node = make(location)
+        nodes[node].set(item)
+        count += 1
+        let first = self.first(ofInode: item.state.inode)
+        if first != 0, nodes[first].generation > item.generation {
+            (nodes[node].nextByInode, nodes[first].nextByInode) = (nodes[first].nextByInode, node)
+        } else {
+            linkInode(node)
         }
-        if !inner.isEmpty { entries[directory, default: []].formUnion(inner) }
     }
 
     /// Returns the item at a location.
-    func item(at location: ItemLocation) -> Item? {
-        if let item = items[location] { return item }
-        guard let base else { return nil }
-        return gone.contains(location) ? nil : base.item(at: location)
-    }
+    func item(at location: ItemLocation) -> Item? { find(location).flatMap { nodes[$0].item } }
 
     subscript(_ location: ItemLocation) -> ItemState? { item(at: location)?.state }
 
     func generation(of location: ItemLocation) -> UInt64? { item(at: location)?.generation }
 
-    func place(ofInode inode: UInt64) -> ItemLocation? { places[inode] }
-
-    /// Returns all names of a file that has several; otherwise an empty set.
-    func names(ofInode inode: UInt64) -> Set<ItemLocation> { names[inode] ?? [] }
-
-    /// Returns the entries of a directory that are items, or have items below them, in no order; nil is the root. Not
-    /// on a base.
-    func entries(of directory: ItemLocation?) -> Set<ItemLocation> { entries[directory] ?? [] }
-
-    /// Returns everything below a directory, the deepest first.
-    func below(_ directory: ItemLocation) -> [ItemLocation] {
-        let inner = base.map { base in
-            items.keys.filter { $0.isBelow(directory) }
-                + base.below(directory).filter { items[$0] == nil && !gone.contains($0) }
-        }
-        return (inner ?? standing(below: directory)).sorted { $1.bytes.lexicographicallyPrecedes($0.bytes) }
+    /// Returns the location where an inode was last recorded, to recognize a move; of several hard links, the last one.
+    func place(ofInode inode: UInt64) -> ItemLocation? {
+        let first = first(ofInode: inode)
+        return first == 0 ? nil : location(of: first)
     }
 
-    private func standing(below directory: ItemLocation) -> [ItemLocation] {
-        var (found, next) = ([ItemLocation](), Array(entries[directory] ?? []))
-        while let location = next.popLast() {
-            if items[location] != nil { found.append(location) }
-            next += entries[location] ?? []
+    /// Returns all names of a file that has several; otherwise an empty array.
+    func names(ofInode inode: UInt64) -> [ItemLocation] {
+        var (found, node) = ([NodeNumber](), first(ofInode: inode))
+        while node != 0 {
+            if nodes[node].inode == inode, nodes[node].type != ItemType.directory.rawValue { found.append(node) }
+            node = nodes[node].nextByInode
+        }
+        return found.count < 2 ? [] : found.compactMap { location(of: $0) }
+    }
+
+    /// Returns the number of entries of a directory that are items, or have items below them; nil is the root.
+    func entryCount(of directory: ItemLocation?) -> Int {
+        guard let directory = find(directory) else { return 0 }
+        var (count, entry) = (0, nodes[directory].firstEntry)
+        while entry != 0 {
+            count += 1
+            entry = nodes[entry].next
+        }
+        return count
+    }
+
+    /// Returns the entries that `entryCount` counts, in no order.
+    func entries(of directory: ItemLocation?) -> [ItemLocation] {
+        guard let directory = find(directory) else { return [] }
+        var (found, entry) = ([ItemLocation](), nodes[directory].firstEntry)
+        while entry != 0 {
+            if let location = location(of: entry) { found.append(location) }
+            entry = nodes[entry].next
         }
         return found
     }
 
-    /// Applies the next record, whose number is `sequence`.
-    mutating func apply(_ record: ChangeRecord, at sequence: UInt64) {
-        for change in record.changes { apply(change, at: sequence) }
+    /// Returns whether a location is an item, or has items below it.
+    func contains(_ location: ItemLocation) -> Bool { find(location) != nil }
+
+    /// Returns whether there are items below a location.
+    func hasItems(below directory: ItemLocation) -> Bool {
+        guard let node = find(directory), nodes[node].firstEntry != 0 else { return false }
+        return Iterator(self, below: directory, node).hasNext()
     }
 
-    /// Applies one change of a record.
-    mutating func apply(_ change: ChangePart, at sequence: UInt64) {
-        guard let location = try? ItemLocation(change.path) else { return }
-        switch change.kind {
-        case .created, .modified, .touched:
-            let known = change.kind == .touched ? self[location] : nil
-            if let state = change.state { set(location, Item(state: state.knowing(known), generation: sequence)) }
-        case .removed:
-            for inner in below(location) { set(inner, nil) }
-            set(location, nil)
-        case .moved:
-            guard let from = change.from.flatMap({ try? ItemLocation($0) }) else { return }
-            guard let item = item(at: from), item.state.type != .directory else {
-                put(take(from: from), at: location, change.state, sequence)
-                return
+    /// Returns everything below a directory, the deepest first.
+    func below(_ directory: ItemLocation) -> [ItemLocation] {
+        guard let node = find(directory), nodes[node].firstEntry != 0 else { return [] }
+        return IteratorSequence(Iterator(self, below: directory, node)).map(\.location).reversed()
+    }
+
+    // MARK: Changes
+
+    mutating func set(_ item: Item, at location: ItemLocation) {
+        let node = make(location)
+        if nodes[node].isItem { unlinkInode(node) } else { count += 1 }
+        nodes[node].set(item)
+        linkInode(node)
+    }
+
+    mutating func remove(_ location: ItemLocation) {
+        guard let node = find(location) else { return }
+        removeItem(of: node)
+        prune(node)
+    }
+
+    mutating func removeTree(at location: ItemLocation) {
+        guard let top = detach(location) else { return }
+        var next = [top]
+        while let node = next.popLast() {
+            var entry = nodes[node].firstEntry
+            while entry != 0 {
+                next.append(entry)
+                unlinkName(entry)
+                entry = nodes[entry].next
             }
-            set(from, nil)
-            set(location, Item(state: change.state?.knowing(item.state) ?? item.state, generation: sequence))
-        case .exchanged: exchange(change, location, at: sequence)
-        case .term, .degraded, .transaction: break
+            free(node)
         }
+    }
+
+    /// Moves trees: each leaves its place before the first arrives, so two can be exchanged, and a directory cannot
+    /// come into itself.
+    mutating func moveTrees(_ moves: [(from: ItemLocation, to: ItemLocation)]) -> [Item?] {
+        let detached = moves.map { detach($0.from) }
+        let items = detached.map { $0.flatMap { nodes[$0].item } }
+        for (top, move) in zip(detached, moves) {
+            if let top { attach(top, at: move.to) }
+        }
+        return items
     }
 
     /// Adds the hash of a content that was read when the item's state was `seen`. Changes the hash alone, and only if
     /// the item still looks like that.
     mutating func learn(hash: UInt64, of location: ItemLocation, seen: ItemState) {
-        guard var item = item(at: location), item.state.type == .file, item.state.looksLike(seen) else { return }
-        item.state.contentHash = hash
-        items[location] = item
+        guard let node = find(location), let state = nodes[node].item?.state, state.type == .file,
+            state.looksLike(seen)
+        else { return }
+        (nodes[node].hasContentHash, nodes[node].contentHash) = (true, hash)
     }
 
-    private mutating func exchange(_ change: ChangePart, _ location: ItemLocation, at sequence: UInt64) {
-        guard let other = change.from.flatMap({ try? ItemLocation($0) }) else { return }
-        let (here, there) = (take(from: location), take(from: other))
-        put(there, at: location, change.state, sequence)
-        put(here, at: other, change.otherState, sequence)
+    // MARK: Nodes
+
+    private func find(_ location: ItemLocation?) -> NodeNumber? {
+        guard let location else { return 0 }
+        var node: NodeNumber = 0
+        let isFound = location.withNames { name in
+            node = entry(name, of: node)
+            return node != 0
+        }
+        return isFound ? node : nil
     }
 
-    /// Removes an item and everything below it; returns each with the rest of its path, the item itself first.
-    private mutating func take(from place: ItemLocation) -> [(rest: ArraySlice<UInt8>, item: Item)] {
-        ([place] + below(place)).compactMap { inner in
-            guard let item = item(at: inner) else { return nil }
-            set(inner, nil)
-            return (inner.bytes[place.bytes.count...], item)
+    /// Returns the node of a location; those that are missing are made, without items.
+    private mutating func make(_ location: ItemLocation?) -> NodeNumber {
+        guard let location else { return 0 }
+        var node: NodeNumber = 0
+        _ = location.withNames { name in
+            var next = entry(name, of: node)
+            if next == 0 {
+                next = firstFree
+                if next == 0 {
+                    next = NodeNumber(nodes.count)
+                    nodes.append(TreeNode())
+                    growTables()
+                } else {
+                    firstFree = nodes[next].next
+                    nodes[next] = TreeNode()
+                }
+                nodes[next].name = names.add(name)
+                link(next, to: node)
+            }
+            node = next
+            return true
+        }
+        return node
+    }
+
+    /// Returns the path of a node's item; nil if it is longer than a path may be, as after moves of directories.
+    private func location(of node: NodeNumber) -> ItemLocation? {
+        var (path, nodes) = ([NodeNumber](), node)
+        while nodes != 0 {
+            path.append(nodes)
+            nodes = self.nodes[nodes].parent
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(path.reduce(-1) { $0 + 1 + Int(self.nodes[$1].name.count) })
+        for node in path.reversed() {
+            if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }
+            names.append(self.nodes[node].name, to: &bytes)
+        }
+        return bytes.count > ItemLocation.longestPath ? nil : ItemLocation(trusted: bytes)
+    }
+
+    private func entry(_ name: Span<UInt8>, of directory: NodeNumber) -> NodeNumber {
+        var node = byName[chain(ofName: name, in: directory)]
+        while node != 0 {
+            if nodes[node].parent == directory, names.isEqual(nodes[node].name, to: name) { return node }
+            node = nodes[node].nextByName
+        }
+        return 0
+    }
+
+    /// Makes a node an entry of a directory, by the node's name.
+    private mutating func link(_ node: NodeNumber, to directory: NodeNumber) {
+        let first = nodes[directory].firstEntry
+        (nodes[node].parent, nodes[node].next, nodes[node].previous) = (directory, first, 0)
+        if first != 0 { nodes[first].previous = node }
+        nodes[directory].firstEntry = node
+        let chain = chain(ofName: node)
+        nodes[node].nextByName = byName[chain]
+        byName[chain] = node
+    }
+
+    private mutating func unlink(_ node: NodeNumber) {
+        let (directory, next, previous) = (nodes[node].parent, nodes[node].next, nodes[node].previous)
+        if previous == 0 { nodes[directory].firstEntry = next } else { nodes[previous].next = next }
+        if next != 0 { nodes[next].previous = previous }
+        unlinkName(node)
+    }
+
+    /// Takes the node of a location out of its directory, with everything below it.
+    private mutating func detach(_ location: ItemLocation) -> NodeNumber? {
+        guard let node = find(location), node != 0 else { return nil }
+        let directory = nodes[node].parent
+        unlink(node)
+        prune(directory)
+        return node
+    }
+
+    /// Puts a tree at a location. What stands there stays, where the tree has no item at the same place.
+    private mutating func attach(_ top: NodeNumber, at location: ItemLocation) {
+        var moves = [(node: top, place: make(location))]
+        while let (node, place) = moves.popLast() {
+            if nodes[place].firstEntry == 0 && (nodes[node].isItem || !nodes[place].isItem) {
+                // Nothing of the old node is left: the new one takes its name and its place.
+                removeItem(of: place)
+                let (directory, name) = (nodes[place].parent, nodes[place].name)
+                unlink(place)
+                names.remove(nodes[node].name)
+                nodes[node].name = name
+                link(node, to: directory)
+                release(place)
+                continue
+            }
+            var entry = nodes[node].firstEntry
+            while entry != 0 {
+                let next = nodes[entry].next
+                let name = nodes[entry].name
+                unlinkName(entry)
+                let there = names.with(name) { self.entry($0, of: place) }
+                if there == 0 { link(entry, to: place) } else { moves.append((entry, there)) }
+                entry = next
+            }
+            if let item = nodes[node].item {
+                if nodes[place].isItem { unlinkInode(place) } else { count += 1 }
+                nodes[place].set(item)
+                linkInode(place)
+            }
+            free(node)
         }
     }
 
-    private mutating func put(
-        _ taken: [(rest: ArraySlice<UInt8>, item: Item)], at place: ItemLocation, _ state: ItemState?,
-        _ sequence: UInt64
-    ) {
-        for (rest, item) in taken where !rest.isEmpty {
-            if let inner = try? ItemLocation(place.bytes + rest) { set(inner, item) }
-        }
-        let known = taken.first { $0.rest.isEmpty }?.item.state
-        guard let state = state?.knowing(known) ?? known else { return }
-        set(place, Item(state: state, generation: sequence))
+    private mutating func removeItem(of node: NodeNumber) {
+        guard nodes[node].isItem else { return }
+        unlinkInode(node)
+        nodes[node].type = 0
+        count -= 1
     }
 
-    private mutating func set(_ location: ItemLocation, _ item: Item?) {
-        if base != nil {
-            items[location] = item
-            if item == nil { gone.insert(location) } else { gone.remove(location) }
+    /// Frees a node without an item and without entries, and then its directory, if that is such a node, too.
+    private mutating func prune(_ node: NodeNumber) {
+        var node = node
+        while node != 0, !nodes[node].isItem, nodes[node].firstEntry == 0 {
+            let directory = nodes[node].parent
+            unlink(node)
+            free(node)
+            node = directory
+        }
+    }
+
+    /// Frees a node that is in no directory any more.
+    private mutating func free(_ node: NodeNumber) {
+        removeItem(of: node)
+        names.remove(nodes[node].name)
+        release(node)
+    }
+
+    private mutating func release(_ node: NodeNumber) {
+        nodes[node].next = firstFree
+        firstFree = node
+    }
+
+    // MARK: Tables
+
+    /// Random in each process, so that names cannot be chosen that share a chain.
+    private static let seed = UInt64(truncatingIfNeeded: Hasher().finalize())
+
+    private func chain(ofName name: Span<UInt8>, in directory: NodeNumber) -> Int {
+        let hash = SipHash(key: (Self.seed, UInt64(directory))).hash(name)
+        return Int(truncatingIfNeeded: hash) & (byName.count - 1)
+    }
+
+    private func chain(ofName node: NodeNumber) -> Int {
+        let directory = nodes[node].parent
+        return names.with(nodes[node].name) { chain(ofName: $0, in: directory) }
+    }
+
+    private func chain(ofInode inode: UInt64) -> Int {
+        Int(truncatingIfNeeded: (inode &* 0x9e37_79b9_7f4a_7c15) >> 32) & (byInode.count - 1)
+    }
+
+    private mutating func unlinkName(_ node: NodeNumber) {
+        let (chain, next) = (chain(ofName: node), nodes[node].nextByName)
+        var before = byName[chain]
+        if before == node {
+            byName[chain] = next
             return
         }
-        if let old = items[location]?.state { forget(location, inode: old.inode) }
-        guard let item else {
-            if items.removeValue(forKey: location) != nil { leave(location) }
+        while before != 0, nodes[before].nextByName != node { before = nodes[before].nextByName }
+        nodes[before].nextByName = next
+    }
+
+    private mutating func linkInode(_ node: NodeNumber) {
+        let chain = chain(ofInode: nodes[node].inode)
+        nodes[node].nextByInode = byInode[chain]
+        byInode[chain] = node
+    }
+
+    private mutating func unlinkInode(_ node: NodeNumber) {
+        let (chain, next) = (chain(ofInode: nodes[node].inode), nodes[node].nextByInode)
+        var before = byInode[chain]
+        if before == node {
+            byInode[chain] = next
             return
         }
-        if items.updateValue(item, forKey: location) == nil { enter(location) }
-        let inode = item.state.inode
-        if let place = places.updateValue(location, forKey: inode), place != location, item.state.type != .directory {
-            names[inode, default: [place]].insert(location)
+        while before != 0, nodes[before].nextByInode != node { before = nodes[before].nextByInode }
+        nodes[before].nextByInode = next
+    }
+
+    private func first(ofInode inode: UInt64) -> NodeNumber {
+        var node = byInode[chain(ofInode: inode)]
+        while node != 0, nodes[node].inode != inode { node = nodes[node].nextByInode }
+        return node
+    }
+
+    /// Doubles the tables where there are more nodes than chains. The nodes of a chain keep their order, which is that
+    /// of their records.
+    private mutating func growTables() {
+        if nodes.count <= byName.count { return }
+        let (oldNames, oldInodes) = (byName, byInode)
+        byName = Array(repeating: 0, count: oldNames.count * 2)
+        byInode = byName
+        for first in oldNames {
+            var node = first
+            while node != 0 {
+                let next = nodes[node].nextByName
+                let chain = chain(ofName: node)
+                nodes[node].nextByName = byName[chain]
+                byName[chain] = node
+                node = next
+            }
+        }
+        for first in oldInodes {
+            var (chained, node) = ([NodeNumber](), first)
+            while node != 0 {
+                chained.append(node)
+                node = nodes[node].nextByInode
+            }
+            for node in chained.reversed() { linkInode(node) }
+        }
+    }
+}
+
+extension TreeIndex: Sequence {
+    /// Walks a tree in the order of the paths' bytes. (That is not the order of the names: `a-b` comes between `a` and
+    /// `a/b`.)
+    struct Iterator: IteratorProtocol {
+        /// A node, or what is below it, as `a` and `a/` come at different places.
+        private typealias Step = (node: NodeNumber, isBelow: Bool)
+        private let tree: TreeIndex
+        private var levels: [(steps: [Step], next: Int, pathCount: Int)] = []
+        /// The path of the last level's directory, with a slash at its end.
+        private var path: [UInt8]
+
+        fileprivate init(_ tree: TreeIndex, below directory: ItemLocation? = nil, _ node: NodeNumber = 0) {
+            self.tree = tree
+            path = directory.map { $0.bytes + [UInt8(ascii: "/")] } ?? []
+            enter(node)
+        }
+
+        private mutating func enter(_ directory: NodeNumber) {
+            var (steps, node) = ([Step](), tree.nodes[directory].firstEntry)
+            while node != 0 {
+                if tree.nodes[node].isItem { steps.append((node, false)) }
+                if tree.nodes[node].firstEntry != 0 { steps.append((node, true)) }
+                node = tree.nodes[node].next
+            }
+            steps.sort { tree.isBefore($0, $1) }
+            levels.append((steps, 0, path.count))
+        }
+
+        /// Returns whether anything is left.
+        fileprivate consuming func hasNext() -> Bool { next() != nil }
+
+        mutating func next() -> (location: ItemLocation, item: Item)? {
+            while let level = levels.last {
+                path.removeSubrange(level.pathCount...)
+                if level.next == level.steps.count {
+                    levels.removeLast()
+                    continue
+                }
+                levels[levels.count - 1].next += 1
+                let step = level.steps[level.next]
+                tree.names.append(tree.nodes[step.node].name, to: &path)
+                if path.count > ItemLocation.longestPath { continue }
+                if step.isBelow {
+                    path.append(UInt8(ascii: "/"))
+                    enter(step.node)
+                } else if let item = tree.nodes[step.node].item {
+                    return (ItemLocation(trusted: path), item)
+                }
+            }
+            return nil
         }
     }
 
-    private mutating func forget(_ location: ItemLocation, inode: UInt64) {
-        guard var rest = names.removeValue(forKey: inode) else {
-            if places[inode] == location { places[inode] = nil }
-            return
-        }
-        rest.remove(location)
-        if places[inode] == location { places[inode] = rest.first }
-        if rest.count > 1 { names[inode] = rest }
-    }
+    func makeIterator() -> Iterator { Iterator(self) }
 
-    /// Adds a location to its directory, also if no record of that directory exists, so that it is found from above.
-    private mutating func enter(_ location: ItemLocation) {
-        var location = location
-        while entries[location.parent, default: []].insert(location).inserted, let directory = location.parent {
-            location = directory
-        }
-    }
-
-    private mutating func leave(_ location: ItemLocation) {
-        var location = location
-        while items[location] == nil && entries[location] == nil {
-            let directory = location.parent
-            entries[directory]?.remove(location)
-            if entries[directory]?.isEmpty == true { entries[directory] = nil }
-            guard let directory else { return }
-            location = directory
+    private func isBefore(
+        _ left: (node: NodeNumber, isBelow: Bool), _ right: (node: NodeNumber, isBelow: Bool)
+    ) -> Bool {
+        names.with(nodes[left.node].name) { leftName in
+            names.with(nodes[right.node].name) { rightName in
+                let common = Swift.min(leftName.count, rightName.count)
+                for index in 0..<common where leftName[index] != rightName[index] {
+                    return leftName[index] < rightName[index]
+                }
+                // The shorter name is followed by its end, or by a slash.
+                if leftName.count == rightName.count { return !left.isBelow && right.isBelow }
+                if leftName.count < rightName.count { return !left.isBelow || UInt8(ascii: "/") < rightName[common] }
+                return right.isBelow && leftName[common] < UInt8(ascii: "/")
+            }
         }
     }
 }

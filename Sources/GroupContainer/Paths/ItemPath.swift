@@ -96,6 +96,17 @@ struct ItemLocation: Hashable, Sendable {
 
     var components: [ArraySlice<UInt8>] { bytes.split(separator: Self.slash) }
 
+    /// Calls `body` with each name on the path, from the top, as long as it returns true. Returns whether it always did.
+    func withNames(_ body: (Span<UInt8>) -> Bool) -> Bool {
+        let bytes = bytes.span
+        var start = 0
+        for place in 0...bytes.count where place == bytes.count || bytes[place] == Self.slash {
+            if !body(bytes.extracting(start..<place)) { return false }
+            start = place + 1
+        }
+        return true
+    }
+
     var name: [UInt8] {
         guard let slash = bytes.lastIndex(of: Self.slash) else { return bytes }
         return Array(bytes[(slash + 1)...])

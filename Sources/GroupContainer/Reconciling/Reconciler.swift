@@ -107,7 +107,7 @@ struct Reconciler<View: FileSystemView> {
             }
             // The contents of a directory went before it, and may have been seen there a moment ago: they are compared
             // first.
-            if found == nil, known?.type == .directory, !view.treeIndex.below(location).isEmpty {
+            if found == nil, known?.type == .directory, view.treeIndex.hasItems(below: location) {
                 for inner in view.treeIndex.below(location) {
                     if try reconcile(inner, .comparison, recordsRemoval: true) == .wrote { outcome = .wrote }
                 }
@@ -133,11 +133,11 @@ struct Reconciler<View: FileSystemView> {
                 }
                 if let known, known.type == .directory, known.inode != found.inode || found.type != .directory {
                     if try recordContents(ofReplaced: location) { outcome = .wrote }
-                    if found.type != .directory && !view.treeIndex.below(location).isEmpty && stamp == looked {
+                    if found.type != .directory && view.treeIndex.hasItems(below: location) && stamp == looked {
                         postpone(location, why)
                         return outcome == .wrote ? .wrote : .postponed
                     }
-                } else if change == .replaced, !view.treeIndex.below(location).isEmpty {
+                } else if change == .replaced, view.treeIndex.hasItems(below: location) {
                     // Items were written under a lock into this directory before it was recorded. Their removal is
                     // recorded; they are recorded anew with the directory.
                     if try remove(location, replacedBy: found.inode) {
@@ -195,7 +195,7 @@ struct Reconciler<View: FileSystemView> {
         for inner in view.treeIndex.below(location) {
             if try reconcile(inner, .comparison, recordsRemoval: true) == .wrote { wrote = true }
         }
-        let isLeft = !view.treeIndex.below(location).isEmpty
+        let isLeft = view.treeIndex.hasItems(below: location)
         if isLeft, try view.state(at: location) == nil {
             postpone(location, .removal)
             return wrote

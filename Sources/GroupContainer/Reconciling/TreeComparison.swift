@@ -48,21 +48,24 @@ struct TreeComparison: Sendable {
     mutating func take(_ listing: DirectoryListing, of directory: ItemLocation?, _ treeIndex: TreeIndex)
         -> [ItemLocation]
     {
-        var missing = treeIndex.entries(of: directory)
         var differing: [ItemLocation] = []
+        var known = 0
         for (name, state) in listing.entries {
             guard let state, let location = ItemLocation.entry(name, of: directory) else { continue }
-            missing.remove(location)
+            if treeIndex.contains(location) { known += 1 }
             if ExternalChange.decide(known: treeIndex[location], found: state, by: .comparison) != .nothing {
                 differing.append(location)
             }
             if state.type == .directory {
                 add(location)
-            } else if !treeIndex.entries(of: location).isEmpty {
+            } else if treeIndex.hasItems(below: location) {
                 gone.append(location)
             }
         }
-        gone += missing
+        if known < treeIndex.entryCount(of: directory) {
+            let present = Set(listing.entries.lazy.filter { $0.state != nil }.map(\.name))
+            gone += treeIndex.entries(of: directory).filter { !present.contains($0.name) }
+        }
         return differing
     }
 

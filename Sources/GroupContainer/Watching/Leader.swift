@@ -27,6 +27,8 @@ final class Leader {
     private static let comparing: Int64 = 1_000_000_000
     private var nextComparison = Int64.max
     private var comparisonBegan: Int64?
+    /// Whether everything was compared since memory was given back to the kernel.
+    private var hasCompared = false
     private var isReady = false
     /// Whether the container may have been removed or moved: it is looked for at the end of the round.
     private var mayBeGone = false
@@ -180,6 +182,11 @@ final class Leader {
             if wasMoved { compareEverything() }
         }
         let isSettled = isReady && !more && treeWatcher.isSettled
+        if isSettled && unhashed.isEmpty && hasCompared {
+            hasCompared = false
+            container.journal.log.releasePages()
+            releaseFreeMemory()
+        }
         // The changes may be recorded by the next leader, which may not have come that far: no probe gets a reply.
         if isSuperseded { return }
         reply(isSettled: isSettled, probe)
@@ -189,11 +196,12 @@ final class Leader {
         unhashed += treeWatcher.reconciler.takeUnhashed()
         guard treeWatcher.comparison.isOver, let began = comparisonBegan else { return }
         comparisonBegan = nil
+        hasCompared = true
         let now = monotonicNanoseconds()
         nextComparison = view.watchGaps.needsComparing ? now + max(Self.comparing, (now - began) * 10) : .max
         if isReady { return }
         isReady = true
-        for (location, item) in view.treeIndex.items where item.state.type == .file && item.state.contentHash == nil {
+        for (location, item) in view.treeIndex where item.state.type == .file && item.state.contentHash == nil {
             unhashed.append(location)
         }
         container.memberTable.raise(MemberTableLayout.readyTerm, to: term)

@@ -37,7 +37,7 @@ struct `Journal views` {
         #expect(try tree.item(at: Self.place("d/b")) == nil)
         #expect(try tree.item(at: Self.place("e/b"))?.generation == 3)
         #expect(try tree.item(at: Self.place("c"))?.state.inode == small.temporary.status(of: "c").inode)
-        #expect(whole.treeIndex.items.count == 4)
+        #expect(whole.treeIndex.count == 4)
         #expect(try tree.item(at: Self.place("e")) == whole.item(at: Self.place("e")))
     }
 

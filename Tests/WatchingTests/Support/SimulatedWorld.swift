@@ -53,7 +53,7 @@ final class SimulatedWorld {
     var differences: [String] {
         var (disk, known) = ([String: ItemState](), [String: ItemState]())
         collect([], into: &disk)
-        for (location, item) in treeIndex.items {
+        for (location, item) in treeIndex {
             known[String(decoding: location.bytes, as: UTF8.self)] = item.state
         }
         return Set(disk.keys).union(known.keys).sorted().compactMap { path in
@@ -150,7 +150,7 @@ extension SimulatedWorld: WatchedFileSystem {
 
     /// Learns the hashes of items whose content was not read.
     func learnHashes() {
-        for (location, item) in treeIndex.items where item.state.type == .file && item.state.contentHash == nil {
+        for (location, item) in treeIndex where item.state.type == .file && item.state.contentHash == nil {
             guard let found = state(at: location), found.looksLike(item.state) else { continue }
             guard let content = try? contentHash(of: location, inode: found.inode) else { continue }
             treeIndex.learn(hash: content.hash, of: location, seen: item.state)

@@ -1,0 +1,61 @@
+// Imports nothing: no file, clock or process.
+
+/// What records have changed in a tree that is not read, but looked up item by item: a checkpoint. For lookups only.
+struct TreeOverlay: RecordedTree {
+    /// The tree below, which is read at each lookup.
+    protocol Base: AnyObject, Sendable {
+        func item(at location: ItemLocation) -> TreeIndex.Item?
+        func below(_ directory: ItemLocation) -> [ItemLocation]
+    }
+
+    private let base: any Base
+    /// The items that differ from the base.
+    private var items: [ItemLocation: TreeIndex.Item] = [:]
+    /// The items of the base that are gone.
+    private var gone: Set<ItemLocation> = []
+
+    init(on base: any Base) { self.base = base }
+
+    func item(at location: ItemLocation) -> TreeIndex.Item? {
+        items[location] ?? (gone.contains(location) ? nil : base.item(at: location))
+    }
+
+    /// Returns everything below a directory, the deepest first.
+    func below(_ directory: ItemLocation) -> [ItemLocation] {
+        let inner =
+            items.keys.filter { $0.isBelow(directory) }
+            + base.below(directory).filter { items[$0] == nil && !gone.contains($0) }
+        return inner.sorted { $1.bytes.lexicographicallyPrecedes($0.bytes) }
+    }
+
+    mutating func set(_ item: TreeIndex.Item, at location: ItemLocation) {
+        items[location] = item
+        gone.remove(location)
+    }
+
+    mutating func remove(_ location: ItemLocation) {
+        items[location] = nil
+        gone.insert(location)
+    }
+
+    mutating func removeTree(at location: ItemLocation) {
+        for inner in below(location) { remove(inner) }
+        remove(location)
+    }
+
+    mutating func moveTrees(_ moves: [(from: ItemLocation, to: ItemLocation)]) -> [TreeIndex.Item?] {
+        var arriving: [(place: ItemLocation, item: TreeIndex.Item)] = []
+        var tops: [TreeIndex.Item?] = []
+        for (from, to) in moves {
+            tops.append(item(at: from))
+            for inner in [from] + below(from) {
+                guard let item = item(at: inner) else { continue }
+                remove(inner)
+                let place = inner == from ? to : inner.moved(from: from, to: to)
+                if let place { arriving.append((place, item)) }
+            }
+        }
+        for (place, item) in arriving { set(item, at: place) }
+        return tops
+    }
+}
