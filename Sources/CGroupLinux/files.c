@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -103,6 +104,11 @@ int clinux_begin_writing(int descriptor) { return sync_file_range(descriptor, 0,
 int clinux_sync_filesystem(int descriptor) { return syncfs(descriptor); }
 
 int clinux_memory_file(void) { return memfd_create("input", MFD_CLOEXEC); }
+
+long clinux_write_now(int descriptor, const void *bytes, size_t count) {
+    struct iovec piece = {.iov_base = (void *)bytes, .iov_len = count};
+    return pwritev2(descriptor, &piece, 1, -1, RWF_NOWAIT);
+}
 
 int clinux_pipe(int32_t ends[2]) { return pipe2(ends, O_CLOEXEC); }
 

@@ -22,7 +22,8 @@ package enum PipeText {
     ///
     /// Unambiguous: two different byte strings have different escapes.
     package static func escaped(_ bytes: [UInt8]) -> String {
-        rewritten(bytes) { scalar in
+        if isPlain(bytes) { return String(decoding: bytes, as: UTF8.self) }
+        return rewritten(bytes) { scalar in
             switch scalar {
             case [UInt8(ascii: "\\")]: Array(#"\\"#.utf8)
             case [0x09]: Array(#"\t"#.utf8)
@@ -32,6 +33,16 @@ package enum PipeText {
             default: Array(scalar)
             }
         }
+    }
+
+    /// Appends what `escaped` returns.
+    package static func append(_ bytes: [UInt8], to line: inout [UInt8]) {
+        if isPlain(bytes) { line += bytes } else { line += escaped(bytes).utf8 }
+    }
+
+    /// Whether the bytes need no escapes, as most names do.
+    private static func isPlain(_ bytes: [UInt8]) -> Bool {
+        bytes.allSatisfy { (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "\\") }
     }
 
     /// Returns the bytes as text for a JSON string that has the exact bytes beside it; only bytes that are not valid

@@ -1,3 +1,4 @@
+import CGroupLinux
 import Glibc
 
 /// The error of writing to standard output.
@@ -99,6 +100,22 @@ package struct StandardOutput: ~Copyable, Sendable {
             }
         }
         return true
+    }
+
+    /// Writes bytes that another owner of this output does not have in its buffer, if that takes one call and no waiting:
+    /// at most PIPE_BUF bytes, into a pipe. Returns false if nothing was written.
+    ///
+    /// System calls: pwritev2(2) with RWF_NOWAIT, because O_NONBLOCK would be set for other processes, too.
+    package static func writeNow(_ bytes: [UInt8], to descriptor: Int32 = 1) -> Bool {
+        if bytes.count > Int(PIPE_BUF) { return false }
+        return unsafe bytes.withUnsafeBytes { unsafe clinux_write_now(descriptor, $0.baseAddress, $0.count) }
+            == bytes.count
+    }
+
+    /// Whether standard output is a pipe.
+    package static var isPipe: Bool {
+        var status = stat()
+        return unsafe fstat(1, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     }
 
     /// Calls `flushReady` until the buffer is empty, or `nanoseconds` have passed. Returns true if it is empty.

@@ -80,20 +80,35 @@ package struct ChangeText: Sendable {
     package func line(_ change: Change, cursor: Cursor) -> [UInt8] {
         switch form {
         case .pipe(let isNumbered, let hasPlaces):
-            Array((pipe(change, isNumbered: isNumbered, cursor: hasPlaces ? cursor : nil) + "\n").utf8)
+            pipe(change, isNumbered: isNumbered, cursor: hasPlaces ? cursor : nil)
         case .json: Array((change.json.encoded() + "\n").utf8)
         case .format(let format, let isForTerminal): format.line(change, isForTerminal: isForTerminal)
         case .terminal(let text): Array((TerminalLine(text).line(change) + "\n").utf8)
         }
     }
 
-    private func pipe(_ change: Change, isNumbered: Bool, cursor: Cursor?) -> String {
-        var fields = cursor.map { [$0.isInvalid ? "snapshot" : "\($0)"] } ?? []
-        if isNumbered { fields += ["\(change.sequence)", "\(change.transaction?.index ?? 0)"] }
-        fields += [change.kind.name, PipeText.escaped(change.path.bytes)]
-        if let from = change.kind.otherPath { fields.append(PipeText.escaped(from.bytes)) }
-        if case .degraded(let reason) = change.kind { fields.append(PipeText.escaped(Array(reason.utf8))) }
-        return fields.joined(separator: "\t")
+    private func pipe(_ change: Change, isNumbered: Bool, cursor: Cursor?) -> [UInt8] {
+        let tab = UInt8(ascii: "\t")
+        var line: [UInt8] = []
+        line.reserveCapacity(64 + change.path.bytes.count)
+        if let cursor {
+            line += (cursor.isInvalid ? "snapshot" : "\(cursor)").utf8
+            line.append(tab)
+        }
+        if isNumbered { line += "\(change.sequence)\t\(change.transaction?.index ?? 0)\t".utf8 }
+        line += change.kind.name.utf8
+        line.append(tab)
+        PipeText.append(change.path.bytes, to: &line)
+        if let from = change.kind.otherPath {
+            line.append(tab)
+            PipeText.append(from.bytes, to: &line)
+        }
+        if case .degraded(let reason) = change.kind {
+            line.append(tab)
+            PipeText.append(Array(reason.utf8), to: &line)
+        }
+        line.append(UInt8(ascii: "\n"))
+        return line
     }
 
     /// Returns the word for an item's type.

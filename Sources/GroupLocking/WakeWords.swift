@@ -10,12 +10,16 @@ extension MemberTable {
     package static let journalWord = 0
     private static let asleep: UInt32 = 1
     private static let waking: UInt32 = 2
+    /// The flag where the only sleeper is the thread of this member that lent its reader to the leader's thread.
+    private var asleepLent: UInt32 { UInt32(truncatingIfNeeded: (own?.slot ?? 0) + 8) }
 
     /// Sleeps until `wake` is called, unless `isReady` returns true after the flag was set; at most `limit` nanoseconds
     /// (nil: no limit). Ends early if there was an interruption since `seen`. A process that may only read cannot set
-    /// the flag, so it sleeps at most 100 ms. System calls: futex_waitv(2); read-only: nanosleep(2)
+    /// the flag, so it sleeps at most 100 ms. With `isLent`, it need not be woken by `wake(_:sparesLent:)` of this
+    /// member. System calls: futex_waitv(2); read-only: nanosleep(2)
     package func awaitWake(
-        on word: Int, atMost limit: Int64?, since seen: Interruption = .latest, unless isReady: () -> Bool
+        on word: Int, atMost limit: Int64?, since seen: Interruption = .latest, isLent: Bool = false,
+        unless isReady: () -> Bool
     ) {
         if let limit, limit <= 0 { return }
         guard let map = own?.map else {
@@ -25,10 +29,20 @@ extension MemberTable {
         let flag = MemberTableLayout.wakeWord(word)
         let counter = flag + 4
         let value = map.load32(counter)
-        map.store32(flag, Self.asleep)
+        if !isLent || !setLent(flag, map) { map.store32(flag, Self.asleep) }
         SharedMap.fence()
         if isReady() { return }
         map.wait(whileWord: counter, is: value, since: seen, nanoseconds: limit)
+    }
+
+    /// Sets the flag for a thread that lent its reader. Returns false if there may be another sleeper.
+    private func setLent(_ flag: Int, _ map: WritableMap) -> Bool {
+        while true {
+            let present = map.load32(flag)
+            if present == asleepLent { return true }
+            if present != 0 && present != Self.waking { return false }
+            if map.exchange32(flag, present, asleepLent) { return true }
+        }
     }
 
     /// Wakes every sleeper of every word, so that each looks whether the container is still there. System calls:
@@ -44,12 +58,15 @@ extension MemberTable {
     /// Wakes all sleepers; only a load where there are none. A writer calls this after it has reserved its record and
     /// before it commits it: if it is killed in between, the sleepers are awake, and abort the reservation. So none
     /// sleeps on although a record was committed. System calls: futex(FUTEX_WAKE)
-    package func wake(_ word: Int) {
+    ///
+    /// With `sparesLent`, does not wake the thread of this member that lent its reader, if there is no other sleeper.
+    package func wake(_ word: Int, sparesLent: Bool = false) {
         guard let map = own?.map else { return }
         let flag = MemberTableLayout.wakeWord(word)
         SharedMap.fence()
         // A waker that finds `waking` wakes, too: the process that set it may have died before its system call.
-        if map.load32(flag) == 0 { return }
+        let present = map.load32(flag)
+        if present == 0 || (sparesLent && present == asleepLent) { return }
         // The flag is written first: a sleeper that reads the new counter sets its own flag after this one, so that
         // flag stays.
         map.store32(flag, Self.waking)

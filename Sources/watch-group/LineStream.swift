@@ -19,10 +19,12 @@ struct LineStream<Source: WatchSource> {
     mutating func run(_ run: inout CommandRun) throws -> ExitStatus {
         try watch.keep(isDue: true)
         run.output.interruptWhenReaderIsGone()
+        let isForPipe = StandardOutput.isPipe
         while true {
             let seen = Interruption.latest
             if let number = watch.signals.received { return try end(.signal(number), &run) }
-            let wait = flushing.hasUnwritten ? .zero : watch.wait(since: lastLine)
+            let mayLend = isForPipe && watch.mayLend
+            let wait = flushing.hasUnwritten || mayLend ? .zero : watch.wait(since: lastLine)
             let line = try watch.read(timeout: wait, run) { (source, timeout) throws(CoordinationError) in
                 try source.next(timeout: timeout, since: seen)
             }
@@ -40,10 +42,27 @@ struct LineStream<Source: WatchSource> {
                 }
                 try watch.keep(isDue: false)
                 if watch.isSilent(since: lastLine) { return try end(.timedOut, &run) }
+                if mayLend, try awaitMore(since: seen, &run) { return try end(.success, &run) }
             }
             // Lines are written before diagnostics, because a reader may wait for them.
             watch.sayDiagnostics(run)
         }
+    }
+
+    /// Sleeps until there may be more, and lends the source to the leader's thread meanwhile. Returns true if the last
+    /// line was written.
+    private mutating func awaitMore(since seen: Interruption, _ run: inout CommandRun) throws -> Bool {
+        var lent = LentLines(source: watch.source, left: watch.options.limit.map { $0 - lines } ?? .max)
+        try watch.source.awaitMore(
+            in: watch.container, timeout: watch.wait(since: lastLine), since: seen, lending: &lent)
+        watch.source = lent.source
+        lines += lent.lines
+        lastLine = lent.lastLine ?? lastLine
+        if !lent.unwritten.isEmpty {
+            try run.output.write(lent.unwritten)
+            _ = flushing.note(lent.unwritten.count, at: lastLine)
+        }
+        return lines == watch.options.limit
     }
 
     /// Returns true if this was the last line that `--count` allows.
@@ -67,5 +86,42 @@ struct LineStream<Source: WatchSource> {
         if let line = watch.source.summary(after: monotonicNanoseconds() - begun) { try run.output.writeLine(line) }
         try flush(&run, isDue: true)
         return status
+    }
+}
+
+/// What the leader's thread needs to write lines while the thread of the stream sleeps.
+struct LentLines<Source: WatchSource>: LentReader {
+    var source: Source
+    /// The number of lines that `--count` still allows.
+    var left: Int
+    private(set) var lines = 0
+    private(set) var lastLine: Int64?
+    /// Lines that were read, but could not be written at once.
+    private(set) var unwritten: [UInt8] = []
+
+    init(source: Source, left: Int) { (self.source, self.left) = (source, left) }
+
+    mutating func handOn() -> Bool {
+        if !unwritten.isEmpty || left == lines { return false }
+        var isDone = true
+        var bytes: [UInt8] = []
+        do throws(CoordinationError) {
+            let now = Interruption.latest
+            while let line = try source.next(timeout: .zero, since: now) {
+                bytes += source.text(of: line)
+                lines += 1
+                // More than a few lines are the work of the stream's own thread.
+                isDone = bytes.count < 1_024 && lines < left
+                if !isDone { break }
+            }
+        } catch {
+            // The stream's own thread meets the same error.
+            isDone = false
+        }
+        if bytes.isEmpty { return isDone }
+        lastLine = monotonicNanoseconds()
+        if StandardOutput.writeNow(bytes) { return isDone }
+        unwritten = bytes
+        return false
     }
 }

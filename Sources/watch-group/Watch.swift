@@ -51,6 +51,9 @@ struct Watch<Source: WatchSource> {
         while let event = diagnostics?.next(timeout: .zero) { run.explain("\(event.code.rawValue): \(event)") }
     }
 
+    /// Whether the source may be lent while its thread sleeps: nothing is to be done after each line.
+    var mayLend: Bool { cursorFile == nil && announcement.patience == nil && source.mayBeLent }
+
     mutating func keep(isDue: Bool) throws(CoordinationError) {
         let cursor = source.resumeCursor
         try cursorFile?.note(cursor, isDue: isDue)

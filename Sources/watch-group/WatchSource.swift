@@ -4,7 +4,7 @@ import GroupContainer
 import GroupSystemCalls
 
 /// The source of a watch: items or keys.
-protocol WatchSource {
+protocol WatchSource: Sendable {
     /// What is printed as a line.
     associatedtype Line
     /// What COMMAND reads.
@@ -26,6 +26,12 @@ protocol WatchSource {
     mutating func next(timeout: Duration?, since seen: Interruption) throws(CoordinationError) -> Line?
     /// Returns the lines that come next together; waits as `next` does.
     mutating func nextBatch(timeout: Duration?, since seen: Interruption) throws(CoordinationError) -> [Line]
+    /// Whether the leader's thread may read from the source and print, which takes no longer than a line.
+    var mayBeLent: Bool { get }
+    /// Sleeps until there may be more, and lends `reader`, which has a copy of this source: see `Container.awaitMore`.
+    func awaitMore<Reader: LentReader>(
+        in container: Container, timeout: Duration?, since seen: Interruption, lending reader: inout Reader
+    ) throws(CoordinationError)
     /// Returns the bytes of a line that is printed now.
     mutating func text(of line: Line) -> [UInt8]
     /// Returns the bookmark if it is due now that no line is ready; `idle` is the time since the last line.
@@ -44,6 +50,10 @@ protocol WatchSource {
 }
 
 extension WatchSource {
+    var mayBeLent: Bool { false }
+    func awaitMore<Reader: LentReader>(
+        in container: Container, timeout: Duration?, since seen: Interruption, lending reader: inout Reader
+    ) throws(CoordinationError) {}
     mutating func dueBookmark(idle: Int64) -> Line? { nil }
     func bookmarkWait(idle: Int64) -> Int64? { nil }
     func summary(after time: Int64) -> String? { nil }

@@ -18,6 +18,27 @@ struct `A line of watch-group` {
         #expect(try await watcher.finish().lines.count == 4)
     }
 
+    @Test func `the leader goes on watching while nothing reads its own lines, and loses none of them`() async throws {
+        let container = try await TemporaryContainer()
+        let gate = container.directory + "/gate"
+        let script = #"mkfifo "$2" && watch-group --verbose --count 500 "$1" | { read x < "$2"; cat; }"#
+        let leader = try container.start("sh", ["-c", script, "sh", container.path, gate])
+        #expect(try await leader.readLine(from: .errors)?.hasPrefix("watching") == true)
+        let other = try await container.watching("--count", "500")
+        // More than a pipe takes, one change at a time: the leader's thread itself writes the lines until that.
+        let names = (0..<500).map { "\($0)-" + String(repeating: "n", count: 200) }
+        let source = container.directory + "/source"
+        for name in names {
+            #expect(FileManager.default.createFile(atPath: source, contents: nil))
+            try FileManager.default.moveItem(atPath: source, toPath: "\(container.path)/\(name)")
+            #expect(try await other.readLine() == "created\t\(name)")
+        }
+        let errors = try await other.finish().errors
+        #expect(!errors.contains("leadership"), "the leader did not reply for too long: \(errors)")
+        _ = try await container.shell(#"echo go > "$2""#, gate)
+        #expect(try await leader.finish().lines == names.map { "created\t\($0)" })
+    }
+
     @Test func `a line of watch-group escapes each name uniquely`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching("--count", "7")

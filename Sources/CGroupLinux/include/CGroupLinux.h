@@ -47,6 +47,8 @@ long clinux_copy_range(int from, int to, size_t length);
 int clinux_begin_writing(int descriptor);
 int clinux_sync_filesystem(int descriptor);
 int clinux_memory_file(void);
+// write(2) that does not wait, whether or not the file is non-blocking: pwritev2(2) with RWF_NOWAIT.
+long clinux_write_now(int descriptor, const void *bytes, size_t count);
 int clinux_pipe(int32_t ends[2]);
 
 // Byte locks that belong to the open file description (F_OFD_SETLK, F_OFD_GETLK).

@@ -19,6 +19,8 @@ package final class OpenContainer: Sendable {
     /// copies it.
     let isReadOnly: Bool
     let sleeper: WakeWaiter
+    /// The reader that the leader's thread uses, if it is in this process.
+    let loan = ReaderLoan()
     /// The journal view as far as the journal was read, or nil before its first use. Kept so that the journal is read
     /// once.
     let recorded = Guarded<JournalView?>(nil)

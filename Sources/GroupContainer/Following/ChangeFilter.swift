@@ -56,7 +56,7 @@ public struct ChangeFilter: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// Returns whether an item at this path is in.
     public func matches(_ path: ItemPath) -> Bool { matches(path.bytes) }
 
-    var concernsPaths: Bool { !rules.isEmpty }
+    package var concernsPaths: Bool { !rules.isEmpty }
 
     func matches(_ path: [UInt8]) -> Bool {
         rules.last { $0.glob.matches(path) }?.includes ?? includesByDefault

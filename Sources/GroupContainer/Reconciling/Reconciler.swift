@@ -184,8 +184,9 @@ struct Reconciler<View: FileSystemView> {
                 }
                 if state.type == .directory && state.inode != known?.inode { unlisted.append(location) }
             }
-            // An item that is written without pause would keep this loop running; its next write causes another event.
-            if record.kind == .modified || record.kind == .touched { return .wrote }
+            // The item is as it was found, so the next change of it causes another event. One that is written without
+            // pause would keep this loop running.
+            if [.created, .modified, .touched].contains(record.kind) { return .wrote }
         }
     }
 

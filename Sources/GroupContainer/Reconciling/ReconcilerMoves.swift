@@ -101,9 +101,11 @@ extension Reconciler {
                 settled.insert(number)
             }
         }
-        let order = goals.values.sorted { ($0.arrival.goal.depth, $0.number) < ($1.arrival.goal.depth, $1.number) }
+        let order = goals.map { (inode: $0, depth: $1.arrival.goal.depth, number: $1.number) }
+            .sorted { ($0.depth, $0.number) < ($1.depth, $1.number) }
         var affected: [ItemLocation?: [ItemLocation]] = [:]
-        for goal in order where !view.isSuperseded {
+        for next in order where !view.isSuperseded {
+            guard let goal = goals[next.inode] else { continue }
             for place in [goal.arrival.goal, goal.origin] { affected[place.parent, default: []].append(place) }
             let isBrought = try bring(goal, goals, taken, [])
             if isBrought { wrote = true }

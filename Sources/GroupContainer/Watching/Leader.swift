@@ -143,7 +143,8 @@ final class Leader {
     /// Returns whether `.group` was removed from the container's directory or renamed there, or a file in it removed.
     private func isGroupRemoved(_ event: InotifyEvent) -> Bool {
         if event.watch == probeWatch || event.watch == journalWatch { return event.kinds.contains(.removed) }
-        return !event.kinds.isDisjoint(with: [.removed, .movedFrom]) && event.name == ContainerMark.standing
+        return (event.kinds.contains(.removed) || event.kinds.contains(.movedFrom))
+            && event.name == ContainerMark.standing
             && treeWatcher.watches.location(of: event.watch) == .some(nil)
     }
 
@@ -164,9 +165,9 @@ final class Leader {
         try treeWatcher.take(directoryEvents, more: more)
         backoff = directoryEvents.isEmpty ? min(backoff * 2, Self.longest) : Self.shortest
         if monotonicNanoseconds() >= nextComparison { compareEverything() }
-        defer { if view.takeAppended() { container.memberTable.wake(MemberTable.journalWord) } }
+        defer { noteAppended() }
         try treeWatcher.work()
-        if view.takeAppended() { container.memberTable.wake(MemberTable.journalWord) }
+        noteAppended()
         noteComparison()
         reportWatchGaps()
         try learn(isIdle: directoryEvents.isEmpty && !more)
@@ -190,6 +191,13 @@ final class Leader {
         // The changes may be recorded by the next leader, which may not have come that far: no probe gets a reply.
         if isSuperseded { return }
         reply(isSettled: isSettled, probe)
+    }
+
+    /// Wakes the followers, if there are new records. One in this process may have lent its reader to this thread.
+    private func noteAppended() {
+        if !view.takeAppended() { return }
+        container.memberTable.wake(MemberTable.journalWord, sparesLent: true)
+        container.loan.handOn()
     }
 
     private func noteComparison() {

@@ -57,6 +57,18 @@ struct ItemSource: WatchSource {
         try follower.nextBatch(timeout: timeout, since: seen)
     }
 
+    /// Not with a filter of paths, or with snapshots: they may need the whole tree.
+    var mayBeLent: Bool {
+        !options.saysBookmarks && options.quiet == nil && !options.filter.concernsPaths
+            && options.common.origin != .snapshot
+    }
+
+    func awaitMore<Reader: LentReader>(
+        in container: Container, timeout: Duration?, since seen: Interruption, lending reader: inout Reader
+    ) throws(CoordinationError) {
+        try container.awaitMore(behind: follower, timeout: timeout, since: seen, lending: &reader)
+    }
+
     mutating func text(of change: Change) -> [UInt8] {
         changes.note(change)
         switch change.kind {

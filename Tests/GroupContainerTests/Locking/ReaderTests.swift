@@ -43,3 +43,85 @@ struct `Read-only member tables` {
         #expect(memberTable.liveMembers().count == 1)
     }
 }
+
+struct `Wake words` {
+    private let directory: TemporaryDirectory
+    /// Two members in this process.
+    private let here, there: MemberTable
+    private let word = MemberTable.journalWord
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        let group = try FileDescriptor.open(path: Array(directory.path.utf8), [.reading, .directory])
+        here = try MemberTable(MemberTable.open(in: group, fileMode: 0o600), slot: 3, nonce: 9)
+        there = try MemberTable(MemberTable.open(in: group, fileMode: 0o600), slot: 4, nonce: 10)
+    }
+
+    private var wakes: UInt32 { here.map.load32(MemberTableLayout.wakeWord(word) + 4) }
+
+    /// Sets the flag as a thread does that goes to sleep.
+    private func fallAsleep(_ table: MemberTable, isLent: Bool) {
+        table.awaitWake(on: word, atMost: nil, isLent: isLent) { true }
+    }
+
+    @Test func `a thread that lent its reader is not woken by its own leader, but by each other writer`() throws {
+        fallAsleep(here, isLent: true)
+        let before = wakes
+        here.wake(word, sparesLent: true)
+        #expect(wakes == before)
+        there.wake(word, sparesLent: true)
+        #expect(wakes == before + 1)
+        fallAsleep(here, isLent: true)
+        here.wake(word)
+        #expect(wakes == before + 2)
+        here.wake(word)
+        #expect(wakes == before + 2, "no thread sleeps")
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func `a leader wakes all if there is another sleeper than the one that lent its reader`(
+        isFirst: Bool, isOtherLent: Bool
+    ) throws {
+        if isFirst { fallAsleep(here, isLent: true) }
+        fallAsleep(there, isLent: isOtherLent)
+        if !isFirst { fallAsleep(here, isLent: true) }
+        let before = wakes
+        here.wake(word, sparesLent: true)
+        #expect(wakes == before + 1)
+    }
+}
+
+struct `Reader loans` {
+    private struct Reader: LentReader {
+        var handed = 0
+        let isEnough: Bool
+
+        mutating func handOn() -> Bool {
+            handed += 1
+            return isEnough
+        }
+    }
+
+    @Test func `a lent reader comes back with what it handed on, and a second one is not lent`() throws {
+        let loan = ReaderLoan()
+        var (reader, second) = (Reader(isEnough: true), Reader(isEnough: true))
+        loan.lend(&reader) { isLent in
+            #expect(isLent)
+            loan.handOn()
+            loan.lend(&second) { #expect(!$0) }
+            loan.handOn()
+        }
+        loan.handOn()
+        #expect(reader.handed == 2 && second.handed == 0)
+    }
+
+    @Test func `a reader that has more to hand on is interrupted in its sleep`() throws {
+        let loan = ReaderLoan()
+        var reader = Reader(isEnough: false)
+        let seen = Interruption.latest
+        loan.lend(&reader) { _ in
+            loan.handOn()
+            #expect(Interruption.latest != seen)
+        }
+    }
+}
