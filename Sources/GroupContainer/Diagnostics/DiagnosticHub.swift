@@ -64,6 +64,8 @@ package final class DiagnosticHub: Sendable {
             return Array(state.listeners.values)
         }
         for listener in listeners { listener.add(event) }
+        // A command that sleeps until there is a change prints its diagnostics, too.
+        if !listeners.isEmpty { Interruption.raise() }
     }
 
     /// Ends the time of opening: the container is open now.

@@ -22,9 +22,13 @@ final class Leader {
     private static let shortest: Int64 = 10_000_000
     private static let longest: Int64 = 500_000_000
     private static let halfPatience: Int64 = 5_000_000
-    /// The least time between two comparisons, where not everything is watched. The time is at least ten times what a
-    /// comparison took.
-    private static let comparing: Int64 = 1_000_000_000
+    /// The time between two comparisons, where not everything is watched: a second, and twice as long after each that
+    /// finds nothing, up to ten seconds. At least ten times what a comparison took.
+    private var comparing = Leader.shortestComparing
+    private static let shortestComparing: Int64 = 1_000_000_000
+    private static let longestComparing: Int64 = 10_000_000_000
+    /// Whether an external change was found since the last comparison ended.
+    private var hasFound = false
     private var nextComparison = Int64.max
     private var comparisonBegan: Int64?
     /// Whether everything was compared since memory was given back to the kernel.
@@ -166,7 +170,7 @@ final class Leader {
         backoff = directoryEvents.isEmpty ? min(backoff * 2, Self.longest) : Self.shortest
         if monotonicNanoseconds() >= nextComparison { compareEverything() }
         defer { noteAppended() }
-        try treeWatcher.work()
+        if try treeWatcher.work() { hasFound = true }
         noteAppended()
         noteComparison()
         reportWatchGaps()
@@ -205,8 +209,10 @@ final class Leader {
         guard treeWatcher.comparison.isOver, let began = comparisonBegan else { return }
         comparisonBegan = nil
         hasCompared = true
+        comparing = hasFound ? Self.shortestComparing : min(comparing * 2, Self.longestComparing)
+        hasFound = false
         let now = monotonicNanoseconds()
-        nextComparison = view.watchGaps.needsComparing ? now + max(Self.comparing, (now - began) * 10) : .max
+        nextComparison = view.watchGaps.needsComparing ? now + max(comparing, (now - began) * 10) : .max
         if isReady { return }
         isReady = true
         for (location, item) in view.treeIndex where item.state.type == .file && item.state.contentHash == nil {

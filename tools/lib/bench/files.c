@@ -1,7 +1,7 @@
 // What files and locks cost with nothing but system calls: the floor of what bench-worker and stress-worker do.
 //
 // usage: files create DIRECTORY
-//        files replace DIRECTORY SIZE COUNT relaxed|durable    write a temporary, rename it over the file; durable: with
+//        files replace DIRECTORY SIZE COUNT relaxed|durable [NAME]    write a temporary, rename it over the file; durable: with
 //                                                           fsync of it and of the directory. Print nanoseconds of each
 //        files items DIRECTORY SIZE COUNT                   open, fstat, read and close a file; print nanoseconds of each
 //        files lock DIRECTORY ofd|flock BATCH BATCHES          print nanoseconds of a lock and unlock, a line a batch
@@ -42,7 +42,7 @@ static void replace_with(const char *name, const char *bytes, size_t size, int i
     if (directory < 0 || fsync(directory) != 0 || close(directory) != 0) err(1, "the directory");
 }
 
-static void replace(size_t size, long count, int is_durable) {
+static void replace(size_t size, long count, int is_durable, const char *name) {
     if (size < 8) size = 8;
     char *content = malloc(size);
     int64_t *times = calloc((size_t)count + 1, sizeof *times);
@@ -53,7 +53,7 @@ static void replace(size_t size, long count, int is_durable) {
         int64_t number = i;
         memcpy(content, &number, sizeof number);
         int64_t began = now();
-        replace_with("item", content, size, is_durable);
+        replace_with(name, content, size, is_durable);
         if (i >= 0) times[i] = now() - began;
     }
     for (long i = 0; i < count; i++) printf("%lld\n", (long long)times[i]);
@@ -149,8 +149,9 @@ int main(int count, char **words) {
     if (chdir(words[2]) != 0) err(1, "%s", words[2]);
     if (strcmp(words[1], "create") == 0) {
         if (close(lock_file()) != 0) err(1, "lock");
-    } else if (strcmp(words[1], "replace") == 0 && count == 6) {
-        replace((size_t)atol(words[3]), atol(words[4]), strcmp(words[5], "durable") == 0);
+    } else if (strcmp(words[1], "replace") == 0 && (count == 6 || count == 7)) {
+        const char *name = count == 7 ? words[6] : "item";
+        replace((size_t)atol(words[3]), atol(words[4]), strcmp(words[5], "durable") == 0, name);
     } else if (strcmp(words[1], "items") == 0 && count == 5) {
         read_items((size_t)atol(words[3]), atol(words[4]));
     } else if (strcmp(words[1], "lock") == 0 && count == 6) {

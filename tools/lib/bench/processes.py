@@ -15,9 +15,18 @@ def processor_seconds(process: int) -> float:
 
 def peak_mebibytes(process: int) -> float:
     """The largest resident memory."""
+    return memory(process, "VmHWM:")
+
+
+def resident_mebibytes(process: int) -> float:
+    """The resident memory."""
+    return memory(process, "VmRSS:")
+
+
+def memory(process: int, measure: str) -> float:
     with open(f"/proc/{process}/status", encoding="utf-8") as file:
         for line in file:
-            if line.startswith("VmHWM:"):
+            if line.startswith(measure):
                 return int(line.split()[1]) / 1024
     return 0.0
 

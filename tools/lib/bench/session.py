@@ -133,5 +133,8 @@ class Session:
         """The processes that have not ended."""
         return sum(processes.processor_seconds(process.pid) for process in self.watchers if process.poll() is None)
 
+    def resident_mebibytes(self) -> float:
+        return sum(processes.resident_mebibytes(process.pid) for process in self.watchers)
+
     def peak_mebibytes(self) -> float:
         return sum(processes.peak_mebibytes(process.pid) for process in self.watchers)

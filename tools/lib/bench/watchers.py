@@ -55,6 +55,11 @@ FLOOR = Watcher(
     find=lambda programs: [programs["bare-inotify"]],
     command=lambda found, directory: [*found, directory],
 )
+SAME_WORK = Watcher(
+    "the same work in C",
+    find=lambda programs: [programs["one-thread"]],
+    command=lambda found, directory: [*found, directory],
+)
 INOTIFYWAIT = Watcher(
     "inotifywait",
     find=lambda _: [packages.debian("inotifywait", "inotify-tools")],

@@ -4,12 +4,14 @@ from ..row import Row
 from .burst import Burst
 from .coordinated import Coordinated
 from .followers import Followers
+from .durable_writers import DurableWriters
 from .external import External
 from .growth import GrowthOfJournal, GrowthOfTree
 from .idle import Idle
 from .increments import DurableIncrements, Increments
 from .items import Items
 from .lock import Contended, Lock
+from .memory import CommandStart, Memory
 from .reads import Reads
 from .renames import Renames
 from .replace import Replace
@@ -20,8 +22,8 @@ from .steady import Steady
 from .suite_size import SuiteSize
 
 SECTIONS: dict[str, list[type[Row]]] = {
-    "Files and locks": [Replace, Items, Lock, Contended],
-    "Watching": [Coordinated, External, Steady, Renames, Stall, Start, Followers, Burst, Idle],
+    "Files and locks": [Replace, DurableWriters, Items, Lock, Contended],
+    "Watching": [Coordinated, External, Steady, Renames, Stall, Start, Memory, CommandStart, Followers, Burst, Idle],
     "Growth": [GrowthOfTree, GrowthOfJournal],
     "Group defaults": [Increments, DurableIncrements, Reads, SetSeen, SuiteSize],
 }

@@ -32,7 +32,7 @@ class Lock(Row):
 
     def goals(self) -> list[Goal]:
         goals = [
-            Goal(f"{name}: within 2 of a bare lock and unlock", "median, ns", name, most=2, of=(OFD,))
+            Goal(f"{name}: within 1.4 of a bare lock and unlock", "median, ns", name, most=1.4, of=(OFD,))
             for name in (column("write", 1), column("read", 1), column("write", 8))
         ]
         return [*goals, Goal("far below py-filelock", "median, ns", column("write", 1), most=0.2, of=(FILELOCK.name,))]

@@ -26,7 +26,7 @@ class Reads(Row):
     def goals(self) -> list[Goal]:
         read, asked = (f"{LABELS[name]}, median" for name in ("read", "asked"))
         return [
-            Goal("a read within 100 ns", read, OURS.name, most=100),
+            Goal("a read within 50 ns", read, OURS.name, most=50),
             Goal("a check within 5 ns", asked, OURS.name, most=5),
         ]
 

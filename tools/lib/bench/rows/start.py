@@ -16,6 +16,7 @@ from ..table import Table
 from ..watchers import FLOOR, OURS, PEERS
 
 KNOWN, NEW = "seen before", "never seen"
+PEAK, FOLLOWER = "peak memory, MiB (ours: of the leader)", "peak memory of a further follower, MiB"
 
 
 class Start(Row):
@@ -32,6 +33,8 @@ class Start(Row):
         return [
             Goal("we watch everything before the quickest peer", watching, ours, most=1, of=peers),
             Goal("a coordinated change is reported before that", first, ours, most=1, of=peers, of_measure=watching),
+            Goal("the leader takes at most 25 MiB", PEAK, ours, most=25),
+            Goal("a further follower takes at most 8 MiB", FOLLOWER, ours, most=8),
         ]
 
     def contenders(self) -> list[Contender]:
@@ -99,8 +102,8 @@ class Start(Row):
         measures = {
             "first": "first coordinated change reported, ms",
             "watching": "watching everything, ms",
-            "peak": "peak memory, MiB (ours: of the leader)",
-            "follower": "peak memory of a further follower, MiB",
+            "peak": PEAK,
+            "follower": FOLLOWER,
         }
         for name, label in measures.items():
             values = gathered(findings, name)
