@@ -27,6 +27,13 @@ extension SegmentedLog {
         segment.noteDurable(through: position.offset)
     }
 
+    /// Has the kernel begin to write what is before a position, so that `synchronize` waits less. What fails then fails
+    /// there. System calls: sync_file_range(2)
+    package func beginSynchronizing(through position: LogPosition) {
+        guard let segment = try? segment(position.segment), !segment.isDurable(through: position.offset) else { return }
+        segment.descriptor.beginWriting()
+    }
+
     /// Syncs the name of a compacted log's segment, which may be new and not synced yet. A segment that was durable in
     /// part before has a durable name.
     private func secureName(of segment: Segment?) throws(Errno) {

@@ -6,8 +6,8 @@ import GroupSystemCalls
 
 /// A change in progress. Every kind of change happens by one system call, a `Step`, in this order: the new content is
 /// built completely in staging; an intent record in staging states which inode moves from where to where; the operation
-/// is announced in the member table (`inFlight`); the step is taken; the directories are synchronized; the change record
-/// is appended; the announcement is cleared. A process killed at any moment therefore leaves either no change or a
+/// is announced in the member table (`inFlight`); the step is taken; the change record is appended; the announcement is
+/// cleared; the directories are synchronized. A process killed at any moment therefore leaves either no change or a
 /// change that crash repair (`CrashRepair`) can finish. The method follows renameio and the write-ahead intents of
 /// databases. A new kind of change is a new `Step` for `commit`; transactions have their own (`TransactionStep`).
 struct StagedChange {
@@ -113,7 +113,6 @@ struct StagedChange {
             if step.way != .intoStaging {
                 record.complete(with: ItemState(try ends.to.status(of: ends.toName), contentHash: step.contentHash))
             }
-            if durability == .durable { try ends.synchronize(step) }
         } catch {
             failure = error
         }
@@ -130,6 +129,13 @@ struct StagedChange {
         }
         container.memberTable.clearInFlight(entry)
         if let state = record.state { container.writtenContents.note(state) }
+        if durability == .durable {
+            // The disk writes the record while it writes the directories; the caller synchronizes the journal then.
+            container.journal.log.beginSynchronizing(through: position)
+            do throws(Errno) { try ends.synchronize(step) } catch { failure = failure ?? error }
+            // What was begun is ended: if the disk did not take the record either, the journal has to know.
+            if failure != nil { try? container.journal.log.synchronize(through: position) }
+        }
         if step.way == .intoStaging { leave(name) }
         if let failure {
             throw CoordinationError(
