@@ -4,13 +4,13 @@ import Testing
 
 @Suite(.serialized, .enabled(if: Strace.isThere, "needs strace(1) and the permission to trace"))
 struct `A writer killed between its rename and its record` {
-    /// The first fsync is for the content, the second for the directory.
-    private func killWriter(of item: String, in container: TemporaryContainer) async throws {
-        let words = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:signal=KILL:when=2"]
-        let outcome = try await container.start(
-            "strace", words + ["groupctl", "write", container.path, item, "--purpose", "killed"], input: "content"
-        ).finish()
-        #expect(outcome.status == 128 + SIGKILL, "\(outcome)")
+    private func killWriter(of item: String, in container: TemporaryContainer) throws {
+        let writer = try Strace.start(
+            ["groupctl", "write", container.path, item, "--purpose", "killed"], input: "content", fault: .stop,
+            at: Strace.Call(name: "renameat2", number: 1))
+        // A stop that comes with a call takes effect when the call is done.
+        #expect(try writer.waitUntilStopped())
+        try writer.kill()
         #expect(try container.content(item) == "content", "it was renamed")
     }
 
@@ -25,14 +25,14 @@ struct `A writer killed between its rename and its record` {
 
     @Test func `the next process records the change of a writer killed before its record`() async throws {
         let container = try await TemporaryContainer()
-        try await killWriter(of: "a", in: container)
+        try killWriter(of: "a", in: container)
         try await expectOneRecord(of: "a", among: ["created\ta"], in: container)
     }
 
     @Test func `the next writer of the item records a killed writer's change, while others live`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching("--count", "1")
-        try await killWriter(of: "a", in: container)
+        try killWriter(of: "a", in: container)
         #expect(try await container.done("read", "a").text == "content")
         #expect(try await watcher.finish().text == "created\ta\n")
         try await expectOneRecord(of: "a", among: ["created\ta"], in: container)
@@ -42,7 +42,7 @@ struct `A writer killed between its rename and its record` {
         let container = try await TemporaryContainer()
         // A follower might repair the change at once; a process that only holds a lock does not.
         let other = try await LockHolder(of: "b", in: container, purpose: "other")
-        try await killWriter(of: "a", in: container)
+        try killWriter(of: "a", in: container)
         #expect(try await container.shell("ls \"$1/.group/staging\"").lines.count == 1, "its intent record is there")
         #expect(try await other.release().status == 0)
         try await expectOneRecord(of: "a", among: ["created\tb", "created\ta"], in: container)
@@ -53,7 +53,7 @@ struct `A writer killed between its rename and its record` {
         let container = try await TemporaryContainer(creating: false)
         try await container.done("create", "--unix-group", "games")
         #expect(try await container.shell("chmod 711 \"$1/..\"").status == 0)
-        try await killWriter(of: "a", in: container)
+        try killWriter(of: "a", in: container)
         let outcome = try await container.start(
             "setpriv", nobody(groups: "60") + [BuildDirectory.resolve("groupctl"), "list", container.path]
         ).finish()

@@ -63,6 +63,12 @@ package final class TracedProcess {
     /// Lets a stopped process go on.
     package func resume() { process.signal(SIGCONT, toGroup: true) }
 
+    /// Kills the traced process, and strace with it.
+    package func kill() throws {
+        process.signal(SIGKILL, toGroup: true)
+        _ = try finish()
+    }
+
     /// Waits for the end, and returns the status and everything that was printed; nothing of strace's own.
     package func finish() throws -> (status: Int32, text: String) {
         let answer = try process.finish()

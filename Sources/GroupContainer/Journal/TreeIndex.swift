@@ -191,16 +191,16 @@ struct TreeIndex: RecordedTree {
 
     /// Returns the path of a node's item; nil if it is longer than a path may be, as after moves of directories.
     private func location(of node: NodeNumber) -> ItemLocation? {
-        var (path, nodes) = ([NodeNumber](), node)
-        while nodes != 0 {
-            path.append(nodes)
-            nodes = self.nodes[nodes].parent
+        var (path, next) = ([NodeNumber](), node)
+        while next != 0 {
+            path.append(next)
+            next = nodes[next].parent
         }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(path.reduce(-1) { $0 + 1 + Int(self.nodes[$1].name.count) })
+        bytes.reserveCapacity(path.reduce(0) { $0 + 1 + Int(nodes[$1].name.count) })
         for node in path.reversed() {
             if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }
-            names.append(self.nodes[node].name, to: &bytes)
+            names.append(nodes[node].name, to: &bytes)
         }
         return bytes.count > ItemLocation.longestPath ? nil : ItemLocation(trusted: bytes)
     }

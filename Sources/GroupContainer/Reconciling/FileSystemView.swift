@@ -1,6 +1,5 @@
 // Imports nothing: no file, clock or process.
 
-/// The disk and the journal, as far as the reconciler needs them.
 /// The hash of the bytes that were read from a file. The file was written to since it was looked up if their number is
 /// not its size.
 struct ContentHash {
@@ -8,6 +7,7 @@ struct ContentHash {
     var size: UInt64
 }
 
+/// The disk and the journal, as far as the reconciler needs them.
 protocol FileSystemView {
     /// The journal's tree, up to the place that was read.
     var treeIndex: TreeIndex { get }

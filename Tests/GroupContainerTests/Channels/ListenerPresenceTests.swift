@@ -14,6 +14,10 @@ import Testing
         let sample = try SampleContainer()
         let listener = try Self.listener(sample)
         #expect(try listener.next(timeout: .zero) == nil)
+        // Its follower makes this process the leader, which notices the removal.
+        let follower = try sample.container.follow()
+        defer { extendLifetime(follower) }
+        #expect(sample.container.awaitLeader(timeout: .seconds(30)))
         let waiting = Side { try listener.next() }
         try sample.temporary.run("rm", "-r", ".group")
         #expect(code { try waiting.answer() } == .notFound)
