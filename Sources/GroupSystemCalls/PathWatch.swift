@@ -1,7 +1,7 @@
 import Glibc
 
-/// Notices changes at some paths: of the files and directories there, and of what the directories contain. For a path at
-/// which nothing is, it watches the nearest directory above that exists. It does not report which path changed, so the
+/// Notices changes at some paths: of the files and directories there, and of what the directories contain. Where a path
+/// does not exist, it watches the nearest directory above that does. It does not report which path changed, so the
 /// caller compares. For one thread.
 ///
 /// An inotify instance of its own, besides the queue of the leader's thread (`InotifyQueue`).

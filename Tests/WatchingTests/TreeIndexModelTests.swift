@@ -123,7 +123,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         var naive = Naive()
         var treeIndex = TreeIndex()
-        // The same tree, as changes of a checkpoint that is made every so often.
+        // The overlay has the same tree. The checkpoint below it is made anew every so often.
         var standing = TreeOverlay(
             on: CheckpointInMemory(try Checkpoint(Checkpoint.encode(treeIndex, `Checkpoint coding`.header))))
         var count = 0

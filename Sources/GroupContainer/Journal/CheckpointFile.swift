@@ -146,7 +146,7 @@ final class MappedCheckpoint: TreeOverlay.Base, Sendable {
     }
 }
 
-/// A checkpoint's file that is read from its beginning to its end. It is not mapped, so that it takes no memory.
+/// Reads a checkpoint's file from its beginning to its end, without mapping it: mapped pages count as memory.
 private final class ReadCheckpoint: CheckpointBytes {
     private let file: FileDescriptor
     let size: Int

@@ -184,8 +184,8 @@ struct Reconciler<View: FileSystemView> {
                 }
                 if state.type == .directory && state.inode != known?.inode { unlisted.append(location) }
             }
-            // The item is as it was found, so the next change of it causes another event. One that is written without
-            // pause would keep this loop running.
+            // The record has the state that was found, and each later change causes another event. Without this, an
+            // item that is written all the time would keep this loop running.
             if [.created, .modified, .touched].contains(record.kind) { return .wrote }
         }
     }
