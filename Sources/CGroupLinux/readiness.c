@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <time.h>
 
 enum { most_at_once = 8 };
@@ -57,3 +58,11 @@ int clinux_epoll_wait_ready(int epoll, int64_t nanoseconds, clinux_readiness *re
 }
 
 int clinux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int clinux_clock_watch(void) { return timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
+
+int clinux_clock_watch_begin(int timer) {
+    // A date that does not come: only the cancellation is of interest.
+    struct itimerspec never = {.it_value = {.tv_sec = INT32_MAX * 4LL}};
+    return timerfd_settime(timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
+}

@@ -111,6 +111,10 @@ int clinux_epoll_create(void);
 int clinux_epoll_add(int epoll, int descriptor);
 int clinux_epoll_wait(int epoll, int64_t nanoseconds, int32_t *ready, int capacity);
 int clinux_eventfd(void);
+// A descriptor that is ready for input once the wall clock was set, or the machine resumed, since `begin`; `begin` makes
+// it wait for the next time.
+int clinux_clock_watch(void);
+int clinux_clock_watch_begin(int timer);
 
 // Readiness for input, output or urgent data (EPOLLPRI). The end of the input and errors are always reported, as input.
 

@@ -33,6 +33,8 @@ package enum HostEvent: Equatable, Sendable {
     /// The widget's executable file was replaced.
     case executableReplaced(kind: String)
     case process(WidgetRun, ProcessEvent)
+    /// The wall clock was set: what is due at a date may be due now.
+    case clockSet
     /// Time has passed.
     case tick
 }

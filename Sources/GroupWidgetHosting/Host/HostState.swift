@@ -48,7 +48,7 @@ package struct HostState: Sendable {
         case .memoryPressure: relieveMemory(&actions)
         case .executableReplaced(let kind): if widgets[kind]?.process != nil { widgets[kind]?.isReplaced = true }
         case .process(let run, let happening): note(happening, of: run, at: now, &actions)
-        case .tick: break
+        case .clockSet, .tick: break
         }
         switch event {
         case .changed(let kinds): for kind in kinds.sorted() { pursue(kind, at: now, &actions) }

@@ -9,12 +9,11 @@ package struct Moment: Hashable, Sendable {
 
     package init(monotonic: Int64, wall: Int64) { (self.monotonic, self.wall) = (monotonic, wall) }
 
-    /// Returns when to check whether a moment of the wall clock has come: within a minute, as the wall clock may be
-    /// set.
+    /// Returns when a moment of the wall clock will have come, unless the wall clock is set before.
     func monotonic(ofWall time: Int64) -> Int64 {
         let (left, overflow) = time.subtractingReportingOverflow(wall)
-        if overflow { return time > wall ? monotonic.adding(60_000_000_000) : monotonic }
-        return monotonic.adding(max(0, min(left, 60_000_000_000)))
+        if overflow { return time > wall ? .max : monotonic }
+        return monotonic.adding(max(0, left))
     }
 }
 

@@ -13,6 +13,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
     let watch: ContainerWatch
     var requests: AppRequests?
     var pressure: MemoryPressure?
+    var clock: WallClockWatch?
     var processes: [String: WidgetProcess] = [:]
     var openers: [OpeningProcess] = []
     /// The widget and stream of each descriptor.
@@ -75,6 +76,8 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         if let descriptor = surroundings.watch?.descriptor { try? poller.add(descriptor, for: .input) }
         pressure = Self.askForPressure()
         if let descriptor = pressure?.descriptor { try? poller.add(descriptor, for: .urgent) }
+        clock = try WallClockWatch()
+        if let descriptor = clock?.descriptor { try poller.add(descriptor, for: .input) }
         if !container.isReadOnly { requests = try AppRequests(container, watch) }
         try lookAround(at: Self.now)
         if surroundings.manifests == [] {
@@ -137,6 +140,10 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
             return surroundings.noteChange(at: monotonicNanoseconds())
         }
         if descriptor == pressure?.descriptor { return events.append(.memoryPressure) }
+        if descriptor == clock?.descriptor {
+            try clock?.wait()
+            return events.append(.clockSet)
+        }
         guard let owner = owners[descriptor], let process = processes[owner.kind] else { return }
         switch owner.stream {
         case .output:

@@ -100,6 +100,26 @@ import Widgets
         #expect(updates(world.actions).count == 2, "the requested refresh was made")
     }
 
+    @Test func `the host waits for a timeline's next date without a limit, and looks when the clock was set`() {
+        var world = HostWorld([Self.plain], seed: 1)
+        world.isWellBehaved = true
+        _ = world.step()
+        let start = Double(world.now.wall) / 1e9
+        let timeline = Timeline(
+            first: Timeline<WidgetView>.Entry(snapshot: WidgetView(lines: [.init("one")])),
+            later: [
+                .init(date: Date(timeIntervalSince1970: start + 7_200), snapshot: WidgetView(lines: [.init("two")]))
+            ],
+            policy: .never)
+        world.happen(
+            .process(WidgetRun("a", 1), .received(.answer(.init(id: 1, result: .newData, timeline: timeline)))))
+        let wait = world.state.wait(at: world.now) ?? 0
+        #expect((7_199_000_000_000...7_200_000_000_000).contains(wait), "\(wait)")
+        world.setClock(ahead: 7_201_000_000_000)
+        #expect(world.shown("a") == "two")
+        #expect(world.state.wait(at: world.now) == nil)
+    }
+
     @Test func `a widget that ends again and again is started after longer and longer pauses`() {
         var world = HostWorld([Self.plain], seed: 1)
         var starts = 0

@@ -64,6 +64,12 @@ struct HostWorld {
         }
     }
 
+    /// Sets the wall clock ahead.
+    mutating func setClock(ahead time: Int64) {
+        now.wall += time
+        happen(.clockSet)
+    }
+
     private mutating func carryOut(_ action: HostAction) {
         switch action {
         case .start(let run, _):

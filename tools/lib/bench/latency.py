@@ -1,9 +1,16 @@
 """Files that are changed one after the other, with pauses, and the time until each change is reported."""
 
+import os
+import time
+
+from .changes import COORDINATED, Change
 from .failures import Failed
 from .places import Place
 from .row import Contender, Finding
 from .session import Session
+
+# By how much a time of one clock may be wrong on another one, in nanoseconds.
+CLOCKS_DIFFER = 20_000
 
 
 def delays(bench, place: Place, contender: Contender, count: int, pace: str) -> Finding:
@@ -20,4 +27,21 @@ def delays(bench, place: Place, contender: Contender, count: int, pace: str) -> 
     if any(delay < 0 for delay in reported):
         raise Failed("a file was reported before it was changed: its delay is unknown")
     taken = [(change.done - change.began) / 1000 for change in made]
-    return {"delays": reported, "taken": taken, "lost": len(made) - len(reported)}
+    after = [
+        (arrivals[change.number].first - renamed(change, directory, contender)) / 1000
+        for change in made
+        if change.number in arrivals
+    ]
+    return {"delays": reported, "taken": taken, "after": after, "lost": len(made) - len(reported)}
+
+
+def renamed(change: Change, directory: str, contender: Contender) -> int:
+    """The time at which a file was renamed into place. A coordinated call does more afterwards; there the file has it:
+    the kernel sets the time of the last change, exactly, as the call looked at the file before."""
+    if contender.way != COORDINATED:
+        return change.done
+    status = os.stat(os.path.join(directory, f"sample-{change.number:06}"))
+    moment = status.st_ctime_ns - (time.time_ns() - time.monotonic_ns())
+    if not change.began - CLOCKS_DIFFER <= moment <= change.done + CLOCKS_DIFFER:
+        raise Failed("a file has no exact time of its last change: this kernel or file system keeps none")
+    return moment
