@@ -91,7 +91,10 @@ class Bench:
         table = Table(row.name, place.type, row.heading, columns)
         findings: dict[Contender, list[Finding]] = {contender: [] for contender in contenders}
         excuses: dict[Contender, tuple[str, str]] = {}
-        row.prepare(self, place)
+        try:
+            row.prepare(self, place)
+        except Failed as reason:
+            excuses = {contender: ("failed", str(reason)) for contender in contenders}
         for number in range(row.rounds):
             for contender in contenders:
                 if contender in excuses:
@@ -110,5 +113,6 @@ class Bench:
             table.excuses.setdefault(contender.column, word)
             table.notes.append(f"{contender.name}: {reason}")
         table.goals = [goal.verdict(table) for goal in row.goals()]
+        place.empty()
         self.progress.clear()
         return table
