@@ -43,12 +43,14 @@ struct waited_word {
 };
 enum { futex_waitv_number = 449, word_of_32_bits = 2 };
 
-void clinux_futex_wait_interruptibly(void *word, uint32_t expected, uint32_t seen, int64_t nanoseconds) {
+void clinux_futex_wait_interruptibly(void *word, uint32_t expected, void *other, uint32_t other_expected, uint32_t seen,
+                                     int64_t nanoseconds) {
     static _Atomic int is_missing;
     if (!atomic_load(&is_missing)) {
-        struct waited_word words[2] = {
+        struct waited_word words[3] = {
             {expected, (uintptr_t)word, word_of_32_bits, 0},
             {seen, (uintptr_t)&interruptions, word_of_32_bits | FUTEX_PRIVATE_FLAG, 0},
+            {other_expected, (uintptr_t)other, word_of_32_bits, 0},
         };
         struct timespec end;
         if (nanoseconds >= 0) {
@@ -57,7 +59,7 @@ void clinux_futex_wait_interruptibly(void *word, uint32_t expected, uint32_t see
             end.tv_sec += nanoseconds / 1000000000 + part / 1000000000;
             end.tv_nsec = part % 1000000000;
         }
-        long result = syscall(futex_waitv_number, words, 2, 0, nanoseconds < 0 ? NULL : &end, CLOCK_MONOTONIC);
+        long result = syscall(futex_waitv_number, words, other == NULL ? 2 : 3, 0, nanoseconds < 0 ? NULL : &end, CLOCK_MONOTONIC);
         if (result >= 0 || (errno != ENOSYS && errno != EPERM)) return;
         atomic_store(&is_missing, 1);
     }

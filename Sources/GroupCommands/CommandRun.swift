@@ -78,7 +78,11 @@ package struct CommandRun: ~Copyable {
     package func openContainer() throws -> Container {
         guard let group = arguments.positional("GROUP") else { throw arguments.usageError("GROUP is missing") }
         do throws(CoordinationError) {
-            return try Container(named: group, timeout: max(lockTimeout, Self.leastOpeningTimeout))
+            let container = try Container(named: group, timeout: max(lockTimeout, Self.leastOpeningTimeout))
+            if let question = environmentValue(AnsweredQuestion.variable), !question.isEmpty {
+                try AnsweredQuestion.answerInThisProcess(question, in: container)
+            }
+            return container
         } catch {
             throw error.code == .notFound ? explained(error, group) : error
         }

@@ -67,10 +67,11 @@ struct LockAcquisition {
     /// The parts that the enclosing locks of the caller do not cover.
     private let plan: LockPlan
     private let isNested: Bool
-    /// A waiter that holds anything, in any container, needs no permit: the waiters that have the permits may be waiting
-    /// for what this one holds.
-    private let needsPermit = LockFrame.current == nil
-    private let nestedOwner: UInt64
+    /// A waiter that holds anything, in any container, or that another request waits for, needs no permit: the waiters
+    /// that have the permits may be waiting for what is held.
+    private let needsPermit: Bool
+    /// The owner of the request around this one, or of the one that asked the question which this one helps to answer.
+    private let outerOwner: WaitGraph.Owner?
 
     private var turn: ProcessQueue.Turn?
     private var handle: LockFile.Handle?
@@ -89,8 +90,9 @@ struct LockAcquisition {
         (self.request, lockManager) = (request, request.lockManager)
         let held = LockFrame.held(of: lockManager)
         isNested = !held.isEmpty
+        needsPermit = LockFrame.current == nil && request.asker == nil
         plan = try Self.uncovered(request, under: held)
-        nestedOwner = held.first?.owner ?? 0
+        outerOwner = held.first?.owner ?? request.asker
     }
 
     private static func uncovered(_ request: LockRequest, under held: [HeldLock]) throws(LockFailure) -> LockPlan {
@@ -270,14 +272,17 @@ extension LockAcquisition {
 // MARK: - What others see
 
 extension LockAcquisition {
-    private var owner: UInt64 { isNested ? nestedOwner : turn?.ticket.number ?? 0 }
+    private var owner: WaitGraph.Owner {
+        outerOwner ?? WaitGraph.Owner(slot: memberTable.slot ?? 0, number: turn?.ticket.number ?? 0)
+    }
 
     private mutating func publishParts(_ stage: WaitGraph.Claim.Stage) {
         guard let turn, let slot = memberTable.slot else { return }
         let order = isNested ? turn.ticket.number : 0
         for part in parts {
             let claim = WaitGraph.Claim(
-                member: slot, owner: owner, ticket: 0, order: order, stage: stage, part: part)
+                member: slot, ownerSlot: owner.slot, owner: owner.number,
+                isOfAnswer: request.asker != nil, ticket: 0, order: order, stage: stage, part: part)
             let path = request.path(of: part) ?? []
             guard let entry = memberTable.publish(claim, purpose: request.purpose, path: path) else { return }
             entries.append(entry)
@@ -293,8 +298,8 @@ extension LockAcquisition {
     }
 
     private func outlook() -> WaitGraph.Outlook {
-        guard let slot = memberTable.slot else { return .noCircle }
-        return WaitGraph(memberTable.claims()).outlook(member: slot, owner: owner, ticket: ticket)
+        if memberTable.slot == nil { return .noCircle }
+        return lockManager.waitGraph().outlook(of: owner, ticket: ticket)
     }
 
     /// How long to wait for a ticket that was drawn and not written yet. Its member may have been stopped between the
@@ -304,10 +309,10 @@ extension LockAcquisition {
     /// Nanoseconds within which a thread that was granted a lock by the kernel has normally recorded that.
     private static let moment: Int64 = 1_000_000
 
-    /// Throws if this request waits in a circle. Only an owner that holds something can be waited for in turn, so only
-    /// such an owner looks.
+    /// Throws if this request waits in a circle. Only an owner that holds something, or that a question waits for, can be
+    /// waited for in turn, so only such an owner looks.
     private mutating func lookForCircle() throws(LockFailure) {
-        guard memberTable.slot != nil, isNested || taken > 0 else { return }
+        guard memberTable.slot != nil, outerOwner != nil || taken > 0 else { return }
         var outlook = outlook()
         if outlook == .circle {
             // A member of the circle may have been granted its lock and not have recorded that yet. A new ticket is

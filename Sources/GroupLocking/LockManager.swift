@@ -8,10 +8,33 @@ package final class LockManager: Sendable {
     package let lockFile: LockFile
     package let memberTable: MemberTable
     let turns = ProcessQueue()
+    /// Returns the questions that wait until others are answered: part of the graph of waits.
+    private let questionWaits = Guarded<(@Sendable () -> [WaitGraph.QuestionWait])?>(nil)
     package let forkGeneration = GroupSystemCalls.forkGeneration
 
     package init(_ lockFile: LockFile, _ memberTable: MemberTable, hashKey: SipHash) {
         (self.lockFile, self.memberTable, self.hashKey) = (lockFile, memberTable, hashKey)
+    }
+
+    /// Has the graph of waits contain the questions to presenters.
+    package func include(questions: @escaping @Sendable () -> [WaitGraph.QuestionWait]) {
+        questionWaits.withLock { $0 = questions }
+    }
+
+    /// Returns the waits of all members at this moment.
+    package func waitGraph() -> WaitGraph {
+        WaitGraph(memberTable.claims(), questionWaits.withLock { $0 }?() ?? [])
+    }
+
+    /// Returns whether an owner that has just begun to wait closes a circle of waits. Waits a moment for tickets that were
+    /// drawn and not written yet.
+    package func isInCircle(_ owner: WaitGraph.Owner, ticket: UInt64) -> Bool {
+        for _ in 0..<100 {
+            let outlook = waitGraph().outlook(of: owner, ticket: ticket)
+            if outlook != .open { return outlook == .circle }
+            pause(nanoseconds: 100_000)
+        }
+        return false
     }
 
     /// Ends a lock: its entries in the member table go first, then the lock in the kernel, then the next request of

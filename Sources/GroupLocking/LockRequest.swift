@@ -6,8 +6,8 @@ import Synchronization
 /// it then.
 package final class HeldLock: Sendable {
     let request: LockRequest
-    /// The number of the outermost request that this one was made under, or its own: see `WaitGraph`.
-    let owner: UInt64
+    /// The outermost request that this one was made under, or this one: see `WaitGraph`.
+    package let owner: WaitGraph.Owner
 
     /// What keeps other requests out; nil where the enclosing locks cover the request.
     package struct Grip: Sendable {
@@ -23,7 +23,7 @@ package final class HeldLock: Sendable {
 
     package var plan: LockPlan { request.plan }
 
-    init(_ request: LockRequest, owner: UInt64, _ grip: Grip?, staleSlots: [Int] = []) {
+    init(_ request: LockRequest, owner: WaitGraph.Owner, _ grip: Grip?, staleSlots: [Int] = []) {
         (self.request, self.owner, self.grip, self.staleSlots) = (request, owner, grip, staleSlots)
     }
 
@@ -34,6 +34,9 @@ package final class HeldLock: Sendable {
         if hasEnded.exchange(true, ordering: .acquiringAndReleasing) { return }
         if let grip { request.lockManager.release(grip) }
     }
+
+    /// Whether the locks around this one cover all of it.
+    package var isCovered: Bool { grip == nil }
 
     var isHeld: Bool { !hasEnded.load(ordering: .acquiring) }
 
@@ -55,9 +58,14 @@ package final class LockRequest: Sendable {
     let plan: LockPlan
     package let items: [(path: [UInt8], mode: LockMode)]
     let purpose: [UInt8]
+    /// The owner of the request that asked the question which this one helps to answer; nil for any other request.
+    let asker: WaitGraph.Owner?
 
-    package init(_ items: [(path: [UInt8], mode: LockMode)], by lockManager: LockManager, for purpose: [UInt8]) {
-        (self.items, self.purpose, self.lockManager) = (items, purpose, lockManager)
+    package init(
+        _ items: [(path: [UInt8], mode: LockMode)], by lockManager: LockManager, for purpose: [UInt8],
+        answering asker: WaitGraph.Owner? = nil
+    ) {
+        (self.items, self.purpose, self.lockManager, self.asker) = (items, purpose, lockManager, asker)
         plan =
             items.count == 1
             ? LockPlan(LockPlan.Part(LockRange(path: items[0].path, key: lockManager.hashKey), items[0].mode))
@@ -96,7 +104,8 @@ package final class LockRequest: Sendable {
     /// Locks one item that no request holds or waits for, the usual case, by the shortest way: two system calls
     /// including the end of the lock, a microsecond in all. Returns nil where the general way is needed.
     package func acquireAtOnce() throws(LockFailure) -> HeldLock? {
-        guard plan.parts.count == 1, LockFrame.current == nil, !lockManager.memberTable.isContended(plan.parts[0]),
+        guard plan.parts.count == 1, LockFrame.current == nil, asker == nil,
+            !lockManager.memberTable.isContended(plan.parts[0]),
             let slot = lockManager.memberTable.slot
         else { return nil }
         if lockManager.forkGeneration != GroupSystemCalls.forkGeneration { return nil }
@@ -114,11 +123,12 @@ package final class LockRequest: Sendable {
             lockManager.turns.leave(turn)
             return nil
         }
+        let owner = WaitGraph.Owner(slot: slot, number: turn.ticket.number)
         let claim = WaitGraph.Claim(
-            member: slot, owner: turn.ticket.number, ticket: 0, order: 0, stage: .held, part: part)
+            member: slot, owner: owner.number, ticket: 0, order: 0, stage: .held, part: part)
         let entry = lockManager.memberTable.publish(claim, purpose: purpose, path: items[0].path)
         return HeldLock(
-            self, owner: turn.ticket.number,
+            self, owner: owner,
             HeldLock.Grip(handle: handle, published: entry.map { 1 << UInt32($0) } ?? 0, turn: turn))
     }
 
@@ -146,7 +156,7 @@ package final class LockRequest: Sendable {
 /// has it.
 package final class LockFrame: Sendable {
     package let lock: HeldLock
-    let outer: LockFrame?
+    package let outer: LockFrame?
 
     package init(_ lock: HeldLock, outer: LockFrame?) { (self.lock, self.outer) = (lock, outer) }
 

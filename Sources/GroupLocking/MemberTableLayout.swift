@@ -41,6 +41,11 @@ package enum MemberTableLayout {
     package static let members = 928
     /// A counter (4 bytes) that the leader increases where the container may have been removed or moved.
     package static let removals = members + bitmapBytes
+    /// One bit for each entry of the table of presenters that asks to be asked.
+    package static let presenters = 1_088
+    package static let presenterBytes = 32
+    /// One bit for each bucket of items that have a presenter: see `LockRange.bucket`.
+    static let presentedBuckets = 1_120
     /// One bit for each slot: it has an entry in `inFlight`.
     static let inFlightMembers = 128
     /// 64 pairs of a flag and a counter; the journal's pair is the first.

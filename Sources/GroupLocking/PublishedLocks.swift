@@ -27,7 +27,7 @@ extension MemberTable {
         map.store64(place + MemberTableLayout.publishedLength, UInt64(bitPattern: claim.part.range.length))
         map.store64(place + MemberTableLayout.publishedSince, UInt64(bitPattern: wallNanoseconds()))
         map.store64(place + MemberTableLayout.publishedTicket, claim.ticket)
-        map.store64(place + MemberTableLayout.publishedOwner, claim.owner)
+        map.store64(place + MemberTableLayout.publishedOwner, claim.ownerBits)
         map.store64(place + MemberTableLayout.publishedOrder, claim.order)
         map.write(
             purpose, at: place + MemberTableLayout.publishedPurpose,
@@ -95,6 +95,12 @@ extension MemberTable {
         MemberTableLayout.slot(slot) + MemberTableLayout.published + entry * MemberTableLayout.publishedBytes
     }
 
+    /// Draws a ticket for a wait for the answer to a question, which was written before.
+    package func drawTicket() -> UInt64 {
+        SharedMap.fence()
+        return own.map { $0.map.add64(MemberTableLayout.ticket, 1) &+ 1 } ?? 0
+    }
+
     package func publishedLocks(of member: Member) -> [PublishedLock] {
         (0..<MemberTableLayout.publishedCount).compactMap { entry in
             let place = publishedPlace(member.slot, entry)
@@ -124,15 +130,16 @@ extension MemberTable {
             start: word(place + MemberTableLayout.publishedStart),
             length: word(place + MemberTableLayout.publishedLength))
         if range.length <= 0 || range.last < range.start { return nil }
+        let owner = map.load64(place + MemberTableLayout.publishedOwner)
         let claim = Claim(
-            member: slot, owner: map.load64(place + MemberTableLayout.publishedOwner),
+            member: slot, ownerBits: owner,
             ticket: map.load64(place + MemberTableLayout.publishedTicket),
             order: map.load64(place + MemberTableLayout.publishedOrder),
             stage: stage, part: LockPlan.Part(range: range, mode: mode))
         // Another claim may have been written over it meanwhile.
         let isSame =
             map.load32(place + MemberTableLayout.publishedStage) == stage.rawValue
-            && map.load64(place + MemberTableLayout.publishedOwner) == claim.owner
+            && map.load64(place + MemberTableLayout.publishedOwner) == owner
             && map.load64(place + MemberTableLayout.publishedStart) == UInt64(bitPattern: range.start)
         return isSame ? claim : nil
     }
@@ -145,11 +152,30 @@ extension MemberTable {
 
     /// Returns the holders of what keeps the plan from being granted, in this process or another. The requesting owner
     /// is left out: it may hold some of it already.
-    func holders(inTheWayOf plan: LockPlan, besides owner: UInt64?) -> [LockHolder] {
+    func holders(inTheWayOf plan: LockPlan, besides owner: WaitGraph.Owner?) -> [LockHolder] {
         var processes = ProcessTable()
         return liveMembers().flatMap(publishedLocks(of:)).filter { access in
             access.claim.stage == .held && plan.parts.contains { access.claim.part.excludes($0) }
-                && !(access.claim.member == slot && access.claim.owner == owner)
+                && !(access.claim.member == slot && WaitGraph.Owner(access.claim) == owner)
         }.map { LockHolder($0, in: &processes) }
+    }
+}
+
+extension WaitGraph.Claim {
+    /// The owner as it stands in the member table: its number and, in a request that is part of an answer, its slot plus
+    /// one above 48 bits.
+    fileprivate var ownerBits: UInt64 {
+        owner & Self.numberBits | (isOfAnswer ? UInt64(ownerSlot + 1) << 48 : 0)
+    }
+
+    private static let numberBits: UInt64 = (1 << 48) - 1
+
+    fileprivate init(
+        member: Int, ownerBits: UInt64, ticket: UInt64, order: UInt64, stage: Stage, part: LockPlan.Part
+    ) {
+        let slot = Int(ownerBits >> 48)
+        self.init(
+            member: member, ownerSlot: slot == 0 ? member : slot - 1, owner: ownerBits & Self.numberBits,
+            isOfAnswer: slot != 0, ticket: ticket, order: order, stage: stage, part: part)
     }
 }

@@ -22,9 +22,13 @@ package struct WaitGraph: Sendable {
             case atTurnstile = 4
         }
 
-        /// The member's slot, and the owner's number within that member.
+        /// The slot of the member that made the request.
         var member: Int
+        /// The slot of the owner's member, and the owner's number within its member.
+        var ownerSlot: Int
         var owner: UInt64
+        /// Whether the request is part of an answer to a question; then the owner is the request that asked.
+        var isOfAnswer = false
         /// The ticket that was drawn when the wait began, counted over all members; 0: not drawn yet, or not written
         /// yet.
         package var ticket: UInt64
@@ -34,18 +38,36 @@ package struct WaitGraph: Sendable {
         package var part: LockPlan.Part
     }
 
-    fileprivate struct Owner: Hashable {
-        var member: Int
-        var owner: UInt64
+    /// A request with those that were made under it, and those that are made to answer its questions.
+    package struct Owner: Hashable, Sendable {
+        /// The slot of its member.
+        package var slot: Int
+        package var number: UInt64
+
+        package init(slot: Int, number: UInt64) { (self.slot, self.number) = (slot, number) }
+    }
+
+    /// A question that waits until its presenter has answered another one.
+    package struct QuestionWait: Sendable {
+        var owner: Owner
+        /// The ticket that was drawn when the wait began; 0: not drawn yet, or not written yet.
+        var ticket: UInt64
+        /// The owner of the question that is being answered.
+        var answered: Owner
+
+        package init(owner: Owner, ticket: UInt64, answered: Owner) {
+            (self.owner, self.ticket, self.answered) = (owner, ticket, answered)
+        }
     }
 
     private let claims: [Claim]
     private let owners: [Owner: [Claim]]
     /// The claims that are in the kernel's queue for a whole directory.
     private let directories: [Claim]
+    private let questions: [QuestionWait]
 
-    init(_ claims: [Claim]) {
-        self.claims = claims
+    init(_ claims: [Claim], _ questions: [QuestionWait] = []) {
+        (self.claims, self.questions) = (claims, questions)
         owners = Dictionary(grouping: claims, by: Owner.init)
         directories = claims.filter { $0.isInLine && $0.part.mode == .tree }
     }
@@ -60,8 +82,7 @@ package struct WaitGraph: Sendable {
     }
 
     /// Returns the outlook of an owner's wait. Quadratic in the number of claims.
-    func outlook(member: Int, owner: UInt64, ticket: UInt64) -> Outlook {
-        let own = Owner(member: member, owner: owner)
+    func outlook(of own: Owner, ticket: UInt64) -> Outlook {
         if isInCircle(own, before: ticket, withUndrawn: false) { return .circle }
         return isInCircle(own, before: ticket, withUndrawn: true) ? .open : .noCircle
     }
@@ -93,8 +114,10 @@ package struct WaitGraph: Sendable {
         var isBehindNested: Bool
     }
 
+    /// Returns whether an owner waits while it, or the request that it answers, may hold something.
     private func isNested(_ owner: Owner) -> Bool {
-        owners[owner]?.contains { $0.order > 0 && $0.stage != .held } ?? false
+        questions.contains { $0.owner == owner }
+            || owners[owner]?.contains { ($0.order > 0 || $0.isOfAnswer) && $0.stage != .held } ?? false
     }
 
     /// Returns the owners that block what an owner waits for.
@@ -102,10 +125,18 @@ package struct WaitGraph: Sendable {
         var found: [Owner] = []
         for wanted in owners[owner] ?? [] where wanted.stage != .held {
             if wanted.ticket == 0 && !withUndrawn || wanted.ticket > limit { continue }
+            // What the owner itself holds is in the way of an answer to its question. No other request waits for what
+            // is held around it.
             for other in claims
-            where Owner(other) != owner && isInTheWay(other, of: wanted, withUndrawn: withUndrawn) {
+            where (Owner(other) != owner || wanted.isOfAnswer && other.stage == .held)
+                && isInTheWay(other, of: wanted, withUndrawn: withUndrawn)
+            {
                 found.append(Owner(other))
             }
+        }
+        for wait in questions where wait.owner == owner {
+            if wait.ticket == 0 && !withUndrawn || wait.ticket > limit { continue }
+            found.append(wait.answered)
         }
         return found
     }
@@ -141,15 +172,24 @@ package struct WaitGraph: Sendable {
     }
 
     private func held(by claim: Claim) -> some Sequence<LockRange> {
-        (owners[Owner(claim)] ?? []).lazy.filter { $0.stage == .held }.map(\.part.range)
+        (owners[Owner(claim)] ?? []).lazy.filter { $0.stage == .held && $0.isOfAnswer == claim.isOfAnswer }.map(
+            \.part.range)
     }
 }
 
 extension WaitGraph.Claim {
+    /// Creates the claim of a request that is not part of an answer.
+    init(
+        member: Int, owner: UInt64, ticket: UInt64, order: UInt64, stage: Stage, part: LockPlan.Part
+    ) {
+        self.init(
+            member: member, ownerSlot: member, owner: owner, ticket: ticket, order: order, stage: stage, part: part)
+    }
+
     /// Whether the claim is in the kernel's queue, in front or behind.
     var isInLine: Bool { stage == .queued || stage == .atTurnstile }
 }
 
 extension WaitGraph.Owner {
-    fileprivate init(_ claim: WaitGraph.Claim) { self.init(member: claim.member, owner: claim.owner) }
+    init(_ claim: WaitGraph.Claim) { self.init(slot: claim.ownerSlot, number: claim.owner) }
 }

@@ -14,12 +14,12 @@ extension MemberTable {
     private var asleepLent: UInt32 { UInt32(truncatingIfNeeded: (own?.slot ?? 0) + 8) }
 
     /// Sleeps until `wake` is called, unless `isReady` returns true after the flag was set; at most `limit` nanoseconds
-    /// (nil: no limit). Ends early if there was an interruption since `seen`. A process that may only read cannot set
-    /// the flag, so it sleeps at most 100 ms. With `isLent`, it need not be woken by `wake(_:sparesLent:)` of this
+    /// (nil: no limit). Ends early if there was an interruption since `seen`, or if `other` has changed. A process that may
+    /// only read cannot set the flag, so it sleeps at most 100 ms. With `isLent`, it need not be woken by `wake(_:sparesLent:)` of this
     /// member. System calls: futex_waitv(2); read-only: nanosleep(2)
     package func awaitWake(
-        on word: Int, atMost limit: Int64?, since seen: Interruption = .latest, isLent: Bool = false,
-        unless isReady: () -> Bool
+        on word: Int, or other: WatchedWord? = nil, atMost limit: Int64?, since seen: Interruption = .latest,
+        isLent: Bool = false, unless isReady: () -> Bool
     ) {
         if let limit, limit <= 0 { return }
         guard let map = own?.map else {
@@ -32,7 +32,7 @@ extension MemberTable {
         if !isLent || !setLent(flag, map) { map.store32(flag, Self.asleep) }
         SharedMap.fence()
         if isReady() { return }
-        map.wait(whileWord: counter, is: value, since: seen, nanoseconds: limit)
+        map.wait(whileWord: counter, is: value, or: other, since: seen, nanoseconds: limit)
     }
 
     /// Sets the flag for a thread that lent its reader. Returns false if there may be another sleeper.

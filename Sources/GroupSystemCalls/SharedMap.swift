@@ -136,14 +136,32 @@ public import Glibc
         _ = unsafe clinux_futex_wait(address(offset, 4), expected, nanoseconds)
     }
 
-    /// Sleeps while the word is `expected` and there was no `Interruption` since `seen`, for at most that time (nil: no
-    /// limit). May return early. System calls: futex_waitv(2)
+    /// Sleeps while the word is `expected`, `other` is as it was, and there was no `Interruption` since `seen`, for at
+    /// most that time (nil: no limit). May return early. System calls: futex_waitv(2)
     package func wait(
-        whileWord offset: Int, is expected: UInt32, since seen: Interruption, nanoseconds: Int64?
+        whileWord offset: Int, is expected: UInt32, or other: WatchedWord? = nil, since seen: Interruption,
+        nanoseconds: Int64?
     ) {
-        unsafe clinux_futex_wait_interruptibly(address(offset, 4), expected, seen.count, nanoseconds ?? -1)
+        let limit = nanoseconds ?? -1
+        guard let other else {
+            return unsafe clinux_futex_wait_interruptibly(address(offset, 4), expected, nil, 0, seen.count, limit)
+        }
+        unsafe clinux_futex_wait_interruptibly(
+            address(offset, 4), expected, other.map.address(other.offset, 4), other.value, seen.count, limit)
     }
 
     /// System calls: futex(FUTEX_WAKE)
     package func wakeAll(at offset: Int) { _ = unsafe clinux_futex_wake_all(address(offset, 4)) }
+}
+
+/// A word of a map, with the value that a thread has seen: it sleeps until there is another value.
+package struct WatchedWord: Sendable {
+    fileprivate let map: WritableMap
+    fileprivate let offset: Int
+    fileprivate let value: UInt32
+
+    /// Reads the word.
+    package init(_ offset: Int, of map: WritableMap) {
+        (self.map, self.offset, value) = (map, offset, map.load32(offset))
+    }
 }

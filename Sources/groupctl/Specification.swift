@@ -12,7 +12,8 @@ enum GroupControl {
                 "How long to wait for a lock, and to open GROUP: \(TimeArgument.forms). The default is 30 s; with 0 there is one attempt."
         ),
         subcommands: [
-            create, path, list, read, write, update, mkdir, remove, move, copy, lock, defaults, channels, changes,
+            create, path, list, read, write, update, mkdir, remove, move, copy, lock, present, defaults, channels,
+            changes,
             refresh, status, doctor, deleteGroup,
         ],
         description: [

@@ -40,6 +40,18 @@ private func text(_ status: ContainerStatus, _ container: Container, _ text: Ter
                     + "  \(access.path)  for \(Timestamp.duration(wallNanoseconds() - access.sinceNanoseconds))"
                     + (access.purpose == member.purpose ? "" : "  " + text.styled(access.purpose, as: .faint)))
         }
+        for item in member.presentedItems {
+            lines.append(
+                "    " + text.styled("presents", as: .modified)
+                    + "  \(item.path)  for \(Timestamp.duration(wallNanoseconds() - item.sinceNanoseconds))")
+            for question in item.questions {
+                lines.append(
+                    "      " + text.styled(question.state, as: question.state == "asked" ? .error : .faint)
+                        + "  \(question.wanted.words.joined(separator: ", ")) for \(question.item), by process "
+                        + "\(question.processIdentifier) (\(question.purpose)), "
+                        + "\(Timestamp.duration(wallNanoseconds() - question.sinceNanoseconds)) ago")
+            }
+        }
     }
     lines += logs("suites", status.suites, counted: ("key", "keys"), ("set", "sets"), text)
     lines += logs("channels", status.channels, counted: ("message kept", "messages kept"), ("post", "posts"), text)
@@ -145,5 +157,21 @@ private func json(_ member: ContainerStatus.Member) -> JSONValue {
                     ])
                 })
         ),
+        ("presents", .array(member.presentedItems.map(json))),
+    ])
+}
+
+private func json(_ item: ContainerStatus.PresentedItem) -> JSONValue {
+    .object([
+        ("path", .string(item.path)), ("answers", .array(item.answers.words.map(JSONValue.string))),
+        ("since", .string(Timestamp.text(item.sinceNanoseconds))), ("questions", .array(item.questions.map(json))),
+    ])
+}
+
+private func json(_ question: ContainerStatus.OpenQuestion) -> JSONValue {
+    .object([
+        ("wanted", .array(question.wanted.words.map(JSONValue.string))), ("state", .string(question.state)),
+        ("pid", .integer(Int64(question.processIdentifier))), ("purpose", .string(question.purpose)),
+        ("item", .string(question.item)), ("since", .string(Timestamp.text(question.sinceNanoseconds))),
     ])
 }

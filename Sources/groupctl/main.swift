@@ -15,6 +15,7 @@ CommandRun.main(GroupControl.specification) { run in
     case "move": try move(&run)
     case "copy": try copy(&run)
     case "lock": try lock(&run)
+    case "present": try present(&run)
     case "defaults": try defaults(&run)
     case "channels": try channels(&run)
     case "changes": try changes(&run)

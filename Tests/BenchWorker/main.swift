@@ -10,6 +10,7 @@ let usage = """
            bench-worker replace DIRECTORY SIZE COUNT relaxed|durable [NAME]
                                                             replace an item; print the nanoseconds of each call
            bench-worker items DIRECTORY SIZE COUNT          read an item; print the nanoseconds of each call
+           bench-worker present DIRECTORY                   present that item and answer each question at once
            bench-worker increment DIRECTORY BEGIN NANOSECONDS relaxed|durable
                                                             add 1 to a key from the time BEGIN on, for so long; print
                                                             the number of calls, and the longest call
@@ -42,6 +43,7 @@ do {
         ).run()
     case ("items", 5):
         try ItemReads(directory: words[2], size: Int(words[3]) ?? 0, count: Int(words[4]) ?? 0).run()
+    case ("present", 3): try present(words[2])
     case ("increment", 6):
         try DefaultsWork(directory: words[2]).increment(
             from: Int64(words[3]) ?? 0, for: Int64(words[4]) ?? 0,

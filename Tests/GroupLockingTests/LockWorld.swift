@@ -235,7 +235,8 @@ struct LockWorld {
 
     private func isInCircle(_ process: Int, _ request: Request) -> Bool {
         givesUp
-            && WaitGraph(claims).outlook(member: process, owner: request.chain, ticket: request.ticket) == .circle
+            && WaitGraph(claims).outlook(of: .init(slot: process, number: request.chain), ticket: request.ticket)
+                == .circle
     }
 
     // MARK: - Whether a report is true

@@ -22,8 +22,8 @@ struct `Wait graphs` {
         let graph = WaitGraph(claims)
         let waits = Dictionary(grouping: claims.filter { $0.stage != .held }) { $0.owner }
         return waits.filter { owner, claims in
-            graph.outlook(
-                member: claims[0].member, owner: owner, ticket: claims.map(\.ticket).max() ?? 0) == .circle
+            graph.outlook(of: .init(slot: claims[0].member, number: owner), ticket: claims.map(\.ticket).max() ?? 0)
+                == .circle
         }.keys.sorted()
     }
 
@@ -53,9 +53,9 @@ struct `Wait graphs` {
         ]
         #expect(Self.givingUp(circle) == [])
         // The ticket may have been drawn, and not be written yet.
-        #expect(WaitGraph(circle).outlook(member: 1, owner: 1, ticket: 5) == .open)
+        #expect(WaitGraph(circle).outlook(of: .init(slot: 1, number: 1), ticket: 5) == .open)
         let line = try circle + [Self.claim(3, .queued, "z", ticket: 6)]
-        #expect(WaitGraph(line).outlook(member: 3, owner: 3, ticket: 6) == .noCircle)
+        #expect(WaitGraph(line).outlook(of: .init(slot: 3, number: 3), ticket: 6) == .noCircle)
     }
 
     @Test func `readers that share and requests that only wait form no cycle`() throws {

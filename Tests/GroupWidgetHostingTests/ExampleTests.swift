@@ -84,6 +84,21 @@ struct `The example widgets` {
         app.reap()
     }
 
+    @Test func `the editor saves what was typed as soon as another process reads the list`() throws {
+        let container = try TemporaryContainer()
+        let editor = try RunningProcess(["todo", "--group", container.path, "edit"])
+        for title in ["Milk", "Bread"] { try editor.send(title) }
+        let entries = "1 [ ] Milk\n2 [ ] Bread\n"
+        #expect(
+            try eventually {
+                try RunningProcess(["todo", "--group", container.path, "list"]).finish().text == entries
+            })
+        try editor.send("Tea")
+        editor.closeInput()
+        #expect(try editor.finish().status == 0)
+        #expect(try container.content("Library/todo.json").contains("Tea"))
+    }
+
     @Test func `the countdown widget counts on without its app, until it is finished`() throws {
         let stage = try Stage("countdown")
         try stage.sees("countdown", "active", "no countdown")

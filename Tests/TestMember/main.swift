@@ -29,6 +29,8 @@ let usage = """
                                                   result and its milliseconds
            test-member share CONTAINER PATH       hold a shared lock until the input ends
            test-member upload CONTAINER PATH      read a snapshot until the input ends
+           test-member present CONTAINER PATH     present PATH, and print each call of the presenter; answer each question
+                                                  as a line of input says: `ok`, `save PATH TEXT`, `read PATH`, `fail`
            test-member fork-hold CONTAINER PATH stays|ends
                                                   hold an exclusive lock, and fork without exec; the child tries to
                                                   write, then stays until the input ends, or ends at once
@@ -111,6 +113,7 @@ do {
     case ("channel-take", 5): try take(from: words[3], of: words[2], as: words[4])
     case ("share", 4): try share(words[2], ItemPath(words[3]))
     case ("upload", 4): try upload(words[2], ItemPath(words[3]))
+    case ("present", 4): try present(words[2], ItemPath(words[3]))
     case ("fork-hold", 5): try forkAndHold(words[2], ItemPath(words[3]), childStays: words[4] == "stays")
     default:
         print(usage, terminator: "")

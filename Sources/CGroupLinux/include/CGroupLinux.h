@@ -94,9 +94,11 @@ void clinux_fork_forget(int descriptor);
 int clinux_futex_wait(void *word, uint32_t expected, int64_t nanoseconds);
 int clinux_futex_wake_all(void *word);
 
-// Sleeps while *word is `expected` and `clinux_interruptions()` is `seen`, at most `nanoseconds` (negative: no limit).
-// futex_waitv(2); before Linux 5.16, and where it is forbidden, futex(2) for at most 100 ms.
-void clinux_futex_wait_interruptibly(void *word, uint32_t expected, uint32_t seen, int64_t nanoseconds);
+// Sleeps while *word is `expected`, *other (unless NULL) is `other_expected`, and `clinux_interruptions()` is `seen`, at
+// most `nanoseconds` (negative: no limit). futex_waitv(2); before Linux 5.16, and where it is forbidden, futex(2) for at
+// most 100 ms.
+void clinux_futex_wait_interruptibly(void *word, uint32_t expected, void *other, uint32_t other_expected, uint32_t seen,
+                                     int64_t nanoseconds);
 // Sleeps while `clinux_interruptions()` is `seen`, at most `nanoseconds`. May return early.
 void clinux_sleep_interruptibly(uint32_t seen, int64_t nanoseconds);
 // The number of calls of `clinux_interrupt`, which wakes all threads of this process that sleep so. A signal handler

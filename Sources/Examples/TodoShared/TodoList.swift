@@ -25,7 +25,9 @@ package struct TodoList {
         }
     }
 
-    package func add(_ title: String) throws { try change { $0.append(Todo(title: title)) } }
+    package func add(_ title: String) throws { try add([title]) }
+
+    package func add(_ titles: [String]) throws { try change { $0 += titles.map { Todo(title: $0) } } }
 
     /// Marks an entry as done. If it is done already, the content stays the same: nothing is written, and no widget is
     /// refreshed.

@@ -17,7 +17,7 @@ private let number = PositionalSpecification("NUMBER", help: "The number of an e
 private let specification = CommandSpecification(
     name: "todo",
     summary: "A to-do list, shared with its widgets.",
-    usage: ["todo [--group GROUP] add TITLE | done NUMBER | remove NUMBER | list | serve"],
+    usage: ["todo [--group GROUP] add TITLE | done NUMBER | remove NUMBER | list | edit | serve"],
     options: [group] + CommonOptions.specifications(timeout: "How long to wait for a lock; the default is 30 s."),
     subcommands: [
         CommandSpecification(
@@ -29,6 +29,11 @@ private let specification = CommandSpecification(
             name: "remove", summary: "Removes an entry.", usage: ["todo remove NUMBER"], positionals: [number]),
         CommandSpecification(name: "list", summary: "Shows the list.", usage: ["todo list"]),
         CommandSpecification(
+            name: "edit",
+            summary:
+                "Takes entries, one a line, and saves them at the end, or as soon as another process, such as a widget, reads the list.",
+            usage: ["todo edit"]),
+        CommandSpecification(
             name: "serve", summary: "Opens the widget's addresses, one line each, until no address came for a while.",
             usage: ["todo serve [--idle TIME]"],
             options: [.value("idle", "TIME", help: "End when no address came for TIME; the default is 30 s.")]),
@@ -37,7 +42,7 @@ private let specification = CommandSpecification(
 
 CommandRun.main(specification) { run in
     let name = run.arguments.value("group") ?? Array("group.com.example.todo".utf8)
-    let container = try Container(named: name, creating: run.arguments.subcommands.first == "add")
+    let container = try Container(named: name, creating: ["add", "edit"].contains(run.arguments.subcommands.first))
     let list = TodoList(container.coordinator(purpose: "todo-app").blocking, timeout: run.lockTimeout)
     let arguments = run.arguments
     func chosen() throws -> Int {
@@ -58,10 +63,18 @@ CommandRun.main(specification) { run in
         for (index, todo) in try list.entries().enumerated() {
             try run.output.writeLine("\(index + 1) [\(todo.done ? "x" : " ")] \(todo.title)")
         }
+    case "edit": try edit(container, timeout: run.lockTimeout)
     case "serve": try serve(container, list, &run)
-    default: throw arguments.usageError("missing a command: add, done, remove, list or serve")
+    default: throw arguments.usageError("missing a command: add, done, remove, list, edit or serve")
     }
     return .success
+}
+
+/// Takes entries as an editor with a window would: they are not on the disk until they are saved.
+private func edit(_ container: Container, timeout: Duration) throws {
+    let draft = try TodoDraft.begin(in: container, timeout: timeout)
+    while let title = readLine() { draft.add(title) }
+    try draft.end()
 }
 
 /// Opens the places that the widget requests. An app with windows would show the place; this one prints it.

@@ -178,7 +178,9 @@ extension ContainerDirectories {
     /// System calls: openat2, getdents, statx
     func misplacedParts() -> [MisplacedPart] {
         let directories = ["journal", "defaults", "channels", "widgets"]
-        let files = ["reserve", "checkpoint", "checkpoint.new", "format.new", "members.new"]
+        let files = [
+            "reserve", "checkpoint", "checkpoint.new", "format.new", "members.new", "presenters", "presenters.new",
+        ]
         let top = directories.map { ($0, true) } + files.map { ($0, false) }
         let found = top.compactMap { name, isDirectory in
             misplaced(Array(name.utf8), in: ".", group, isDirectory: isDirectory)

@@ -14,6 +14,9 @@ package enum ContainerLock {
     /// Held by the candidate that probes the leader while nothing happens: see `Deputy`.
     static let deputy: Int64 = 4
 
+    /// Held while a presenter's entry is written or freed.
+    static let presenting: Int64 = 5
+
     /// The queue of candidates for the term after this one; the leader of this term holds it.
     static func election(term: UInt64) -> Int64 { 4_096 + Int64(term % 1_024) }
     /// Held by the leader of a term and by no other process: the leader is alive as long as the byte is held.
@@ -34,7 +37,7 @@ package enum ContainerLock {
     /// for those that are taken to join or to repair. A lock that only shows that a process is there is tried and never
     /// waited for. For any other file the result is true.
     package static func keepsOthersWaiting(path: [UInt8], start: Int64) -> Bool {
-        if ends(path, "/.group/lock") { return start == opening || start >= LockRange.all.first }
+        if ends(path, "/.group/lock") { return start == opening || start == presenting || start >= LockRange.all.first }
         if ends(path, "/.group/members") {
             return start < Int64(MemberTableLayout.slots)
                 || (start - Int64(MemberTableLayout.slots)) % Int64(MemberTableLayout.slotBytes) != 0

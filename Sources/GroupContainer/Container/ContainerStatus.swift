@@ -29,6 +29,8 @@ public struct ContainerStatus: Sendable {
         public var condition: CoordinationError.Holder.Condition?
         /// The locks that the member holds and waits for; at most nineteen are shown.
         public var locks: [Lock]
+        /// The items that the member presents.
+        public var presentedItems: [PresentedItem]
 
         /// `process 7`, or `process 7 of PID namespace 4026532001`
         package var processText: String { MemberProcess.text(processIdentifier, pidNamespace) }
@@ -50,6 +52,39 @@ public struct ContainerStatus: Sendable {
         package var sinceNanoseconds: Int64
         /// The purpose of the coordinator that requested the lock.
         public var purpose: String
+    }
+
+    /// An item that a member presents.
+    public struct PresentedItem: Sendable {
+        /// The item's path.
+        public var path: String
+        /// The questions that its presenter answers.
+        public var answers: PresenterQuestions
+        /// The time since when the item is presented.
+        public var since: Date { Date(nanoseconds: sinceNanoseconds) }
+        /// That time in nanoseconds since 1970, which a `Date` has only to about 120 ns.
+        package var sinceNanoseconds: Int64
+        /// The questions that are open.
+        public var questions: [OpenQuestion]
+    }
+
+    /// A question to a presenter that is not over.
+    public struct OpenQuestion: Sendable {
+        /// What is asked.
+        public var wanted: PresenterQuestions
+        /// `asked`, `answering`, `answered`, `granted` (the request has its access), `passedOver`, `failed`, or `over`
+        /// (the presenter has not reacquired yet).
+        public var state: String
+        /// The process that asks, in its own PID namespace.
+        public var processIdentifier: Int32
+        /// The purpose of the coordinator that asks.
+        public var purpose: String
+        /// The requested item; cut after 87 bytes.
+        public var item: String
+        /// The time of the question.
+        public var since: Date { Date(nanoseconds: sinceNanoseconds) }
+        /// That time in nanoseconds since 1970, which a `Date` has only to about 120 ns.
+        package var sinceNanoseconds: Int64
     }
 
     /// The log of a suite or of a channel.
@@ -95,6 +130,7 @@ extension Container {
         let memberTable = opened.memberTable
         let hasLeader = opened.hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term))
         let leader = hasLeader ? Int(clamping: memberTable.map.load64(MemberTableLayout.leader)) : 0
+        let presented = try opened.presenterTable()?.entries() ?? []
         var processes = ProcessTable()
         let members = memberTable.liveMembers().map { live in
             let process = processes.process(of: live)
@@ -111,7 +147,8 @@ extension Container {
                             path: access.path, isWriting: access.claim.part.mode != .shared,
                             isWholeDirectory: access.claim.part.mode == .tree, isWaiting: access.claim.stage != .held,
                             sinceNanoseconds: access.since, purpose: access.purpose)
-                    })
+                    },
+                presentedItems: presented.filter { ($0.slot, $0.nonce) == (live.slot, live.nonce) }.map(opened.shown))
         }
         let end = try translating(opened.journal.log.end())
         return ContainerStatus(

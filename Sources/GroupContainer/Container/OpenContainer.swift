@@ -21,6 +21,8 @@ package final class OpenContainer: Sendable {
     let sleeper: WakeWaiter
     /// The reader that the leader's thread uses, if it is in this process.
     let loan = ReaderLoan()
+    /// The table of presenters; nil until it is needed.
+    let presenters = Guarded<PresenterTable?>(nil)
     /// The journal view as far as the journal was read, or nil before its first use. Kept so that the journal is read
     /// once.
     let recorded = Guarded<JournalView?>(nil)

@@ -31,7 +31,7 @@ enum OwnThread {
 }
 
 extension CoordinationError {
-    fileprivate static func noThread(_ errno: Errno) -> CoordinationError {
+    static func noThread(_ errno: Errno) -> CoordinationError {
         CoordinationError(
             .limitReached, operation: "coordinate", reason: "no thread could be started: \(errno)",
             remedy: .init(

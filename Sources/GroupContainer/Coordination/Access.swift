@@ -27,14 +27,21 @@ public final class Access {
     /// Removed trees in staging, to be deleted after the lock was released.
     private var leftovers: [[UInt8]] = []
 
-    init(
-        _ lock: HeldLock, _ resolution: AccessRequest.Resolution, _ request: AccessRequest, purpose: String,
-        _ durability: Durability, until deadline: Deadline
-    ) {
-        (granted, container, intents) = (lock, request.container, request.intents)
-        (self.purpose, self.durability, self.deadline) = (purpose, durability, deadline)
-        locations = resolution.locations
+    /// The questions that were asked for this access; nil where no presenter was in the way.
+    let inquiry: Inquiry?
+    private let presenter: PresentedItem?
+    /// The sequence numbers of the changes that were made; nil: none.
+    private(set) var changes: ClosedRange<UInt64>?
+
+    init(_ grant: GrantedRequest, _ inquiry: Inquiry?, purpose: String, _ durability: Durability) {
+        (granted, container, intents) = (grant.frame.lock, grant.request.container, grant.request.intents)
+        (self.purpose, self.durability, deadline) = (purpose, durability, grant.deadline)
+        (locations, self.inquiry, presenter) = (grant.resolution.locations, inquiry, grant.request.presenter)
     }
+
+    /// The presenters that were asked for this access and did not answer in time: what they have not saved is not in the
+    /// item.
+    public var unresponsivePresenters: [CoordinationError.Holder] { inquiry?.unresponsive ?? [] }
 
     /// Makes the requested snapshots. If the request needs only snapshots, the lock is released then.
     func makeSnapshots() throws(CoordinationError) {
@@ -43,6 +50,7 @@ public final class Access {
             snapshots.append(try PrivateCopy(of: intent.path, at: location, by: container))
         }
         if !snapshots.isEmpty && intents.allSatisfy({ $0.wantsSnapshot || !$0.needsLock }) {
+            inquiry?.end()
             granted?.end()
             granted = nil
         }
@@ -156,9 +164,11 @@ public final class Access {
             throw error
         }
         isOver = true
+        presenter?.noteOwn(transaction.transaction.operation)
         let outcome = try container.locating { () throws(CoordinationError) in
             try transaction.transaction.commit { granted?.handOver() }
         }
+        if let position = outcome.position { note(position) }
         if durability == .durable, let position = outcome.position { durableThrough = position }
         return (answer, outcome)
     }
@@ -171,15 +181,21 @@ public final class Access {
 
     var preconditions: Preconditions { Preconditions(container: container, lock: granted, deadline: deadline) }
 
+    private func note(_ position: LogPosition) {
+        changes = (changes?.lowerBound ?? position.sequence)...max(position.sequence, changes?.upperBound ?? 0)
+    }
+
     /// Makes one change. With `.durable`, its record is synchronized to the disk after the lock was released.
     func change(
         _ make: (StagedChange) throws(CoordinationError) -> LogPosition
     ) throws(CoordinationError) -> Generation {
-        let position = try make(
-            StagedChange(
-                by: container, purpose: purpose, durability, preconditions: preconditions,
-                leaving: { self.leftovers.append($0) },
-                keepingLock: handOver))
+        let change = StagedChange(
+            by: container, purpose: purpose, durability, preconditions: preconditions,
+            leaving: { self.leftovers.append($0) },
+            keepingLock: handOver)
+        presenter?.noteOwn(change.operation)
+        let position = try make(change)
+        note(position)
         if durability == .durable { durableThrough = position }
         return Generation(rawValue: position.sequence)
     }

@@ -18,8 +18,7 @@ public struct AccessIntent: Hashable, Sendable {
         /// Creates options from their bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Reads the item as it is, without a request to other processes to save first. This library never makes such a
-        /// request, so that the option equals plain reading.
+        /// Reads the item as it is on the disk: its presenters let go of it, but are not asked to save first.
         public static let withoutChanges = ReadingOptions(rawValue: 1)
         /// Reads only what the directory reports of the item at this moment: no lock, no wait, no content.
         public static let immediatelyAvailableMetadataOnly = ReadingOptions(rawValue: 2)
@@ -39,12 +38,12 @@ public struct AccessIntent: Hashable, Sendable {
         /// Creates options from their bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Removes the item. A directory is granted with everything below it: the request waits for all holders of
+        /// Removes the item; its presenters are asked to close it. A directory is granted with everything below it: the request waits for all holders of
         /// items in it, and keeps later requests out.
         public static let forDeleting = WritingOptions(rawValue: 1)
-        /// Moves the item away; a directory as for deleting. A safe move is one request for both ends.
+        /// Moves the item away; its presenters get the new place. A directory as for deleting. A safe move is one request for both ends.
         public static let forMoving = WritingOptions(rawValue: 2)
-        /// Reads the item and writes it anew; equals plain writing.
+        /// Reads the item and writes it anew: its presenters are asked to save first.
         public static let forMerging = WritingOptions(rawValue: 4)
         /// Puts something else in the item's place, also by a move; a directory as for deleting.
         public static let forReplacing = WritingOptions(rawValue: 8)

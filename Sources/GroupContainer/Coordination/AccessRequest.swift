@@ -9,14 +9,28 @@ struct AccessRequest: Sendable {
     let intents: [AccessIntent]
     let operation: String
     let purpose: [UInt8]
+    /// The question that the request helps to answer. Taken when the request is made, as its locks are acquired by a
+    /// task, and looked at on a thread.
+    let answering: AnsweredQuestion?
+    /// The presenter for which the request is made, which is not asked.
+    let presenter: PresentedItem?
+    let presenterGrace: Duration
+    /// Whether a presenter that does not answer in time fails the request.
+    let needsAnswers: Bool
     /// The journal's end before the first try. Moves recorded after it are followed.
     let start: LogPosition
     /// The items that were moved while their lock was awaited, and their new locations.
     private var moved: [ItemPath: ItemLocation] = [:]
 
-    init(_ call: ItemCall, by coordinator: Coordinator) {
-        (container, purpose) = (coordinator.container, coordinator.label)
-        (intents, operation) = (call.intents, call.operation)
+    init(
+        _ operation: String, _ intents: [AccessIntent], by container: OpenContainer, for purpose: [UInt8],
+        presenter: PresentedItem?, grace: Duration,
+        needsAnswers: Bool
+    ) {
+        (self.container, self.purpose, self.presenter) = (container, purpose, presenter)
+        (presenterGrace, self.needsAnswers) = (grace, needsAnswers)
+        answering = AnsweredQuestion.current(in: container)
+        (self.intents, self.operation) = (intents, operation)
         let tail = container.journal.log.tail()
         start = LogPosition(segment: tail.segment, offset: tail.offset, sequence: 0, checksum: 0)
     }
@@ -58,6 +72,19 @@ struct AccessRequest: Sendable {
         }
     }
 
+    /// Returns what the request asks of presenters, once its paths are resolved.
+    func concern(_ resolution: Resolution) -> PresenterConcern {
+        var concern = PresenterConcern()
+        for intent in intents {
+            guard let item = resolution.locations[intent.path] else { continue }
+            concern.add(intent.questions, of: item, isWhole: resolution.modes[item] == .tree)
+        }
+        return concern
+    }
+
+    /// The items' paths, for presenters and errors.
+    var label: [UInt8] { Array(intents.map(\.path.description).joined(separator: ", ").utf8) }
+
     private func place(of intent: AccessIntent) throws(CoordinationError) -> ItemLocation {
         let named: ItemLocation
         if let followed = moved[intent.path] {
@@ -75,7 +102,7 @@ struct AccessRequest: Sendable {
     private func locks(for resolution: Resolution) -> ItemLocks {
         ItemLocks(
             resolution.modes.map { ($0.key, $0.value) }.sorted { $0.0.bytes.lexicographicallyPrecedes($1.0.bytes) },
-            of: container, for: purpose, operation: operation)
+            of: container, for: purpose, operation: operation, answering: answering?.owner)
     }
 
     func acquireBlocking(
@@ -159,4 +186,12 @@ struct MoveTrail: Equatable, Sendable {
             (place, hasMoved) = (next, true)
         }
     }
+}
+
+/// A request with its granted locks.
+struct GrantedRequest: Sendable {
+    var request: AccessRequest
+    var resolution: AccessRequest.Resolution
+    var frame: LockFrame
+    var deadline: Deadline
 }

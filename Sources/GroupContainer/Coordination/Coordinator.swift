@@ -19,6 +19,13 @@ public struct Coordinator: Sendable {
     public let purpose: String
     /// The purpose as bytes, as it is written into files.
     let label: [UInt8]
+    /// How long a request waits for the answers of presenters, within its `timeout`; then it goes on without those that
+    /// did not answer.
+    public var presenterGrace = Duration.seconds(5)
+    /// Whether a presenter that does not answer within the grace fails the request (`presenterUnresponsive`).
+    public var needsAnswers = false
+    /// The presenter that the requests do not ask.
+    var presenter: PresentedItem?
 
     init(_ container: OpenContainer, purpose: String) {
         (self.container, self.purpose, label) = (container, purpose, Array(purpose.utf8))
@@ -65,23 +72,24 @@ public struct Coordinator: Sendable {
         _ body: @Sendable (HeldAccess) async throws -> Answer
     ) async throws -> Answer {
         let call = ItemCall(operation: "coordinate", intents: intents)
-        return try await attempt(call, timeout) { request, resolution, frame, deadline in
-            let lock = frame.lock
+        return try await attempt(call, timeout) { grant, inquiry in
+            let (lock, frame) = (grant.frame.lock, grant.frame)
             let round = try await OwnThread.run { () throws -> Round<HeldAccess> in
-                if case .again(let next) = try request.check(resolution) { return .again(next) }
-                let access = Access(lock, resolution, request, purpose: purpose, durability, until: deadline)
+                if let round: Round<HeldAccess> = try check(grant, inquiry) { return round }
+                let access = Access(grant, inquiry, purpose: purpose, durability)
                 do {
                     try access.makeSnapshots()
                 } catch {
                     try finish(access, lock)
                     throw error
                 }
-                return .answer(HeldAccess(access, frame))
+                return .answer(HeldAccess(access, frame, grant.request.answering))
             }
             // Also where no thread can be started for the end.
             defer { lock.end() }
             switch round {
             case .again(let next): return .again(next)
+            case .ask(let inquiry): return .ask(inquiry)
             case .answer(let access):
                 let answer: Result<Answer, any Error>
                 do {
@@ -99,25 +107,39 @@ public struct Coordinator: Sendable {
         _ call: ItemCall, _ durability: Durability, _ timeout: Duration?,
         _ body: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> Answer {
-        try await attempt(call, timeout) { request, resolution, frame, deadline in
-            try await OwnThread.run { try run(request, resolution, frame, durability, deadline, body) }
+        try await attempt(call, timeout) { grant, inquiry in
+            try await OwnThread.run { try run(grant, inquiry, durability, body) }
         }
     }
 
-    /// Acquires the locks of a call and runs `body` under them; again where the paths lead elsewhere by then.
+    func request(_ call: ItemCall) -> AccessRequest {
+        AccessRequest(
+            call.operation, call.intents, by: container, for: label, presenter: presenter, grace: presenterGrace,
+            needsAnswers: needsAnswers)
+    }
+
+    /// Acquires the locks of a call and runs `body` under them; again where the paths lead elsewhere by then, or
+    /// presenters have to be asked first.
     private func attempt<Answer: Sendable>(
-        _ call: ItemCall, _ timeout: Duration?,
-        _ body: (AccessRequest, AccessRequest.Resolution, LockFrame, Deadline) async throws -> Round<Answer>
+        _ call: ItemCall, _ timeout: Duration?, _ body: (GrantedRequest, Inquiry?) async throws -> Round<Answer>
     ) async throws -> Answer {
-        var request = AccessRequest(call, by: self)
+        var request = request(call)
         let deadline = Deadline(after: timeout)
-        for _ in 0..<Self.attempts {
+        var inquiry: Inquiry?
+        defer { inquiry?.end() }
+        var attempts = 0
+        while attempts < Self.attempts {
             let present = request
             let resolution = try await OwnThread.run { try present.resolve() }
             let frame = LockFrame(try await present.acquire(resolution, until: deadline), outer: .current)
-            switch try await body(present, resolution, frame, deadline) {
+            let grant = GrantedRequest(request: present, resolution: resolution, frame: frame, deadline: deadline)
+            switch try await body(grant, inquiry) {
             case .answer(let answer): return answer
-            case .again(let next): request = next
+            case .again(let next): (request, attempts) = (next, attempts + 1)
+            case .ask(let next):
+                inquiry = next
+                frame.lock.end()
+                try await next.askElsewhere()
             }
         }
         throw request.movedAway
@@ -129,22 +151,35 @@ public struct Coordinator: Sendable {
         case answer(Answer)
         /// The paths lead elsewhere by now.
         case again(AccessRequest)
+        /// Presenters are in the way: the locks are to be ended, and acquired again when they have answered.
+        case ask(Inquiry)
     }
 
-    /// Runs `body` under the frame's lock, and the work that follows.
+    /// Checks, under the granted locks, whether the access may begin: returns nil then.
+    private func check<Answer>(_ grant: GrantedRequest, _ inquiry: Inquiry?) throws(CoordinationError) -> Round<Answer>?
+    {
+        if case .again(let next) = try grant.request.check(grant.resolution) { return .again(next) }
+        // What the locks around this request cover is granted already.
+        if grant.frame.lock.isCovered || inquiry == nil && !Inquiry.isNeeded(grant) { return nil }
+        let inquiry = inquiry ?? Inquiry(grant)
+        return try inquiry.isGranted(grant.request.concern(grant.resolution)) ? nil : .ask(inquiry)
+    }
+
+    /// Runs `body` under the granted locks, and the work that follows.
     func run<Answer>(
-        _ request: AccessRequest, _ resolution: AccessRequest.Resolution, _ frame: LockFrame, _ durability: Durability,
-        _ deadline: Deadline, _ body: (Access) throws -> Answer
+        _ grant: GrantedRequest, _ inquiry: Inquiry?, _ durability: Durability, _ body: (Access) throws -> Answer
     ) throws -> Round<Answer> {
-        let lock = frame.lock
-        if case .again(let next) = try request.check(resolution) {
+        let lock = grant.frame.lock
+        if let round: Round<Answer> = try check(grant, inquiry) {
             lock.end()
-            return .again(next)
+            return round
         }
-        let access = Access(lock, resolution, request, purpose: purpose, durability, until: deadline)
+        let access = Access(grant, inquiry, purpose: purpose, durability)
         let answer = Result {
             try access.makeSnapshots()
-            return try LockFrame.within(frame) { try body(access) }
+            return try LockFrame.within(grant.frame) {
+                try AnsweredQuestion.within(grant.request.answering) { try body(access) }
+            }
         }
         try finish(access, lock)
         return .answer(try answer.get())
@@ -154,6 +189,7 @@ public struct Coordinator: Sendable {
     /// for the disk.
     private func finish(_ access: Access, _ lock: HeldLock) throws(CoordinationError) {
         defer { access.sweep() }
+        access.inquiry?.end(changes: access.changes)
         access.end()
         lock.end()
         if let position = access.durableThrough {
@@ -173,15 +209,22 @@ public struct HeldAccess: Sendable {
     /// thread of its own.
     private let access: Guarded<Access>
     private let frame: LockFrame
+    private let answering: AnsweredQuestion?
 
-    init(_ access: sending Access, _ frame: LockFrame) { (self.access, self.frame) = (Guarded(access), frame) }
+    init(_ access: sending Access, _ frame: LockFrame, _ answering: AnsweredQuestion?) {
+        (self.access, self.frame, self.answering) = (Guarded(access), frame, answering)
+    }
 
     /// Runs blocking work with the items, on a thread of its own, one call at a time. Errors: those of `work`;
     /// `limitReached` where no thread can be started
     public func perform<Answer: Sendable>(
         _ work: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> Answer {
-        try await OwnThread.run { try LockFrame.within(frame) { try access.withLock { try work($0) } } }
+        try await OwnThread.run {
+            try LockFrame.within(frame) {
+                try AnsweredQuestion.within(answering) { try access.withLock { try work($0) } }
+            }
+        }
     }
 
     fileprivate func end(_ finish: @escaping @Sendable (Access) throws -> Void) async throws {
@@ -216,15 +259,22 @@ public struct BlockingCoordinator: Sendable {
         _ call: ItemCall, _ durability: Durability, _ timeout: Duration?,
         _ body: (Access) throws -> Answer
     ) throws -> Answer {
-        var request = AccessRequest(call, by: coordinator)
+        var request = coordinator.request(call)
         let deadline = Deadline(after: timeout)
-        for _ in 0..<Coordinator.attempts {
+        var inquiry: Inquiry?
+        defer { inquiry?.end() }
+        var attempts = 0
+        while attempts < Coordinator.attempts {
             let resolution = try request.resolve()
             let lock = try request.acquireBlocking(resolution, until: deadline)
             let frame = LockFrame(lock, outer: .current)
-            switch try coordinator.run(request, resolution, frame, durability, deadline, body) {
+            let grant = GrantedRequest(request: request, resolution: resolution, frame: frame, deadline: deadline)
+            switch try coordinator.run(grant, inquiry, durability, body) {
             case .answer(let answer): return answer
-            case .again(let next): request = next
+            case .again(let next): (request, attempts) = (next, attempts + 1)
+            case .ask(let next):
+                inquiry = next
+                try next.ask()
             }
         }
         throw request.movedAway

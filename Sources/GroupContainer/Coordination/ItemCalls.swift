@@ -13,7 +13,9 @@ struct ItemCall: Sendable {
     static func read(_ path: ItemPath) -> ItemCall { ItemCall(operation: "read", intents: [.reading(path)]) }
     static func look(at path: ItemPath) -> ItemCall { ItemCall(operation: "look at", intents: [.reading(path)]) }
     static func write(_ path: ItemPath) -> ItemCall { ItemCall(operation: "write", intents: [.writing(path)]) }
-    static func update(_ path: ItemPath) -> ItemCall { ItemCall(operation: "update", intents: [.writing(path)]) }
+    static func update(_ path: ItemPath) -> ItemCall {
+        ItemCall(operation: "update", intents: [.writing(path, .forMerging)])
+    }
     static func remove(_ path: ItemPath) -> ItemCall {
         ItemCall(operation: "remove", intents: [.writing(path, .forDeleting)])
     }

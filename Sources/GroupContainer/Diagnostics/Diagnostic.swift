@@ -47,6 +47,8 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
         /// A number (`count`) of a channel's records are not what was written, and were passed over; a listener that
         /// misses one of its messages gets the error `damaged`, too.
         public static let channelDamaged = Code(rawValue: "channelDamaged")
+        /// A presenter did not answer within the grace, and a request went on without it.
+        public static let presenterUnresponsive = Code(rawValue: "presenterUnresponsive")
         /// A number (`count`) of events are missing here: the reader of the diagnostics was too slow.
         public static let eventsDropped = Code(rawValue: "eventsDropped")
     }

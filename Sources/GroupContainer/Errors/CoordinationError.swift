@@ -57,6 +57,10 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
         public static let limitReached = Code(rawValue: "limitReached")
         /// The process is a forked child of the one that opened the container, and must open it itself.
         public static let forked = Code(rawValue: "forked")
+        /// A presenter of the item could not save or let go of it; `holders` has its process, and `reason` its error.
+        public static let presenterFailed = Code(rawValue: "presenterFailed")
+        /// A presenter of the item did not answer in time, and the coordinator wants each one's answer.
+        public static let presenterUnresponsive = Code(rawValue: "presenterUnresponsive")
         /// The content does not decode, or does not encode.
         public static let invalidContent = Code(rawValue: "invalidContent")
     }
@@ -79,6 +83,8 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
         public var item: String
         /// Whether the lock is exclusive instead of shared.
         public var isWriting: Bool
+        /// Whether the member presents the item, and holds no lock on it.
+        public var isPresenting = false
         /// The command line of the process, cut after 4,096 bytes; nil where the system does not provide it.
         public var command: String?
         /// The state of the process; nil where the system does not provide it.
@@ -181,7 +187,9 @@ extension CoordinationError.Holder: CustomStringConvertible {
     /// Returns the clause of an error's sentence about this holder: what it holds, and since when.
     fileprivate func clause(of error: CoordinationError) -> String {
         let held =
-            if error.remedy?.code == .endMembers {
+            if isPresenting {
+                error.item == item ? "presented it" : "presented '\(item)'"
+            } else if error.remedy?.code == .endMembers {
                 "had the container open"
             } else {
                 // The sentence names the lock before: "it" is the lock on the error's item.

@@ -67,6 +67,7 @@ extension TransactionChanges {
             leaveUnfinished(entry, keeping: lock)
             throw error
         }
+        container.movePresenters(by: record)
         container.memberTable.clearInFlight(entry)
         outcome.failure = failure.map { errno in
             CoordinationError(

@@ -70,6 +70,7 @@ extension OpenContainer {
                 if manifest.isDurable { try translating(journal.log.synchronize(through: position)) }
             }
         }
+        movePresenters(by: manifest.record)
         TransactionChanges.sweep(operation, moves.map(\.name), in: directory.staging)
     }
 

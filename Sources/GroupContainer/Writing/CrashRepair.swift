@@ -154,6 +154,7 @@ extension OpenContainer {
         else { return }
         let start = LogPosition(
             segment: operation.journalSegment, offset: Int(clamping: operation.journalOffset), sequence: 0, checksum: 0)
+        movePresenters(by: operation.change)
         if try journal.contains(operation: change.operation, from: start) { return }
         var record = operation.change
         if operation.way != .intoStaging {

@@ -127,6 +127,8 @@ struct StagedChange {
             reserve = nil
             throw error
         }
+        // Until the entry is cleared, every other request waits for the record first, and then finds the presenters.
+        container.movePresenters(by: record)
         container.memberTable.clearInFlight(entry)
         if let state = record.state { container.writtenContents.note(state) }
         if durability == .durable {

@@ -164,4 +164,30 @@ extension GroupControl {
         ],
         exitStatuses: statuses(
             "64", "66", "75", "77", "126, 127=COMMAND cannot be executed; COMMAND was not found", "N=COMMAND's status"))
+
+    static let present = CommandSpecification(
+        name: "present",
+        summary:
+            "Presents an item, or a directory with everything below it, until a signal ends it: other processes' requests for it wait until COMMAND has saved. COMMAND gets the question in GROUP_QUESTION: its own groupctl write counts as the presenter's, and is refused (status 4) if the request went on without it. A COMMAND that fails makes the request fail.",
+        usage: ["groupctl present GROUP PATH [--all] -- COMMAND [ARG…]"],
+        options: [
+            .flag(
+                "all",
+                help:
+                    "Run COMMAND for every question. GROUP_WANTED has their words: relinquish-to-reader, relinquish-to-writer, save, accommodate-deletion."
+            )
+        ],
+        positionals: [group, item], trailingCommand: .required,
+        environment: [
+            HelpEntry("GROUP_CONTAINER, GROUP_ITEM", "Given to COMMAND: the container's path, and PATH."),
+            HelpEntry("GROUP_QUESTION", "Given to COMMAND: the question that it answers."),
+            HelpEntry("GROUP_WANTED", "Given to COMMAND: what it is asked to do."),
+        ],
+        examples: [
+            HelpEntry(
+                "groupctl present ./shared/ notes.txt -- sh -c 'groupctl write ./shared/ notes.txt < draft'",
+                "Saves the draft before another process reads notes.txt.")
+        ],
+        exitStatuses: statuses(
+            "64", "66", "75", "77", "126, 127=COMMAND cannot be executed; COMMAND was not found", "128+n"))
 }

@@ -80,8 +80,7 @@ extension Decoder {
             try expect(range.length > 0 && range.last >= range.start, "a range of nothing")
             _ = (
                 range.bucket, range.depth, range.enclosing,
-                graph.outlook(
-                    member: slot, owner: claim.owner, ticket: claim.ticket)
+                graph.outlook(of: .init(slot: slot, number: claim.owner), ticket: claim.ticket)
             )
             _ = memberTable.holders(inTheWayOf: LockPlan([claim.part]), besides: nil)
         }

@@ -241,7 +241,7 @@ struct `Dropped journal segments` {
     @Test func `a request that waited while segments were dropped still finds where its item was moved`() throws {
         let small = try SmallJournal(files: 1)
         _ = try small.tester.write(bytes: [1], to: "a")
-        let request = AccessRequest(.write("a"), by: small.container.coordinator(purpose: "late"))
+        let request = small.container.coordinator(purpose: "late").request(.write("a"))
         try small.rotate(files: 3)
         small.log.forgetAll(last: 1)
         #expect(try small.tester.move("a", to: "b").isChanged)

@@ -12,7 +12,7 @@ KEPT = os.path.join(ROOT, ".build", "bench")
 # Measured as it is installed.
 INSTALLED = "watch-group"
 SWIFT = ("bench-worker", "stress-worker")
-C = ("arrivals", "bare-inotify", "files", "one-thread", "plain-changes")
+C = ("arrivals", "bare-inotify", "files", "one-thread", "plain-changes", "round-trips")
 
 
 def build(show) -> dict[str, str]:

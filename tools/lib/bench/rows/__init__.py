@@ -13,6 +13,7 @@ from .increments import DurableIncrements, Increments
 from .items import Items
 from .lock import Contended, Lock
 from .memory import CommandStart, Memory
+from .presenter import Presenter
 from .reads import Reads
 from .renames import Renames
 from .replace import Replace
@@ -23,7 +24,7 @@ from .steady import Steady
 from .suite_size import SuiteSize
 
 SECTIONS: dict[str, list[type[Row]]] = {
-    "Files and locks": [Replace, DurableWriters, Items, Lock, Contended],
+    "Files and locks": [Replace, DurableWriters, Items, Lock, Contended, Presenter],
     "Watching": [Coordinated, External, Steady, Renames, Stall, Start, Memory, CommandStart, Followers, Burst, Idle],
     "Growth": [GrowthOfTree, GrowthOfJournal],
     "Group defaults": [Increments, DurableIncrements, Reads, SetSeen, SuiteSize],

@@ -1,0 +1,351 @@
+import GroupBytes
+import GroupLocking
+import GroupSystemCalls
+
+/// The questions of one request to the presenters of its items, from its first look to the end of its access. Used by
+/// one thread at a time.
+///
+///     lock ─▶ look: is a presenter in the way? ─ no ─▶ grant each answer ─▶ access ─▶ over ─▶ unlock
+///      ▲        │ yes                                     │ one was withdrawn
+///      │        ▼                                         │
+///      └── ask side by side, and wait ◀── unlock ◀────────┘
+///
+/// No lock is held while presenters are asked, because their answers need locks. (The locks of a request around this one
+/// are: a circle through them ends in `deadlock`.) So another presenter may come meanwhile; only that, and a withdrawal,
+/// cause another round.
+final class Inquiry: Sendable {
+    private let container: OpenContainer
+    private let request: AccessRequest
+    private let deadline: Deadline
+    /// The owner of the request in the graph of waits, and whether it may be waited for while it asks: it has locks
+    /// around it, or helps to answer another question.
+    private let owner: WaitGraph.Owner
+    private let isAwaited: Bool
+    private let state = Guarded(State())
+
+    private struct State: Sendable {
+        /// The presenters in the way that have to be asked.
+        var missing: [(entry: PresenterTable.Entry, wanted: PresenterQuestions)] = []
+        var asked: [Asked] = []
+        var unresponsive: [CoordinationError.Holder] = []
+        /// The number of this request's questions; 0: none was asked.
+        var round: UInt64 = 0
+        var isCancelled = false
+    }
+
+    private struct Asked: Sendable {
+        var presenter: PresenterTable.Entry
+        var wanted: PresenterQuestions
+        /// Where the question is; nil until a place is free.
+        var question: (place: Question.Place, word: Question.Word)?
+        var phase = Phase.waiting
+        /// How long the presenter has had to answer, in nanoseconds.
+        var waited: Int64 = 0
+        /// What was in the places of the presenter's questions when none was free.
+        var others: [Question.Word] = []
+
+        enum Phase: Sendable { case waiting, answered, granted, passedOver }
+    }
+
+    init(_ grant: GrantedRequest) {
+        (request, container, deadline) = (grant.request, grant.request.container, grant.deadline)
+        owner = grant.frame.lock.owner
+        isAwaited = grant.frame.outer != nil || request.answering != nil
+    }
+
+    /// Returns whether a request has to look for presenters, with its locks held: whether there may be one in
+    /// the way, or the request is part of an answer. A few loads.
+    static func isNeeded(_ grant: GrantedRequest) -> Bool {
+        if grant.request.answering != nil { return true }
+        // The locks were taken before this: a presenter whose bit is not seen here comes after the grant.
+        SharedMap.fence()
+        return grant.request.container.memberTable.mayHavePresenter(of: grant.frame.lock)
+    }
+
+    /// The presenters that did not answer in time.
+    var unresponsive: [CoordinationError.Holder] { state.withLock { $0.unresponsive } }
+
+    // MARK: Under the locks
+
+    /// Looks for presenters in the way of what was locked. Returns true if there is none, and every presenter that was
+    /// asked knows that the request is granted. Otherwise the caller ends its locks, calls `ask`, and locks again.
+    /// Errors: `conflict`, where the request is part of an answer that is no longer awaited; `damaged`
+    func isGranted(_ concern: PresenterConcern) throws(CoordinationError) -> Bool {
+        try request.answering?.checkStands(request.operation, item: concern.label)
+        SharedMap.fence()
+        if concern.isEmpty || container.isReadOnly { return true }
+        let hasPresenters = container.memberTable.hasPresenters
+        return try state.withLock { (state) throws(CoordinationError) -> Bool in
+            if !hasPresenters && state.asked.isEmpty { return true }
+            guard let table = try container.presenterTable() else { return true }
+            state.missing = inTheWay(of: concern, table, state)
+            while state.missing.isEmpty {
+                guard let withdrawn = grantAll(table, &state) else { return true }
+                state.asked.remove(at: withdrawn)
+                state.missing = inTheWay(of: concern, table, state)
+            }
+            return false
+        }
+    }
+
+    /// Returns the presenters in the way that have not been asked.
+    private func inTheWay(
+        of concern: PresenterConcern, _ table: PresenterTable, _ state: State
+    ) -> [(entry: PresenterTable.Entry, wanted: PresenterQuestions)] {
+        var found: [(entry: PresenterTable.Entry, wanted: PresenterQuestions)] = []
+        for index in container.memberTable.presenterEntries() {
+            guard let entry = table.entry(index), entry.number != request.presenter?.number else { continue }
+            let wanted = concern.questions(to: entry.item).intersection(entry.answers)
+            let isAsked = state.asked.contains {
+                $0.presenter.number == entry.number && ($0.phase == .passedOver || $0.wanted.isSuperset(of: wanted))
+            }
+            if wanted.isEmpty || isAsked || request.answering?.exempts(entry) == true { continue }
+            if container.isAlive(entry) { found.append((entry, wanted)) } else { container.removeDead(entry) }
+        }
+        return found
+    }
+
+    /// Grants every answer. Returns the index of one that was withdrawn; then none is granted.
+    private func grantAll(_ table: PresenterTable, _ state: inout State) -> Int? {
+        for index in state.asked.indices where state.asked[index].phase == .answered {
+            guard let (place, word) = state.asked[index].question else { continue }
+            if table.change(place, word, to: .granted) {
+                state.asked[index].question?.word.state = .granted
+                state.asked[index].phase = .granted
+                continue
+            }
+            // A presenter that has ended is in no way any more, and is not asked again.
+            ungrantAll(table, &state)
+            return index
+        }
+        return nil
+    }
+
+    private func ungrantAll(_ table: PresenterTable, _ state: inout State) {
+        for index in state.asked.indices where state.asked[index].phase == .granted {
+            guard let (place, word) = state.asked[index].question else { continue }
+            if table.change(place, word, to: .answered) { state.asked[index].question?.word.state = .answered }
+            state.asked[index].phase = .answered
+        }
+    }
+
+    // MARK: Without the locks
+
+    /// Asks the presenters in the way, side by side, and waits for their answers, blocking the thread. Errors:
+    /// `presenterFailed`, `presenterUnresponsive` if the coordinator wants that, `lockTimedOut`, `cancelled`. System
+    /// calls: futex_waitv, fcntl(F_OFD_GETLK) each 100 ms
+    func ask() throws(CoordinationError) {
+        guard let table = try container.presenterTable() else { return }
+        state.withLock { state in
+            if state.round == 0 { state.round = table.drawNumber() }
+            state.asked += state.missing.map { Asked(presenter: $0.entry, wanted: $0.wanted) }
+            state.missing = []
+        }
+        do throws(CoordinationError) {
+            if deadline.isOver { throw timedOut }
+            try waitForAnswers(table)
+        } catch {
+            end()
+            throw error
+        }
+    }
+
+    /// The form of `ask` for a task: the wait has a thread of its own, and ends when the task is cancelled.
+    func askElsewhere() async throws {
+        try await withTaskCancellationHandler {
+            try await OwnThread.run { try self.ask() }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    /// How often each side looks whether the other one lives.
+    static let period: Int64 = 100_000_000
+
+    private func waitForAnswers(_ table: PresenterTable) throws(CoordinationError) {
+        guard let slot = container.memberTable.slot else { return }
+        var (last, looked) = (monotonicNanoseconds(), monotonicNanoseconds())
+        while true {
+            let seen = Interruption.latest
+            let count = table.answerCount(of: slot)
+            let now = monotonicNanoseconds()
+            let isLooking = now - looked >= Self.period
+            if isLooking { looked = now }
+            // If this process was stopped, or the machine suspended, the presenters may have been, too.
+            let passed = min(now - last, 2 * Self.period)
+            last = now
+            let isWaiting = try state.withLock { (state) throws(CoordinationError) -> Bool in
+                if state.isCancelled { throw cancelled }
+                try put(in: table, &state)
+                try takeAnswers(table, &state, after: passed, looking: isLooking)
+                return state.asked.contains { $0.phase == .waiting }
+            }
+            if !isWaiting { return }
+            if deadline.isOver { throw timedOut }
+            table.awaitAnswer(slot, after: count, since: seen, atMost: min(Self.period, deadline.remaining ?? .max))
+        }
+    }
+
+    /// Writes questions into free places, and wakes the presenters' processes. All places are claimed, with the number of
+    /// the round, before the first presenter can begin to answer: none of them asks another one of the round.
+    private func put(in table: PresenterTable, _ state: inout State) throws(CoordinationError) {
+        guard let slot = container.memberTable.slot else { return }
+        var claimed: [Int] = []
+        for index in state.asked.indices
+        where state.asked[index].phase == .waiting && state.asked[index].question == nil {
+            let presenter = state.asked[index].presenter
+            let word = Question.Word(claimedBy: slot, nonce: container.memberTable.nonce, number: table.drawNumber())
+            guard let place = Question.Place.all(of: presenter.index).first(where: { table.claim($0, word) }) else {
+                continue
+            }
+            table.write(
+                Question.Content(
+                    nonce: container.memberTable.nonce, presenter: presenter.number,
+                    madeFor: request.presenter?.number ?? 0, round: state.round, owner: owner,
+                    wanted: state.asked[index].wanted, deadline: deadline.moment, askedAt: wallNanoseconds(),
+                    purpose: request.purpose, item: request.label),
+                at: place)
+            state.asked[index].question = (place, word)
+            claimed.append(index)
+        }
+        for index in claimed {
+            guard let (place, word) = state.asked[index].question, table.change(place, word, to: .asked) else {
+                continue
+            }
+            state.asked[index].question?.word.state = .asked
+            table.setTicket(container.memberTable.drawTicket(), at: place)
+            table.wakePresenters(of: state.asked[index].presenter.slot)
+        }
+        try lookForCircle(table, claimed.compactMap { state.asked[$0].question?.place })
+    }
+
+    /// Throws if one of the presenters waits, in its answer to another question, for this request. Errors: `deadlock`
+    private func lookForCircle(_ table: PresenterTable, _ places: [Question.Place]) throws(CoordinationError) {
+        guard isAwaited, let ticket = places.map(table.ticket).max() else { return }
+        if container.lockManager.isInCircle(owner, ticket: ticket) {
+            throw CoordinationError(
+                .deadlock, operation: request.operation, item: printable(request.label),
+                reason: "its presenter answers another request, and that waits for this one",
+                remedy: .init(.releaseLocks, "request all items at once, or none while a question is answered"))
+        }
+    }
+
+    /// Takes the answers that are there, and passes over presenters that are gone or whose time is over.
+    private func takeAnswers(
+        _ table: PresenterTable, _ state: inout State, after passed: Int64, looking: Bool
+    ) throws(CoordinationError) {
+        for index in state.asked.indices.reversed() where state.asked[index].phase == .waiting {
+            let presenter = state.asked[index].presenter
+            let isThere = table.entry(presenter.index)?.number == presenter.number
+            if !isThere || looking && !container.isAlive(presenter) {
+                let gone = state.asked.remove(at: index)
+                end(gone, table)
+                continue
+            }
+            guard let (place, word) = state.asked[index].question else {
+                try waitForPlace(index, table, &state, passed)
+                continue
+            }
+            guard let present = table.word(at: place), present.isSame(as: word) else {
+                // The presenter has answered and withdrawn: it is asked again, if it is still in the way.
+                state.asked.remove(at: index)
+                continue
+            }
+            state.asked[index].question?.word = present
+            switch present.state {
+            case .answered: state.asked[index].phase = .answered
+            case .failed: throw failed(presenter, table.failure(at: place))
+            case .over: state.asked.remove(at: index)
+            default:
+                state.asked[index].waited += passed
+                if state.asked[index].waited < grace { continue }
+                // Where this fails, the presenter has just taken a step.
+                if table.change(place, present, to: .passedOver) { try passOver(index, &state) }
+            }
+        }
+    }
+
+    private var grace: Int64 { request.presenterGrace.nanoseconds }
+
+    /// A presenter with as many questions as there is room for counts as hanging if none of them moves.
+    private func waitForPlace(
+        _ index: Int, _ table: PresenterTable, _ state: inout State, _ passed: Int64
+    ) throws(CoordinationError) {
+        let others = Question.Place.all(of: state.asked[index].presenter.index).compactMap(table.word)
+        // A granted request keeps its place for as long as it uses the item.
+        let moves = others != state.asked[index].others || others.allSatisfy { $0.state == .granted }
+        state.asked[index].others = others
+        state.asked[index].waited = moves ? 0 : state.asked[index].waited + passed
+        if state.asked[index].waited >= grace { try passOver(index, &state) }
+    }
+
+    private func passOver(_ index: Int, _ state: inout State) throws(CoordinationError) {
+        let presenter = container.holder(state.asked[index].presenter)
+        state.asked[index].phase = .passedOver
+        state.asked[index].question?.word.state = .passedOver
+        state.unresponsive.append(presenter)
+        container.diagnostics.report(
+            .presenterUnresponsive, item: presenter.item, "\(presenter) presents it and did not answer in time")
+        if request.needsAnswers { throw unresponsive(presenter) }
+    }
+
+    /// Ends the wait for answers, because the task was cancelled.
+    func cancel() {
+        state.withLock { $0.isCancelled = true }
+        Interruption.raise()
+    }
+
+    // MARK: The end
+
+    /// Ends all questions: their presenters reacquire. To be called before the locks are ended, so that a process that is
+    /// stopped in between keeps no presenter waiting for anything but its lock. A second call does nothing.
+    func end(changes: ClosedRange<UInt64>? = nil) {
+        let asked = state.withLock { state in
+            defer { (state.asked, state.missing) = ([], []) }
+            return state.asked
+        }
+        guard !asked.isEmpty, let table = try? container.presenterTable() else { return }
+        for one in asked { end(one, table, changes) }
+    }
+
+    private func end(_ asked: Asked, _ table: PresenterTable, _ changes: ClosedRange<UInt64>? = nil) {
+        guard let (place, word) = asked.question else { return }
+        if let changes, table.word(at: place)?.isSame(as: word) == true { table.setChanges(changes, at: place) }
+        while let present = table.word(at: place), present.isSame(as: word), present.state != .over {
+            // A question that was not begun needs nothing more of its presenter.
+            let isBegun = present.state != .asked && present.state != .claimed
+            if table.change(place, present, to: isBegun ? .over : .free) { break }
+        }
+        table.wakePresenters(of: asked.presenter.slot)
+    }
+
+    deinit { end() }
+}
+
+extension Inquiry {
+    private var cancelled: CoordinationError {
+        CoordinationError(
+            .cancelled, operation: request.operation, item: printable(request.label),
+            reason: "the task was cancelled while presenters were asked")
+    }
+
+    private var timedOut: CoordinationError {
+        let waiting = state.withLock { $0.asked.filter { $0.phase == .waiting } }
+        return CoordinationError(
+            .lockTimedOut, operation: request.operation, item: printable(request.label),
+            reason: "a presenter did not answer within the time limit",
+            holders: waiting.map { container.holder($0.presenter) })
+    }
+
+    private func failed(_ presenter: PresenterTable.Entry, _ failure: String) -> CoordinationError {
+        CoordinationError(
+            .presenterFailed, operation: request.operation, item: printable(presenter.item.bytes),
+            reason: "its presenter failed: \(failure)", holders: [container.holder(presenter)])
+    }
+
+    private func unresponsive(_ presenter: CoordinationError.Holder) -> CoordinationError {
+        CoordinationError(
+            .presenterUnresponsive, operation: request.operation, item: presenter.item,
+            reason: "its presenter did not answer in time", holders: [presenter])
+    }
+}

@@ -1,0 +1,180 @@
+import GroupBytes
+import GroupLocking
+import GroupSystemCalls
+
+/// A question that a request asks a presenter, and its answer: one word, changed by compare-and-swap only, so that
+/// neither side acts on a question that is over.
+///
+///     free ─▶ claimed ─▶ asked ─▶ answering ─▶ answered ⇄ granted ─▶ over ─▶ free
+///                          │          │  └▶ failed ─▶ over   │          ▲
+///                          └──────────┴▶ passedOver ─▶ over  └──────────┘ withdrawn: the request's deadline is over
+///     every state ─▶ over: the request has ended, or its process is dead
+///     asked ─▶ free: the request has ended, and the presenter has not begun to answer
+///
+/// The request makes the steps to claimed, asked, granted, passedOver and over. The process of the presenter makes those
+/// to answering, answered, failed and free, and to over where it withdraws or the process that asks is dead. A presenter
+/// reacquires when each of its questions is over.
+struct Question: Sendable {
+    enum State: UInt8, Sendable {
+        case free = 0
+        case claimed, asked, answering, answered, granted, over, passedOver, failed
+    }
+
+    /// The word of a question.
+    struct Word: Equatable, Sendable {
+        var state: State
+        /// The slot of the process that asks.
+        var asker: Int
+        /// Which question it is, and which member has the slot: 24 bits of a number that is drawn for each question, and
+        /// 16 bits of the member's nonce.
+        var mark: UInt64
+
+        var bits: UInt64 { mark << 24 | UInt64(asker) << 8 | UInt64(state.rawValue) }
+
+        /// Reads a word; nil where no process has written it so.
+        init?(_ bits: UInt64) {
+            guard let state = State(rawValue: UInt8(truncatingIfNeeded: bits)) else { return nil }
+            (self.state, asker, mark) = (state, Int(bits >> 8 & 0xFFFF), bits >> 24)
+            if asker >= MemberTableLayout.slotCount { return nil }
+        }
+
+        init(claimedBy asker: Int, nonce: UInt64, number: UInt64) {
+            (state, self.asker, mark) = (.claimed, asker, (number & 0xFF_FFFF) << 16 | nonce & 0xFFFF)
+        }
+
+        /// Whether it is the same question, in whatever state.
+        func isSame(as other: Word) -> Bool { (asker, mark) == (other.asker, other.mark) }
+
+        /// Returns whether it may be of the member that has drawn `nonce`.
+        func isOf(_ nonce: UInt64) -> Bool { mark & 0xFFFF == nonce & 0xFFFF }
+    }
+
+    /// Where a question is: the presenter's entry, and the place in it.
+    struct Place: Hashable, Sendable {
+        var entry: Int
+        var index: Int
+
+        fileprivate var offset: Int { PresenterTableLayout.question(entry, index) }
+
+        static func all(of entry: Int) -> [Place] {
+            (0..<PresenterTableLayout.questionCount).map { Place(entry: entry, index: $0) }
+        }
+    }
+
+    /// What the one that asks writes.
+    struct Content: Sendable {
+        var nonce: UInt64
+        var presenter: UInt64
+        var madeFor: UInt64
+        var round: UInt64
+        var owner: WaitGraph.Owner
+        var wanted: PresenterQuestions
+        var deadline: Int64
+        var askedAt: Int64
+        var purpose: [UInt8]
+        var item: [UInt8]
+    }
+}
+
+extension PresenterTable {
+    private typealias Layout = PresenterTableLayout
+
+    /// Returns the word of a place; nil where it is free. A word that no process has written so is removed.
+    func word(at place: Question.Place) -> Question.Word? {
+        let bits = map.load64(place.offset + Layout.questionWord)
+        if bits == 0 { return nil }
+        if let word = Question.Word(bits) { return word }
+        _ = map.exchange64(place.offset + Layout.questionWord, bits, 0)
+        return nil
+    }
+
+    /// Changes the state of a question. Returns false if it has another state, or is another question.
+    func change(_ place: Question.Place, _ word: Question.Word, to state: Question.State) -> Bool {
+        var next = word
+        next.state = state
+        return map.exchange64(
+            place.offset + Layout.questionWord, word.bits, state == .free ? 0 : next.bits)
+    }
+
+    /// Claims a free place for a question.
+    func claim(_ place: Question.Place, _ word: Question.Word) -> Bool {
+        map.exchange64(place.offset + Layout.questionWord, 0, word.bits)
+    }
+
+    /// Writes the content of a question that was claimed.
+    func write(_ content: Question.Content, at place: Question.Place) {
+        let base = place.offset
+        map.store64(base + Layout.askerNonce, content.nonce)
+        map.store64(base + Layout.askedPresenter, content.presenter)
+        map.store64(base + Layout.madeFor, content.madeFor)
+        map.store64(base + Layout.round, content.round)
+        map.store64(base + Layout.ticket, 0)
+        map.store64(base + Layout.owner, content.owner.number)
+        map.store32(base + Layout.ownerSlot, UInt32(clamping: content.owner.slot))
+        map.store32(base + Layout.wanted, content.wanted.rawValue)
+        map.store64(base + Layout.deadline, UInt64(bitPattern: content.deadline))
+        map.store64(base + Layout.askedAt, UInt64(bitPattern: content.askedAt))
+        map.store64(base + Layout.firstChange, 0)
+        map.store64(base + Layout.lastChange, 0)
+        map.write(content.purpose, at: base + Layout.askerPurpose, terminatedWithin: Layout.askerPurposeBytes)
+        map.write(content.item, at: base + Layout.askedPath, terminatedWithin: Layout.askedPathBytes)
+        map.write([], at: base + Layout.failure, terminatedWithin: Layout.failureBytes)
+    }
+
+    func content(at place: Question.Place) -> Question.Content {
+        let base = place.offset
+        return Question.Content(
+            nonce: map.load64(base + Layout.askerNonce), presenter: map.load64(base + Layout.askedPresenter),
+            madeFor: map.load64(base + Layout.madeFor), round: map.load64(base + Layout.round),
+            owner: WaitGraph.Owner(
+                slot: min(Int(map.load32(base + Layout.ownerSlot)), MemberTableLayout.slotCount - 1),
+                number: map.load64(base + Layout.owner)),
+            wanted: PresenterQuestions(rawValue: map.load32(base + Layout.wanted)),
+            deadline: Int64(bitPattern: map.load64(base + Layout.deadline)),
+            askedAt: max(0, Int64(bitPattern: map.load64(base + Layout.askedAt))),
+            purpose: text(base + Layout.askerPurpose, Layout.askerPurposeBytes),
+            item: text(base + Layout.askedPath, Layout.askedPathBytes))
+    }
+
+    /// The ticket of a question's wait; 0: not drawn yet.
+    func ticket(at place: Question.Place) -> UInt64 { map.load64(place.offset + Layout.ticket) }
+
+    func setTicket(_ ticket: UInt64, at place: Question.Place) { map.store64(place.offset + Layout.ticket, ticket) }
+
+    /// Returns the questions that wait until their presenters have answered another one.
+    func waits() -> [WaitGraph.QuestionWait] {
+        (0..<Layout.entryCount).flatMap { index -> [WaitGraph.QuestionWait] in
+            if map.load64(Layout.entry(index) + Layout.presenter) == 0 { return [] }
+            let places = Question.Place.all(of: index)
+            guard let answered = places.first(where: { word(at: $0)?.state == .answering }) else { return [] }
+            let owner = content(at: answered).owner
+            return places.filter { word(at: $0)?.state == .asked }.map {
+                WaitGraph.QuestionWait(owner: content(at: $0).owner, ticket: ticket(at: $0), answered: owner)
+            }
+        }
+    }
+
+    /// The sequence numbers of the changes that the request made; nil: none.
+    func changes(at place: Question.Place) -> ClosedRange<UInt64>? {
+        let first = map.load64(place.offset + Layout.firstChange)
+        let last = map.load64(place.offset + Layout.lastChange)
+        return last == 0 || first > last ? nil : first...last
+    }
+
+    func setChanges(_ changes: ClosedRange<UInt64>, at place: Question.Place) {
+        map.store64(place.offset + Layout.firstChange, changes.lowerBound)
+        map.store64(place.offset + Layout.lastChange, changes.upperBound)
+    }
+
+    func failure(at place: Question.Place) -> String {
+        printable(text(place.offset + Layout.failure, Layout.failureBytes))
+    }
+
+    func setFailure(_ failure: String, at place: Question.Place) {
+        map.write(Array(failure.utf8), at: place.offset + Layout.failure, terminatedWithin: Layout.failureBytes)
+    }
+
+    private func text(_ offset: Int, _ count: Int) -> [UInt8] {
+        Array(map.bytes(offset, count: count).prefix { $0 != 0 })
+    }
+}

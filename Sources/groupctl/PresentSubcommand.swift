@@ -1,0 +1,80 @@
+import GroupBytes
+import GroupCommandLine
+import GroupCommands
+import GroupContainer
+import GroupSystemCalls
+
+/// Presents an item until a signal ends it: COMMAND saves, or answers every question.
+func present(_ run: inout CommandRun) throws -> ExitStatus {
+    guard let command = run.arguments.command else { throw run.arguments.usageError("COMMAND is missing") }
+    if let status = CommandStartFailure.check(command, for: run) { return status }
+    let path = try run.itemPath()
+    let container = try run.openContainer()
+    // The purpose under which other processes see this one.
+    _ = container.coordinator(purpose: run.options.purpose)
+    let signals = TerminationSignals()
+    let failure = Guarded<CoordinationError?>(nil)
+    let log = PresentLog(isVerbose: run.options.isVerbose)
+    let answers: PresenterQuestions = run.arguments.flag("all") ? .all : [.relinquishToReader, .saveChanges]
+    let calls = PresenterCalls(
+        answers: answers,
+        answer: { wanted, accessor, question in
+            log.note(
+                "asked to \(wanted.words.joined(separator: ", ")) by process \(accessor.processIdentifier)", accessor)
+            if answers != .all && !wanted.contains(.saveChanges) { return }
+            let variables = [
+                ("GROUP_CONTAINER", container.path.bytes), ("GROUP_ITEM", path.bytes),
+                ("GROUP_WANTED", Array(wanted.words.joined(separator: " ").utf8)),
+                (AnsweredQuestion.variable, Array(question.text.utf8)),
+            ]
+            let status = try ChildProcess.start(command, input: [], variables: variables).wait()
+            if status != 0 { throw AnswerFailure(command: PipeText.escaped(command.first ?? []), status: status) }
+        },
+        reacquire: { change in log.note(change.map { "reacquired after \($0.kind.name)" } ?? "reacquired") },
+        didChange: { change in log.note("\(change.kind.name) \(change.path)") },
+        didMove: { log.note("moved to \($0)") },
+        didEnd: { error in
+            failure.withLock { $0 = error }
+            Interruption.raise()
+        })
+    let presentation = try container.present(calls, at: path)
+    defer { presentation.end() }
+    run.explain("presenting '\(path)'")
+    while true {
+        let seen = Interruption.latest
+        if let number = signals.received { return .signal(number) }
+        if let error = failure.withLock({ $0 }) { throw error }
+        Interruption.wait(since: seen, atMost: .max)
+    }
+}
+
+/// COMMAND could not answer.
+private struct AnswerFailure: Error, CustomStringConvertible {
+    var command: String
+    var status: Int32
+
+    var description: String { "'\(command)' ended with status \(status)" }
+}
+
+/// The lines on standard error, with --verbose.
+private struct PresentLog: Sendable {
+    let isVerbose: Bool
+
+    func note(_ text: String, _ accessor: PresenterAccessor? = nil) {
+        if !isVerbose { return }
+        var errors = StandardOutput(descriptor: 2)
+        try? errors.writeLine(text + (accessor.map { " (\($0.purpose)) for \($0.item)" } ?? ""))
+        try? errors.flush()
+    }
+}
+
+extension PresenterQuestions {
+    /// The words for `GROUP_WANTED`, in the order in which they are to be done.
+    var words: [String] {
+        let all: [(PresenterQuestions, String)] = [
+            (.relinquishToReader, "relinquish-to-reader"), (.relinquishToWriter, "relinquish-to-writer"),
+            (.saveChanges, "save"), (.accommodateDeletion, "accommodate-deletion"),
+        ]
+        return all.filter { contains($0.0) }.map(\.1)
+    }
+}

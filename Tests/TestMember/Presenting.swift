@@ -1,0 +1,57 @@
+import Dispatch
+import Glibc
+import GroupContainer
+import GroupSystemCalls
+
+/// Presents an item: prints each call of the presenter, and answers each question as the next line of input says.
+func present(_ path: String, _ item: ItemPath) throws {
+    let container = try Container(path: path)
+    // Its own coordinator is known once it presents.
+    let own = Guarded<Presentation?>(nil)
+    let coordinator: @Sendable () -> BlockingCoordinator = {
+        (own.withLock { $0 }?.coordinator(purpose: "presenter") ?? container.coordinator(purpose: "")).blocking
+    }
+    let calls = PresenterCalls(
+        answers: .all,
+        answer: { wanted, accessor, _ in
+            printLine("asked \(words(of: wanted)) by \(accessor.processIdentifier)")
+            guard let order = nextLine() else { exit(0) }
+            let parts = order.split(separator: " ", maxSplits: 2).map(String.init)
+            switch (parts.first, parts.count) {
+            case ("save", 3):
+                do {
+                    let result = try coordinator().write(bytes: Array(parts[2].utf8), to: ItemPath(parts[1]))
+                    printLine(result.generation == nil ? "unchanged" : "saved")
+                } catch let error as CoordinationError {
+                    printLine("not saved: \(error.code.rawValue)")
+                    throw error
+                }
+            case ("read", 2):
+                let content = try coordinator().readBytes(ItemPath(parts[1]))
+                printLine("read \(String(decoding: content, as: UTF8.self))")
+            case ("fail", _): throw Refused()
+            default: printLine("answered")
+            }
+        },
+        reacquire: { change in printLine("reacquired after \(change.map { "\($0.kind.name) \($0.path)" } ?? "nothing")")
+        },
+        didChange: { printLine("\($0.kind.name) \($0.path)") },
+        didMove: { printLine("moved to \($0)") },
+        didEnd: { printLine("ended \($0.code.rawValue)") })
+    let presentation = try container.present(calls, at: item)
+    own.withLock { $0 = presentation }
+    printLine("presenting")
+    withExtendedLifetime(presentation) { while true { pause(nanoseconds: 3_600_000_000_000) } }
+}
+
+private struct Refused: Error, CustomStringConvertible {
+    let description = "the test refuses"
+}
+
+private func words(of wanted: PresenterQuestions) -> String {
+    let all: [(PresenterQuestions, String)] = [
+        (.relinquishToReader, "reader"), (.relinquishToWriter, "writer"), (.saveChanges, "save"),
+        (.accommodateDeletion, "deletion"),
+    ]
+    return all.filter { wanted.contains($0.0) }.map(\.1).joined(separator: "+")
+}
