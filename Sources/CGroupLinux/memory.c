@@ -20,6 +20,10 @@ int clinux_futex_wake_all(void *word) {
     return (int)syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
+int clinux_futex_wake_one(void *word) {
+    return (int)syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
 static _Atomic uint32_t interruptions;
 
 uint32_t clinux_interruptions(void) { return atomic_load(&interruptions); }

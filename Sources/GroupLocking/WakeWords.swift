@@ -29,6 +29,8 @@ extension MemberTable {
         let flag = MemberTableLayout.wakeWord(word)
         let counter = flag + 4
         let value = map.load32(counter)
+        // A writer is about to wake the others, or has died before that.
+        if map.load32(flag) == Self.waking { map.wakeAll(at: counter) }
         if !isLent || !setLent(flag, map) { map.store32(flag, Self.asleep) }
         SharedMap.fence()
         if isReady() { return }
@@ -55,22 +57,50 @@ extension MemberTable {
 
     private static let readersPeriod: Int64 = 100_000_000
 
-    /// Wakes all sleepers; only a load where there are none. A writer calls this after it has reserved its record and
-    /// before it commits it: if it is killed in between, the sleepers are awake, and abort the reservation. So none
-    /// sleeps on although a record was committed. System calls: futex(FUTEX_WAKE)
-    ///
-    /// With `sparesLent`, does not wake the thread of this member that lent its reader, if there is no other sleeper.
+    /// Wakes all sleepers; only a load where there are none. With `sparesLent`, does not wake the thread of this member
+    /// that lent its reader, if there is no other sleeper. System calls: futex(FUTEX_WAKE)
     package func wake(_ word: Int, sparesLent: Bool = false) {
-        guard let map = own?.map else { return }
+        if let map = beginWaking(word, sparesLent: sparesLent) { finishWaking(word, map) }
+    }
+
+    /// Wakes one sleeper, if there is any; a writer calls this after it has reserved its record and before it commits it.
+    /// If it is killed before it commits, the sleeper is awake, and aborts the reservation. If it is killed afterwards,
+    /// before it calls `wake`, the sleeper that is awake finds that when it goes to sleep again, and wakes the others. So
+    /// none sleeps on although a record was committed. All at once would find the record reserved, and use the processor
+    /// that the writer needs to commit it.
+    package func wakeFirst(_ word: Int) {
+        if let map = beginWaking(word, sparesLent: false) { map.wakeOne(at: MemberTableLayout.wakeWord(word) + 4) }
+    }
+
+    /// Sleeps until the writer of a reserved record has committed it and wakes the others, unless `isSettled`; at most
+    /// some nanoseconds. May return early. System calls: futex_waitv(2)
+    package func awaitCommit(_ word: Int, atMost limit: Int64, unless isSettled: () -> Bool) {
+        guard let map = own?.map else { return pause(nanoseconds: min(limit, 20_000)) }
+        let flag = MemberTableLayout.wakeWord(word)
+        let value = map.load32(flag + 4)
+        // `waking` stays: the writer, or another sleeper if it has died, is still to wake the others.
+        _ = map.exchange32(flag, 0, Self.asleep)
+        SharedMap.fence()
+        if !isSettled() { map.wait(whileWord: flag + 4, is: value, since: .latest, nanoseconds: limit) }
+    }
+
+    /// Shows that sleepers are about to be woken. Returns nil if there is none.
+    private func beginWaking(_ word: Int, sparesLent: Bool) -> WritableMap? {
+        guard let map = own?.map else { return nil }
         let flag = MemberTableLayout.wakeWord(word)
         SharedMap.fence()
         // A waker that finds `waking` wakes, too: the process that set it may have died before its system call.
         let present = map.load32(flag)
-        if present == 0 || (sparesLent && present == asleepLent) { return }
+        if present == 0 || (sparesLent && present == asleepLent) { return nil }
         // The flag is written first: a sleeper that reads the new counter sets its own flag after this one, so that
         // flag stays.
         map.store32(flag, Self.waking)
         _ = map.add32(flag + 4, 1)
+        return map
+    }
+
+    private func finishWaking(_ word: Int, _ map: WritableMap) {
+        let flag = MemberTableLayout.wakeWord(word)
         map.wakeAll(at: flag + 4)
         // A sleeper that came meanwhile has set `asleep`, and that flag stays.
         _ = map.exchange32(flag, Self.waking, 0)

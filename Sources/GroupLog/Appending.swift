@@ -152,10 +152,12 @@ extension SegmentedLog {
         }
         guard segment.exchange(at: offset, nil, header) else { return .taken }
         segment.writeBody(body, at: offset, units: units)
-        if wakesReaders { configuration.wakeReaders() }
+        if wakesReaders { configuration.wakeFirstReader() }
         let reserved = header
         header.state = .committed
-        guard segment.exchange(at: offset, reserved, header) else { return .aborted }
+        let isCommitted = segment.exchange(at: offset, reserved, header)
+        if wakesReaders { configuration.wakeOtherReaders() }
+        guard isCommitted else { return .aborted }
         // If the segment was cut before this place meanwhile, the record is in no segment.
         if let cut = segment.cut, cut <= offset { return .aborted }
         return .committed(behind: offset + units * 8)

@@ -84,7 +84,7 @@ extension SegmentedLog {
             guard case .record(let record) = next.reading else { return .end }
             switch record.state {
             case .seal, .aborted: return .end
-            case .reserved: if !waits || !segment.awaitOrAbort(record, at: place.offset) { return .end }
+            case .reserved: if !waits || !awaits(record, in: segment, at: place.offset) { return .end }
             case .committed:
                 guard let (body, checksum) = segment.body(at: place.offset, record) else {
                     if isTorn(segment, at: place.offset) { return .end }
@@ -96,6 +96,10 @@ extension SegmentedLog {
                 return .entry(LogEntry(body: body, isControl: record.isControl, position: place))
             }
         }
+    }
+
+    private func awaits(_ record: RecordHeader, in segment: Segment, at offset: Int) -> Bool {
+        segment.awaitOrAbort(record, at: offset, sleeping: configuration.awaitCommit)
     }
 
     /// Returns the position after a record that does not fit its checksum; nil if no such record stands there.

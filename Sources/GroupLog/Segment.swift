@@ -22,7 +22,7 @@ package final class Segment: Sendable {
     /// The offset up to which the headers were passed by `findEnd`: headers do not change once they are there.
     private let passed = Guarded(SegmentHeader.size)
     private static let stride = 65_536
-    private static let looks = 4_000
+    private static let looks = 1_000
 
     /// The size of a record, in bytes, for a body of a size.
     package static func byteCount(bodyCount: Int) -> Int { 8 + (4 + bodyCount + 7) / 8 * 8 + 8 }
@@ -194,21 +194,29 @@ package final class Segment: Sendable {
     /// Waits until a reservation is committed or its deadline has passed; then aborts it, and its writer
     /// appends the record again. Returns false if the record is still reserved, because a segment that may only be read
     /// cannot be changed.
-    package func awaitOrAbort(_ record: RecordHeader, at offset: Int) -> Bool {
+    ///
+    /// `sleeping` sleeps for at most some nanoseconds, unless the record is settled.
+    package func awaitOrAbort(
+        _ record: RecordHeader, at offset: Int,
+        sleeping: (_ limit: Int64, _ isSettled: () -> Bool) -> Void = { limit, _ in
+            pause(nanoseconds: min(limit, 20_000))
+        }
+    ) -> Bool {
         let word = record.encoded(place: offset, salt: header.salt)
-        // Mostly the writer is about to commit it: spinning takes some microseconds; giving the processor away while
-        // others want it takes half a millisecond.
+        // Mostly the writer is about to commit it on another processor. If it has lost its processor to this thread,
+        // it gets it back by the sleep.
         for _ in 0..<Self.looks where map.load64(offset) != word { return true }
         let deadline = monotonicNanoseconds() + record.patience
         while map.load64(offset) == word {
-            if monotonicNanoseconds() >= deadline {
+            let left = deadline - monotonicNanoseconds()
+            if left <= 0 {
                 if writableMap == nil { return false }
                 var aborted = record
                 aborted.state = .aborted
                 _ = exchange(at: offset, record, aborted)
                 return true
             }
-            pause(nanoseconds: 20_000)
+            sleeping(left) { map.load64(offset) != word }
         }
         return true
     }

@@ -16,11 +16,12 @@ package import GroupSystemCalls
 //                              (the successor's header records that end)
 //
 // Append   At the first empty word, reserve as many bytes as the record takes; write the length, the body and the
-//          checksum; wake the readers that sleep; commit. Where the record does not fit, seal, create the successor,
-//          and begin again there.
+//          checksum; wake one reader that sleeps; commit; wake the others. Where the record does not fit, seal, create
+//          the successor, and begin again there.
 // Wake     A reader sleeps only if it finds an empty word after it has set its flag. The writer reads the flag after it
-//          has reserved. So a writer that is killed before it wakes leaves no committed record, and one that is killed
-//          afterwards leaves readers that are awake and abort its reservation: none sleeps beside a committed record.
+//          has reserved. So a writer that is killed before it wakes one leaves no committed record, one that is killed
+//          before it commits leaves a reader that is awake and aborts its reservation, and one that is killed before it
+//          wakes the others leaves that reader to do it: none sleeps beside a committed record.
 // Abort    A reader or writer that needs the records after a reservation waits for it, about 2 ms, then aborts it. Its
 //          writer finds that at the commit, and appends the record again with `tries` one higher, which doubles the
 //          time that it gets.
@@ -90,9 +91,15 @@ package struct LogConfiguration: Sendable {
     /// Whether the log is of another incarnation, and no process has recovered it: its end may be torn.
     package var awaitsRecovery = false
     package var report: @Sendable (LogEvent) -> Void = { _ in }
-    /// Wakes the processes that wait for a record. Called for each record after it was reserved and written, and before
-    /// it is committed: see `Wake` above.
-    package var wakeReaders: @Sendable () -> Void = {}
+    /// Wakes one of the processes that wait for a record. Called for each record after it was reserved and written, and
+    /// before it is committed: see `Wake` above.
+    package var wakeFirstReader: @Sendable () -> Void = {}
+    /// Wakes the others, and those in `awaitCommit`, after it was committed.
+    package var wakeOtherReaders: @Sendable () -> Void = {}
+    /// Sleeps until a record that is reserved may be committed, unless it is; at most some nanoseconds.
+    package var awaitCommit: @Sendable (_ limit: Int64, _ isSettled: () -> Bool) -> Void = { limit, _ in
+        pause(nanoseconds: min(limit, 20_000))
+    }
     /// Makes the preamble of the next segment from the one before it, for a compacted log; nil for other logs. With
     /// it, old segments are dropped by themselves.
     package var makePreamble: (@Sendable (Segment, _ end: Int, _ needed: Int) throws(LogFailure) -> SegmentPreamble)?

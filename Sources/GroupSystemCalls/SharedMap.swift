@@ -152,6 +152,9 @@ public import Glibc
 
     /// System calls: futex(FUTEX_WAKE)
     package func wakeAll(at offset: Int) { _ = unsafe clinux_futex_wake_all(address(offset, 4)) }
+
+    /// System calls: futex(FUTEX_WAKE)
+    package func wakeOne(at offset: Int) { _ = unsafe clinux_futex_wake_one(address(offset, 4)) }
 }
 
 /// A word of a map, with the value that a thread has seen: it sleeps until there is another value.

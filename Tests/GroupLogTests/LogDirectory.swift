@@ -18,7 +18,7 @@ struct LogDirectory {
             identity: [UInt8](repeating: identity, count: 16),
             incarnation: [UInt8](repeating: incarnation, count: 16), writer: writer, fileMode: 0o600)
         configuration.capacity = capacity
-        configuration.wakeReaders = wakeReaders
+        configuration.wakeFirstReader = wakeReaders
         let descriptor = try temporary.open(".", [.reading, .directory])
         return try SegmentedLog(name: "journal", directory: descriptor, configuration)
     }

@@ -93,6 +93,8 @@ void clinux_fork_forget(int descriptor);
 // Sleeps while *word is `expected`, at most `nanoseconds`; wakes all threads that sleep there.
 int clinux_futex_wait(void *word, uint32_t expected, int64_t nanoseconds);
 int clinux_futex_wake_all(void *word);
+// Wakes one of them, the one that sleeps longest.
+int clinux_futex_wake_one(void *word);
 
 // Sleeps while *word is `expected`, *other (unless NULL) is `other_expected`, and `clinux_interruptions()` is `seen`, at
 // most `nanoseconds` (negative: no limit). futex_waitv(2); before Linux 5.16, and where it is forbidden, futex(2) for at

@@ -74,7 +74,11 @@ final class CompactedLog<State: LogState>: Sendable {
         sleeper = WakeWaiter(memberTable, word: wakeWord)
         var configuration = container.journal.log.configuration
         configuration.capacity = SegmentPreamble.smallest
-        configuration.wakeReaders = { [memberTable, wakeWord] in memberTable.wake(wakeWord) }
+        configuration.wakeFirstReader = { [memberTable, wakeWord] in memberTable.wakeFirst(wakeWord) }
+        configuration.wakeOtherReaders = { [memberTable, wakeWord] in memberTable.wake(wakeWord) }
+        configuration.awaitCommit = { [memberTable, wakeWord] limit, isSettled in
+            memberTable.awaitCommit(wakeWord, atMost: limit, unless: isSettled)
+        }
         configuration.makePreamble = { [diagnostics] segment, end, needed throws(LogFailure) in
             try Self.preamble(of: segment, before: end, needed: needed, diagnostics)
         }

@@ -143,7 +143,11 @@ enum Membership {
         }
         configuration.isAbandoned = { [weak memberTable] in memberTable?.isAbandoned($0) ?? false }
         configuration.report = { diagnostics.report($0) }
-        configuration.wakeReaders = { memberTable.wake(MemberTable.journalWord) }
+        configuration.wakeFirstReader = { memberTable.wakeFirst(MemberTable.journalWord) }
+        configuration.wakeOtherReaders = { memberTable.wake(MemberTable.journalWord) }
+        configuration.awaitCommit = { limit, isSettled in
+            memberTable.awaitCommit(MemberTable.journalWord, atMost: limit, unless: isSettled)
+        }
         let log = try SegmentedLog.open("journal", in: directory.ownDirectory("journal"), configuration)
         if isAlone {
             if repairing { _ = try translating(log.repair(isAlone: true)) }
