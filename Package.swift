@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "GroupContainer", targets: ["GroupContainer"]),
         .library(name: "Widgets", targets: ["Widgets"]),
         .library(name: "WidgetApp", targets: ["WidgetApp"]),
+        .library(name: "NotificationCenter", targets: ["NotificationCenter"]),
         .library(name: "GroupContainerTesting", targets: ["GroupContainerTesting"]),
         .executable(name: "watch-group", targets: ["watch-group"]),
         .executable(name: "groupctl", targets: ["groupctl"]),
@@ -56,6 +57,12 @@ let package = Package(
         .target(
             name: "WidgetApp",
             dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls", "WidgetAppIsForAppsNotForWidgets"],
+            swiftSettings: strict),
+        .target(
+            name: "GroupWidgetAdapters", dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls"],
+            swiftSettings: strict),
+        .target(
+            name: "NotificationCenter", dependencies: ["GroupWidgetAdapters", "Widgets", "GroupContainer"],
             swiftSettings: strict),
         .target(
             name: "GroupContainerTesting", dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls"],
@@ -97,6 +104,9 @@ let package = Package(
         .executableTarget(
             name: "test-widget", dependencies: ["GroupContainer", "GroupSystemCalls", "Widgets"],
             path: "Tests/TestWidget",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "adopted-widget", dependencies: ["NotificationCenter"], path: "Tests/AdoptedWidgets",
             swiftSettings: strict),
         .executableTarget(
             name: "test-today", dependencies: ["GroupTodayView", "GroupSystemCalls"], path: "Tests/TodayProgram",
@@ -175,6 +185,13 @@ let package = Package(
                 "TestSupport", "ScenarioKit", "GroupContainer", "GroupLocking", "GroupSystemCalls", "groupctl",
                 "watch-group", "test-member",
                 "storm-member",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "NotificationCenterTests",
+            dependencies: [
+                "TestSupport", "GroupContainerTesting", "NotificationCenter", "Widgets", "GroupContainer",
+                "GroupSystemCalls", "widget-host", "groupctl", "adopted-widget",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -26,7 +26,9 @@ struct ErrorSources {
     /// Returns whether a file belongs to a module that makes a `CoordinationError`.
     private static func isSearched(_ name: String) -> Bool {
         let module = name.prefix { $0 != "/" }
-        let modules = ["GroupContainer", "Widgets", "WidgetApp", "GroupCommands", "groupctl", "watch-group"]
+        let modules = [
+            "GroupContainer", "Widgets", "WidgetApp", "GroupWidgetAdapters", "GroupCommands", "groupctl", "watch-group",
+        ]
         return name.hasSuffix(".swift") && (modules.contains(String(module)) || module.hasSuffix("Testing"))
     }
 

@@ -1,0 +1,47 @@
+public import Foundation
+import GroupWidgetAdapters
+
+/// An object that updates a widget. All methods are called on the main actor, and each has a default implementation.
+///
+///     final class Today: NCWidgetProviding {
+///         var open = 0
+///
+///         func widgetPerformUpdate(completionHandler: @escaping (NCUpdateResult) -> Void) {
+///             let now = countOpenEntries()
+///             completionHandler(now == open ? .noData : .newData)
+///             open = now
+///         }
+///     }
+///
+///     try await Today().runAsWidget(ofKind: "today") { WidgetView(lines: [.init("\($0.open) to do")]) }
+@MainActor public protocol NCWidgetProviding: AnyObject {
+    /// Brings the object up to date, and calls the handler with the result, from any thread, also after this method has
+    /// returned. The first call counts; later ones are ignored. If the handler is not called before the deadline of the
+    /// refresh, the result is `failed`, and a call after that is ignored. By default the result is `newData`.
+    func widgetPerformUpdate(completionHandler: @escaping @Sendable (NCUpdateResult) -> Void)
+
+    /// Brings the object up to date, and returns the result: implement this method instead of the one with a handler.
+    /// The task is cancelled at the deadline.
+    func widgetPerformUpdate() async -> NCUpdateResult
+
+    /// Receives the display mode of the widget, and the largest size that can be shown, in character cells: before the
+    /// first update, and before the first update after one of them has changed. By default does nothing.
+    func widgetActiveDisplayModeDidChange(_ activeDisplayMode: NCWidgetDisplayMode, withMaximumSize maxSize: CGSize)
+}
+
+extension NCWidgetProviding {
+    /// Calls the handler with `newData`, so that the comparison of views decides.
+    public func widgetPerformUpdate(completionHandler: @escaping @Sendable (NCUpdateResult) -> Void) {
+        completionHandler(.newData)
+    }
+
+    /// Returns the first result that the handler is called with; `failed` if the task is cancelled before.
+    public func widgetPerformUpdate() async -> NCUpdateResult {
+        (try? await firstReply { widgetPerformUpdate(completionHandler: $0) }) ?? .failed
+    }
+
+    /// Does nothing.
+    public func widgetActiveDisplayModeDidChange(
+        _ activeDisplayMode: NCWidgetDisplayMode, withMaximumSize maxSize: CGSize
+    ) {}
+}

@@ -1,0 +1,84 @@
+public import GroupContainer
+import GroupWidgetAdapters
+public import Widgets
+
+/// The provider of a widget that an `NCWidgetProviding` object updates, for all calls that take a provider: a program
+/// that shows itself, a status bar, a test. `runAsWidget` is the call for a widget under a host.
+public struct TodayWidget<Object: NCWidgetProviding>: WidgetProvider {
+    /// The kind of a widget that is not given one; `TodayWidget(…, kind:)` always gives one.
+    public static var kind: String { "today" }
+
+    /// The widget's kind, which takes the place of the bundle identifier.
+    public let kind: String
+    /// What concerns the widget; every item if the list is empty.
+    public let interests: [WidgetInterest]
+    private let updated: UpdatedObject<Object>
+
+    /// Creates the provider. `view` makes what is shown of the object, after an update.
+    @MainActor public init(
+        _ object: Object, kind: String, interests: [WidgetInterest] = [],
+        view: @escaping @MainActor (Object) -> WidgetView
+    ) {
+        (self.kind, self.interests) = (kind, interests)
+        updated = UpdatedObject(object, view)
+    }
+
+    /// Updates the object, unless the widget has no content. If the display mode or the size is another one than
+    /// before, the object gets them first.
+    public func performUpdate(in context: WidgetContext) async throws -> UpdateResult {
+        guard try hasContent(context) else { return .newData }
+        return UpdateResult(await updated.update(in: context.environment))
+    }
+
+    /// Makes the view of the object; a view without lines if the widget has no content.
+    public func snapshot(in context: WidgetContext) async throws -> WidgetView {
+        guard try hasContent(context) else { return WidgetView(lines: []) }
+        return await updated.shown
+    }
+
+    private func hasContent(_ context: WidgetContext) throws(CoordinationError) -> Bool {
+        try ContentFlag(ofKind: kind, in: context.container).isSet
+    }
+}
+
+/// A widget's object, and the environment that the object got last.
+@MainActor private final class UpdatedObject<Object: NCWidgetProviding> {
+    private let object: Object
+    private let view: @MainActor (Object) -> WidgetView
+    private var environment: WidgetEnvironment?
+
+    init(_ object: Object, _ view: @escaping @MainActor (Object) -> WidgetView) {
+        (self.object, self.view) = (object, view)
+    }
+
+    func update(in environment: WidgetEnvironment) async -> NCUpdateResult {
+        if environment != self.environment {
+            self.environment = environment
+            object.widgetActiveDisplayModeDidChange(
+                NCWidgetDisplayMode(environment.displayMode), withMaximumSize: environment.maximumSize.cells)
+        }
+        return await object.widgetPerformUpdate()
+    }
+
+    var shown: WidgetView { view(object) }
+}
+
+extension NCWidgetProviding {
+    /// Runs this object as the widget of a kind: exchanges messages with the host that started this process, until the
+    /// host ends it.
+    /// - `kind` is the kind in the widget's manifest.
+    /// - `interests` is what concerns the widget: a change of anything else causes no update. Keys of group defaults
+    ///   have to be among them; by default every item concerns the widget, and no key.
+    /// - `container` is by default that of the host.
+    /// - `view` makes what is shown of the object, after an update.
+    ///
+    /// Errors: `notFound` if there is no host and no container; those of `Container(path:)`, and of the streams.
+    @MainActor public func runAsWidget(
+        ofKind kind: String, interests: [WidgetInterest] = [], in container: Container? = nil,
+        view: @escaping @MainActor (Self) -> WidgetView
+    ) async throws {
+        let container = try Container.chosen(container, for: "run as a widget")
+        let widget = TodayWidget(self, kind: kind, interests: interests, view: view)
+        try await WidgetProgram(widget, in: container).converse()
+    }
+}

@@ -1,0 +1,33 @@
+import TestSupport
+import Testing
+
+/// A class of an app as a widget's process, under widget-host.
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
+struct `A hosted Today widget` {
+    private let hosted: HostedWidget
+
+    init() throws {
+        hosted = try HostedWidget("today", program: "adopted-widget", ["today"], interests: ["Library/today.txt"])
+    }
+
+    @Test func `a hosted Today widget shows each change, and nothing while it has no content`() throws {
+        try hosted.waitUntilShown("nothing")
+        _ = try hosted.container.groupctl("write", "Library/today.txt", input: "milk")
+        try hosted.waitUntilShown("milk")
+        #expect(try hosted.run("adopted-widget", "hide").status == 0)
+        try hosted.waitUntilShown("")
+    }
+
+    @Test func `a controller without a host and a container reports the error on standard error`() throws {
+        let (status, text) = try RunningProcess(
+            ["adopted-widget", "hide"], input: "", environment: ["GROUP_CONTAINER": nil]
+        ).finish()
+        #expect(status == 0)
+        #expect(
+            text == """
+                adopted-widget: cannot set whether a widget has content: the program has chosen no container, and was \
+                not started by a widget host, which chooses one; open the container first, and pass it to this module
+
+                """)
+    }
+}
