@@ -23,6 +23,7 @@ let package = Package(
         .library(name: "Widgets", targets: ["Widgets"]),
         .library(name: "WidgetApp", targets: ["WidgetApp"]),
         .library(name: "NotificationCenter", targets: ["NotificationCenter"]),
+        .library(name: "WidgetKit", targets: ["WidgetKit"]),
         .library(name: "GroupContainerTesting", targets: ["GroupContainerTesting"]),
         .executable(name: "watch-group", targets: ["watch-group"]),
         .executable(name: "groupctl", targets: ["groupctl"]),
@@ -63,6 +64,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "NotificationCenter", dependencies: ["GroupWidgetAdapters", "Widgets", "GroupContainer"],
+            swiftSettings: strict),
+        .target(
+            name: "WidgetKit", dependencies: ["GroupWidgetAdapters", "Widgets", "GroupContainer", "GroupSystemCalls"],
             swiftSettings: strict),
         .target(
             name: "GroupContainerTesting", dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls"],
@@ -106,7 +110,7 @@ let package = Package(
             path: "Tests/TestWidget",
             swiftSettings: strict),
         .executableTarget(
-            name: "adopted-widget", dependencies: ["NotificationCenter"], path: "Tests/AdoptedWidgets",
+            name: "adopted-widget", dependencies: ["NotificationCenter", "WidgetKit"], path: "Tests/AdoptedWidgets",
             swiftSettings: strict),
         .executableTarget(
             name: "test-today", dependencies: ["GroupTodayView", "GroupSystemCalls"], path: "Tests/TodayProgram",
@@ -192,6 +196,13 @@ let package = Package(
             dependencies: [
                 "TestSupport", "GroupContainerTesting", "NotificationCenter", "Widgets", "GroupContainer",
                 "GroupSystemCalls", "widget-host", "groupctl", "adopted-widget",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "WidgetKitTests",
+            dependencies: [
+                "TestSupport", "GroupContainerTesting", "WidgetKit", "Widgets", "GroupContainer", "GroupSystemCalls",
+                "widget-host", "groupctl", "adopted-widget",
             ],
             swiftSettings: strict),
         .testTarget(

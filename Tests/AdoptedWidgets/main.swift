@@ -1,12 +1,25 @@
-// The widgets of the tests for NotificationCenter, and an app's calls, in a process of their own:
+// The widgets of the tests for NotificationCenter and WidgetKit, and an app's calls, in a process of their own:
 //
 //     today       a widget of the class TodayViewController, which shows the item Library/today.txt
+//     note        a widget of NoteProvider, which shows the item Library/note.txt
 //     hide        sets that the widget of the kind "today" has no content
+//     reload      requests a reload of the widgets of the kind "note"
+//     reload-all  requests a reload of all widgets
+//     list        prints the kinds and sizes of the widgets that hosts show
 import NotificationCenter
+import WidgetKit
 
 switch CommandLine.arguments.dropFirst().first {
 case "today":
     try await TodayViewController().runAsWidget(ofKind: "today") { WidgetView(lines: [.init($0.text)]) }
+case "note":
+    try await NoteProvider().runAsWidget(ofKind: "note", interests: [.path("Library/other.txt")]) {
+        WidgetView(lines: [.init($0.text)])
+    }
 case "hide": NCWidgetController().setHasContent(false, forWidgetWithBundleIdentifier: "today")
+case "reload": WidgetCenter.shared.reloadTimelines(ofKind: "note")
+case "reload-all": WidgetCenter.shared.reloadAllTimelines()
+case "list":
+    for widget in try await WidgetCenter.shared.currentConfigurations() { print(widget.kind, widget.family) }
 default: exit(64)
 }
