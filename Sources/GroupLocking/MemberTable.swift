@@ -18,6 +18,8 @@ package final class MemberTable: Sendable {
     package let repairs = Guarded(Set<Int>())
     /// The number of this member's requests that wait in each bucket, so that the last one clears the bit.
     let contending = Guarded([Int: Int]())
+    /// The number of calls of this member that woke sleepers.
+    let wakes = Atomic<UInt32>(0)
     /// The accesses of its slot that are taken, one bit each.
     let takenEntries = Atomic<UInt32>(0)
     /// The other entries of its own slot that are taken.

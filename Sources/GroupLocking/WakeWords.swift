@@ -1,5 +1,6 @@
 import Dispatch
 package import GroupSystemCalls
+import Synchronization
 
 /// Wake words: a flag that is set while a process sleeps, and a counter to sleep on. They lie here and not in the logs,
 /// because log files are replaced. The sleeper and the appender write the flag and the log in opposite order with a
@@ -9,7 +10,9 @@ extension MemberTable {
     /// The journal's wake word.
     package static let journalWord = 0
     private static let asleep: UInt32 = 1
-    private static let waking: UInt32 = 2
+    /// The highest bit of the flag: sleepers are to be woken. The other bits show by which call, so that none ends what
+    /// another one has begun.
+    private static let waking: UInt32 = 1 << 31
     /// The flag where the only sleeper is the thread of this member that lent its reader to the leader's thread.
     private var asleepLent: UInt32 { UInt32(truncatingIfNeeded: (own?.slot ?? 0) + 8) }
 
@@ -29,20 +32,24 @@ extension MemberTable {
         let flag = MemberTableLayout.wakeWord(word)
         let counter = flag + 4
         let value = map.load32(counter)
-        // A writer is about to wake the others, or has died before that.
-        if map.load32(flag) == Self.waking { map.wakeAll(at: counter) }
-        if !isLent || !setLent(flag, map) { map.store32(flag, Self.asleep) }
+        if !isLent || !setLent(flag, map) { setAsleep(flag, map) }
         SharedMap.fence()
         if isReady() { return }
         map.wait(whileWord: counter, is: value, or: other, since: seen, nanoseconds: limit)
+    }
+
+    /// Sets the flag for a sleeper. A writer that was about to wake the others may have died before that: this wakes them.
+    private func setAsleep(_ flag: Int, _ map: WritableMap) {
+        var present = map.load32(flag)
+        while !map.exchange32(flag, present, Self.asleep) { present = map.load32(flag) }
+        if present & Self.waking != 0 { map.wakeAll(at: flag + 4) }
     }
 
     /// Sets the flag for a thread that lent its reader. Returns false if there may be another sleeper.
     private func setLent(_ flag: Int, _ map: WritableMap) -> Bool {
         while true {
             let present = map.load32(flag)
-            if present == asleepLent { return true }
-            if present != 0 && present != Self.waking { return false }
+            if present != 0 { return present == asleepLent }
             if map.exchange32(flag, present, asleepLent) { return true }
         }
     }
@@ -60,7 +67,11 @@ extension MemberTable {
     /// Wakes all sleepers; only a load where there are none. With `sparesLent`, does not wake the thread of this member
     /// that lent its reader, if there is no other sleeper. System calls: futex(FUTEX_WAKE)
     package func wake(_ word: Int, sparesLent: Bool = false) {
-        if let map = beginWaking(word, sparesLent: sparesLent) { finishWaking(word, map) }
+        guard let (map, mark) = beginWaking(word, sparesLent: sparesLent) else { return }
+        let flag = MemberTableLayout.wakeWord(word)
+        map.wakeAll(at: flag + 4)
+        // A sleeper that came meanwhile has set `asleep`, and that flag stays.
+        _ = map.exchange32(flag, mark, 0)
     }
 
     /// Wakes one sleeper, if there is any; a writer calls this after it has reserved its record and before it commits it.
@@ -69,7 +80,7 @@ extension MemberTable {
     /// none sleeps on although a record was committed. All at once would find the record reserved, and use the processor
     /// that the writer needs to commit it.
     package func wakeFirst(_ word: Int) {
-        if let map = beginWaking(word, sparesLent: false) { map.wakeOne(at: MemberTableLayout.wakeWord(word) + 4) }
+        if let (map, _) = beginWaking(word, sparesLent: false) { map.wakeOne(at: MemberTableLayout.wakeWord(word) + 4) }
     }
 
     /// Sleeps until the writer of a reserved record has committed it and wakes the others, unless `isSettled`; at most
@@ -78,32 +89,28 @@ extension MemberTable {
         guard let map = own?.map else { return pause(nanoseconds: min(limit, 20_000)) }
         let flag = MemberTableLayout.wakeWord(word)
         let value = map.load32(flag + 4)
-        // `waking` stays: the writer, or another sleeper if it has died, is still to wake the others.
-        _ = map.exchange32(flag, 0, Self.asleep)
+        setAsleep(flag, map)
         SharedMap.fence()
         if !isSettled() { map.wait(whileWord: flag + 4, is: value, since: .latest, nanoseconds: limit) }
+        // The caller may not sleep again.
+        if map.load32(flag) & Self.waking != 0 { map.wakeAll(at: flag + 4) }
     }
 
-    /// Shows that sleepers are about to be woken. Returns nil if there is none.
-    private func beginWaking(_ word: Int, sparesLent: Bool) -> WritableMap? {
-        guard let map = own?.map else { return nil }
-        let flag = MemberTableLayout.wakeWord(word)
+    /// Shows that sleepers are about to be woken, and returns the mark of this call; nil if there is none.
+    private func beginWaking(_ word: Int, sparesLent: Bool) -> (map: WritableMap, mark: UInt32)? {
+        guard let own else { return nil }
+        let (map, flag) = (own.map, MemberTableLayout.wakeWord(word))
         SharedMap.fence()
-        // A waker that finds `waking` wakes, too: the process that set it may have died before its system call.
+        // A waker that finds another one's mark wakes, too: that process may have died before its system call.
         let present = map.load32(flag)
         if present == 0 || (sparesLent && present == asleepLent) { return nil }
+        let call = wakes.add(1, ordering: .relaxed).newValue
+        let mark = Self.waking | UInt32(own.slot) << 21 | call & 0x1F_FFFF
         // The flag is written first: a sleeper that reads the new counter sets its own flag after this one, so that
         // flag stays.
-        map.store32(flag, Self.waking)
+        map.store32(flag, mark)
         _ = map.add32(flag + 4, 1)
-        return map
-    }
-
-    private func finishWaking(_ word: Int, _ map: WritableMap) {
-        let flag = MemberTableLayout.wakeWord(word)
-        map.wakeAll(at: flag + 4)
-        // A sleeper that came meanwhile has set `asleep`, and that flag stays.
-        _ = map.exchange32(flag, Self.waking, 0)
+        return (map, mark)
     }
 }
 

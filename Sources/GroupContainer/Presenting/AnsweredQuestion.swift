@@ -109,8 +109,10 @@ extension PresenterTable {
     /// Returns whether a presenter is asked in a round.
     func isAsked(_ entry: Entry, in round: UInt64) -> Bool {
         Question.Place.all(of: entry.index).contains { place in
-            guard let word = word(at: place), word.state != .claimed, word.state != .over else { return false }
-            return content(at: place).round == round && self.word(at: place)?.isSame(as: word) == true
+            guard let word = word(at: place), word.state != .over else { return false }
+            let content = content(at: place)
+            return content.round == round && content.presenter == entry.number
+                && self.word(at: place)?.isSame(as: word) == true
         }
     }
 }

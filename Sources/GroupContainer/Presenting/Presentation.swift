@@ -34,12 +34,7 @@ public final class Presentation: Sendable {
         if !isFirst { return }
         item.end()
         PresenterService.remove(item, of: opened)
-        try? opened.withPresenterEntries("end the presentation of") { (table) throws(CoordinationError) in
-            guard table.entry(item.entry)?.number == item.number else { return }
-            let askers = Question.Place.all(of: item.entry).compactMap { table.word(at: $0)?.asker }
-            opened.free(item.entry, in: table)
-            for asker in Set(askers) { table.wakeAskers(of: asker) }
-        }
+        opened.removePresenter(item.entry, number: item.number)
     }
 }
 

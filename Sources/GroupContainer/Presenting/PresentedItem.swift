@@ -42,8 +42,6 @@ final class PresentedItem: Sendable {
         case question(Question.Place, Question.Word)
         case over(Question.Place, Question.Word)
         case ended(CoordinationError)
-
-        var isMove: Bool { if case .moved = self { true } else { false } }
     }
 
     init(
@@ -147,7 +145,9 @@ final class PresentedItem: Sendable {
     // MARK: Changes
 
     /// Notes that this presenter makes a change, of which it is not informed.
-    func noteOwn(_ operation: [UInt8]) { state.withLock { _ = $0.own.insert(operation) } }
+    func noteOwn(_ operation: [UInt8]) {
+        state.withLock { state in if !state.hasEnded { state.own.insert(operation) } }
+    }
 
     /// Returns the events for a record's changes.
     func events(for changes: [Change], operation: [UInt8]) -> [Event] {
@@ -177,12 +177,16 @@ final class PresentedItem: Sendable {
         }
     }
 
-    /// Writes the item's place into the table, if it was moved by a program that did not do that.
-    func updateEntry() {
+    /// Writes the item's place into the table where it is another one: the item was moved by a program that did not do
+    /// that, or the entry by a member that moved something else which was at this place before. Does nothing if there
+    /// is more to be read, as the entry may be ahead.
+    func updateEntry(unless hasMore: () -> Bool) {
         let item = self.item
         guard let entry = table.entry(entry), entry.number == number, entry.item != item else { return }
-        try? container.withPresenterEntries("move the presenter of") { (table) throws(CoordinationError) in
-            container.move(entry, to: item, in: table)
+        try? container.withPresenterEntries("move the presenter of", patience: .seconds(1)) {
+            (table) throws(CoordinationError) in
+            guard !hasMore(), let now = table.entry(entry.index), now.number == number, now.item != item else { return }
+            container.move(now, to: item, in: table)
         }
     }
 
@@ -190,10 +194,10 @@ final class PresentedItem: Sendable {
 
     /// Adds events to the inbox, and starts the thread that makes the calls.
     func deliver(_ events: [Event]) {
-        if events.isEmpty { return }
         let starts = state.withLock { state in
             if state.hasEnded { return false }
             state.inbox += events
+            if state.inbox.isEmpty { return false }
             defer { state.isWorking = true }
             return !state.isWorking
         }
@@ -204,7 +208,7 @@ final class PresentedItem: Sendable {
         do throws(Errno) {
             try WorkThread.start(work)
         } catch {
-            // The calls are made when there is a thread again: the next event tries.
+            // The calls are made when there is a thread again: the next look at the questions tries.
             state.withLock { $0.isWorking = false }
         }
     }
@@ -231,8 +235,15 @@ final class PresentedItem: Sendable {
 
     private func answer(_ place: Question.Place, _ word: Question.Word) {
         // The request may have ended meanwhile.
-        guard table.change(place, word, to: .answering) else { return }
-        state.withLock { $0.questions[place]?.isBegun = true }
+        let isBegun = state.withLock { state in
+            guard state.questions[place]?.word.isSame(as: word) == true, table.change(place, word, to: .answering)
+            else {
+                return false
+            }
+            state.questions[place]?.isBegun = true
+            return true
+        }
+        if !isBegun { return }
         var answering = word
         answering.state = .answering
         let content = table.content(at: place)
@@ -257,11 +268,13 @@ final class PresentedItem: Sendable {
         let content = table.content(at: place)
         let made = table.changes(at: place)
         let change = state.withLock { state in
-            state.questions[place] = nil
-            return made.flatMap { made in state.recent.last { made.contains($0.sequence.rawValue) } }
+            made.flatMap { made in state.recent.last { made.contains($0.sequence.rawValue) } }
         }
         if content.wanted.relinquishes { calls.reacquire(change) }
         free(place, word)
+        state.withLock { state in
+            if state.questions[place]?.word.isSame(as: word) == true { state.questions[place] = nil }
+        }
     }
 
     /// Makes no further call. The one that is being made may still run.

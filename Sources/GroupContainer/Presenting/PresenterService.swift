@@ -66,16 +66,16 @@ final class PresenterService: Sendable {
             let taken = items.map { $0.takeQuestions(looking: isLooking) }
             do throws(CoordinationError) {
                 try reading.readAll { changes, operation in
-                    for item in items {
-                        let events = item.events(for: changes, operation: operation)
-                        if events.contains(where: \.isMove) { item.updateEntry() }
-                        item.deliver(events)
-                    }
+                    for item in items { item.deliver(item.events(for: changes, operation: operation)) }
                 }
             } catch {
+                for (item, found) in zip(items, taken) { item.deliver(found.events) }
                 return end(error, of: container)
             }
-            for (item, found) in zip(items, taken) { item.deliver(found.events) }
+            for (item, found) in zip(items, taken) {
+                item.updateEntry { reading.hasMore }
+                item.deliver(found.events)
+            }
             let isOpen = taken.contains { $0.isOpen }
             container.memberTable.awaitWake(
                 on: MemberTable.journalWord, or: asked, atMost: isOpen ? Inquiry.period : nil, since: seen
@@ -86,7 +86,10 @@ final class PresenterService: Sendable {
     /// Delivers to all presenters that nothing is presented any more.
     private func end(_ error: CoordinationError, of container: OpenContainer) {
         _ = Self.services.withLock { $0.removeValue(forKey: ObjectIdentifier(container)) }
-        for item in state.withLock(\.items) { item.deliver([.ended(error)]) }
+        for item in state.withLock(\.items) {
+            container.removePresenter(item.entry, number: item.number)
+            item.deliver([.ended(error)])
+        }
     }
 }
 

@@ -58,8 +58,19 @@ extension OpenContainer {
 
     /// Frees the entry of a presenter whose process is dead.
     func removeDead(_ presenter: PresenterTable.Entry) {
-        try? withPresenterEntries("free the presenter of") { (table) throws(CoordinationError) in
+        // Only tidies: the caller holds its locks.
+        try? withPresenterEntries("free the presenter of", patience: .zero) { (table) throws(CoordinationError) in
             if table.entry(presenter.index)?.number == presenter.number { free(presenter.index, in: table) }
+        }
+    }
+
+    /// Frees the entry of a presenter that has ended, and wakes those that ask it.
+    func removePresenter(_ entry: Int, number: UInt64) {
+        try? withPresenterEntries("end the presentation of") { (table) throws(CoordinationError) in
+            guard table.entry(entry)?.number == number else { return }
+            let askers = Question.Place.all(of: entry).compactMap { table.word(at: $0)?.asker }
+            free(entry, in: table)
+            for asker in Set(askers) { table.wakeAskers(of: asker) }
         }
     }
 
@@ -81,17 +92,23 @@ extension OpenContainer {
     /// do it when they read the record.
     func movePresenters(by record: ChangeRecord) {
         guard memberTable.hasPresenters else { return }
-        for change in record.changes where change.kind == .moved {
-            guard let origin = change.from.flatMap({ try? ItemLocation($0) }),
+        let moves = record.changes.compactMap { change -> (origin: ItemLocation, place: ItemLocation)? in
+            guard change.kind == .moved, let origin = change.from.flatMap({ try? ItemLocation($0) }),
                 let place = try? ItemLocation(change.path)
-            else { continue }
-            try? withPresenterEntries("move the presenter of", patience: .seconds(1)) {
-                (table) throws(CoordinationError) in
+            else { return nil }
+            return (origin, place)
+        }
+        if moves.isEmpty { return }
+        try? withPresenterEntries("move the presenter of", patience: .seconds(1)) {
+            (table) throws(CoordinationError) in
+            for (origin, place) in moves {
                 for index in memberTable.presenterEntries() {
                     guard let entry = table.entry(index), let moved = entry.item.following(origin, to: place) else {
                         continue
                     }
                     move(entry, to: moved, in: table)
+                    // Its process compares the entry with what it knows.
+                    table.wakePresenters(of: entry.slot)
                 }
             }
         }

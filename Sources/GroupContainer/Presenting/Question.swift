@@ -33,7 +33,7 @@ struct Question: Sendable {
 
         /// Reads a word; nil where no process has written it so.
         init?(_ bits: UInt64) {
-            guard let state = State(rawValue: UInt8(truncatingIfNeeded: bits)) else { return nil }
+            guard let state = State(rawValue: UInt8(truncatingIfNeeded: bits)), state != .free else { return nil }
             (self.state, asker, mark) = (state, Int(bits >> 8 & 0xFFFF), bits >> 24)
             if asker >= MemberTableLayout.slotCount { return nil }
         }
