@@ -8,7 +8,7 @@ package final class LockManager: Sendable {
     package let lockFile: LockFile
     package let memberTable: MemberTable
     let turns = ProcessQueue()
-    /// Returns the questions that wait until others are answered: part of the graph of waits.
+    /// The source of the questions that wait until others are answered: part of the graph of waits.
     private let questionWaits = Guarded<(@Sendable () -> [WaitGraph.QuestionWait])?>(nil)
     package let forkGeneration = GroupSystemCalls.forkGeneration
 

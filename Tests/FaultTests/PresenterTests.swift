@@ -118,7 +118,7 @@ struct `Presenters of other processes` {
         presenter.resume()
         try presenter.waitForText("modified a\n")
         #expect(!presenter.text.contains("asked"))
-        // One that hangs in its answer.
+        // This presenter hangs in its answer.
         let side = Side { [impatient] in
             try impatient.blocking.coordinate(.writing("a", .forMerging)) { access in
                 _ = try access.write(bytes: Array("newer".utf8), to: "a")

@@ -38,10 +38,11 @@ public struct AccessIntent: Hashable, Sendable {
         /// Creates options from their bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Removes the item; its presenters are asked to close it. A directory is granted with everything below it: the request waits for all holders of
-        /// items in it, and keeps later requests out.
+        /// Removes the item; its presenters are asked to close it. A directory is granted with everything below it: the
+        /// request waits for all holders of items in it, and keeps later requests out.
         public static let forDeleting = WritingOptions(rawValue: 1)
-        /// Moves the item away; its presenters get the new place. A directory as for deleting. A safe move is one request for both ends.
+        /// Moves the item away; its presenters get the new place. A directory as for deleting. A safe move is one
+        /// request for both ends.
         public static let forMoving = WritingOptions(rawValue: 2)
         /// Reads the item and writes it anew: its presenters are asked to save first.
         public static let forMerging = WritingOptions(rawValue: 4)

@@ -6,8 +6,8 @@
 /// A write that comes too late, when the request went on without the answer, ends in `conflict`. A request that is made
 /// by an answer and waits for another presenter that waits for this one ends in `deadlock`.
 public protocol ItemPresenter: AnyObject, Sendable {
-    /// The questions that this presenter answers. One that answers none is informed of changes, and costs no request
-    /// anything.
+    /// The questions that this presenter answers. A presenter that answers none is informed of changes, and no request
+    /// takes longer for it.
     var answers: PresenterQuestions { get }
 
     /// Lets go of the item, because another process is about to read it, or to write it. `reacquire(after:)` follows

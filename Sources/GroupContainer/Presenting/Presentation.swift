@@ -3,8 +3,8 @@ import GroupLocking
 import GroupLog
 import GroupSystemCalls
 
-/// The presentation of an item by this process. It ends with `end()`, with the last reference to this object, or with the
-/// process.
+/// The presentation of an item by this process. The presentation ends with `end()`, with the last reference to this
+/// object, or with the process.
 public final class Presentation: Sendable {
     private let item: PresentedItem
     private let opened: OpenContainer

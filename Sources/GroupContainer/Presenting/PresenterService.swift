@@ -3,7 +3,8 @@ import GroupLog
 import GroupSystemCalls
 
 /// The thread that serves the presenters of a process in a container: it sleeps until they are asked or something has
-/// changed, and puts both into their inboxes in the order of the journal. It exists only while there are presenters.
+/// changed, and puts both into their inboxes in the order of the journal. The thread exists only while there are
+/// presenters.
 final class PresenterService: Sendable {
     private struct State: Sendable {
         var items: [PresentedItem] = []
