@@ -21,7 +21,7 @@ int clinux_futex_wake_all(void *word) {
 }
 
 int clinux_futex_wake_one(void *word) {
-    return (int)syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    return (int)syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 static _Atomic uint32_t interruptions;
