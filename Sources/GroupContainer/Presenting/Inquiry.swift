@@ -25,7 +25,7 @@ final class Inquiry: Sendable {
 
     private struct State: Sendable {
         /// The presenters in the way that have to be asked.
-        var missing: [(entry: PresenterTable.Entry, wanted: PresenterQuestions)] = []
+        var missing: [Missing] = []
         var asked: [Asked] = []
         var unresponsive: [CoordinationError.Holder] = []
         /// The number of this request's questions; 0: none was asked.
@@ -33,8 +33,16 @@ final class Inquiry: Sendable {
         var isCancelled = false
     }
 
+    private struct Missing: Sendable {
+        var entry: PresenterTable.Entry
+        var wanted: PresenterQuestions
+        /// The item that is requested: the presented one, or one above or below it.
+        var item: ItemLocation
+    }
+
     private struct Asked: Sendable {
         var presenter: PresenterTable.Entry
+        var item: ItemLocation
         var wanted: PresenterQuestions
         /// Where the question is; nil until a place is free.
         var question: (place: Question.Place, word: Question.Word)?
@@ -91,8 +99,8 @@ final class Inquiry: Sendable {
     /// Returns the presenters in the way that have not been asked.
     private func inTheWay(
         of concern: PresenterConcern, _ table: PresenterTable, _ state: State
-    ) -> [(entry: PresenterTable.Entry, wanted: PresenterQuestions)] {
-        var found: [(entry: PresenterTable.Entry, wanted: PresenterQuestions)] = []
+    ) -> [Missing] {
+        var found: [Missing] = []
         for index in container.memberTable.presenterEntries() {
             guard let entry = table.entry(index), entry.number != request.presenter?.number else { continue }
             let wanted = concern.questions(to: entry.item).intersection(entry.answers)
@@ -100,7 +108,11 @@ final class Inquiry: Sendable {
                 $0.presenter.number == entry.number && ($0.phase == .passedOver || $0.wanted.isSuperset(of: wanted))
             }
             if wanted.isEmpty || isAsked || request.answering?.exempts(entry) == true { continue }
-            if container.isAlive(entry) { found.append((entry, wanted)) } else { container.removeDead(entry) }
+            if container.isAlive(entry) {
+                found.append(Missing(entry: entry, wanted: wanted, item: concern.item(of: entry.item)))
+            } else {
+                container.removeDead(entry)
+            }
         }
         return found
     }
@@ -138,7 +150,7 @@ final class Inquiry: Sendable {
         guard let table = try container.presenterTable() else { return }
         state.withLock { state in
             if state.round == 0 { state.round = table.drawNumber() }
-            state.asked += state.missing.map { Asked(presenter: $0.entry, wanted: $0.wanted) }
+            state.asked += state.missing.map { Asked(presenter: $0.entry, item: $0.item, wanted: $0.wanted) }
             state.missing = []
         }
         do throws(CoordinationError) {
@@ -203,7 +215,8 @@ final class Inquiry: Sendable {
                     nonce: container.memberTable.nonce, presenter: presenter.number,
                     madeFor: request.presenter?.number ?? 0, round: state.round, owner: owner,
                     wanted: state.asked[index].wanted, deadline: deadline.moment, askedAt: wallNanoseconds(),
-                    purpose: request.purpose, item: request.label),
+                    purpose: request.purpose,
+                    item: state.asked[index].item.shortened(to: PresenterTableLayout.askedPathBytes - 1)),
                 at: place)
             state.asked[index].question = (place, word)
             claimed.append(index)
@@ -289,7 +302,7 @@ final class Inquiry: Sendable {
         if request.needsAnswers { throw unresponsive(presenter) }
     }
 
-    /// Ends the wait for answers, because the task was cancelled.
+    /// Ends the wait for answers, because the request was cancelled.
     func cancel() {
         state.withLock { $0.isCancelled = true }
         Interruption.raise()
@@ -326,7 +339,7 @@ extension Inquiry {
     private var cancelled: CoordinationError {
         CoordinationError(
             .cancelled, operation: request.operation, item: printable(request.label),
-            reason: "the task was cancelled while presenters were asked")
+            reason: "the request was cancelled while presenters were asked")
     }
 
     private var timedOut: CoordinationError {
@@ -347,5 +360,12 @@ extension Inquiry {
         CoordinationError(
             .presenterUnresponsive, operation: request.operation, item: presenter.item,
             reason: "its presenter did not answer in time", holders: [presenter])
+    }
+}
+
+extension ItemLocation {
+    /// Returns the path, or that of the nearest directory above it which is not longer.
+    fileprivate func shortened(to count: Int) -> [UInt8] {
+        bytes.count <= count ? bytes : ancestors.last { $0.bytes.count <= count }?.bytes ?? []
     }
 }

@@ -62,8 +62,9 @@ public struct PresenterAccessor: Hashable, Sendable {
     public var processIdentifier: Int32
     /// The purpose of the coordinator that asks.
     public var purpose: String
-    /// The item that is requested: the presented one, or one above or below it; cut after 87 bytes.
-    public var item: String
+    /// The item that is requested: the presented one, or one above or below it. Of a path that is longer than 199 bytes, a
+    /// directory above it.
+    public var item: ItemPath
 }
 
 /// A presenter whose methods block: for commands, which use no tasks.

@@ -250,7 +250,7 @@ final class PresentedItem: Sendable {
         let accessor = PresenterAccessor(
             isWriter: content.wanted.contains(.relinquishToWriter),
             processIdentifier: container.memberTable.member(at: word.asker)?.process.identifier ?? 0,
-            purpose: printable(content.purpose), item: printable(content.item))
+            purpose: printable(content.purpose), item: ItemPath(bytes: content.item))
         let question = AnsweredQuestion(place, answering, container, table)
         var outcome = Question.State.answered
         do {

@@ -71,6 +71,14 @@ struct PresenterConcern: Equatable, Sendable {
         return questions
     }
 
+    /// Returns the item by which a presenter is concerned: the first that goes, if any does.
+    func item(of presented: ItemLocation) -> ItemLocation {
+        let concerned = parts.filter {
+            $0.item == presented || $0.item.isBelow(presented) || $0.isWhole && presented.isBelow($0.item)
+        }
+        return (concerned.first { $0.questions.contains(.accommodateDeletion) } ?? concerned.first)?.item ?? presented
+    }
+
     /// The first item, for people.
     var label: [UInt8] { parts.first?.item.bytes ?? [] }
 }

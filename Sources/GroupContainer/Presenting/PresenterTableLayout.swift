@@ -66,8 +66,8 @@ enum PresenterTableLayout {
     static let askerPurpose = 80
     static let askerPurposeBytes = 48
     static let askedPath = 128
-    static let askedPathBytes = 88
+    static let askedPathBytes = 200
     /// Why the answer failed.
-    static let failure = 216
-    static let failureBytes = 248
+    static let failure = 328
+    static let failureBytes = 136
 }
