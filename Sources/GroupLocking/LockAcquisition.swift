@@ -343,12 +343,12 @@ enum LockWait {
     /// Locks of other processes, by a wait in the kernel.
     case kernel([LockWaiter.Step], LockFile.Handle)
 
-    func block(until deadline: Deadline) -> WaitOutcome {
+    func block(until deadline: Deadline, orUntil cancellation: Cancellation?) -> WaitOutcome {
         if deadline.isOver { return .timedOut }
         return switch self {
-        case .turn(let signal): WaitOutcome(signal.block(until: deadline))
-        case .permit(let place): WaitOutcome(place.signal.block(until: deadline))
-        case .kernel(let steps, let handle): KernelWait.block(steps, on: handle, until: deadline)
+        case .turn(let signal): WaitOutcome(signal.block(until: deadline, orUntil: cancellation))
+        case .permit(let place): WaitOutcome(place.signal.block(until: deadline, orUntil: cancellation))
+        case .kernel(let steps, let handle): KernelWait.block(steps, on: handle, until: deadline, orUntil: cancellation)
         }
     }
 
@@ -421,16 +421,18 @@ package enum KernelWait {
     package typealias Line = OneShotEvent<LockWaiter.Outcome>
 
     /// Blocks the calling thread.
-    package static func block(_ steps: [LockWaiter.Step], on handle: LockFile.Handle, until deadline: Deadline)
-        -> WaitOutcome
-    {
+    package static func block(
+        _ steps: [LockWaiter.Step], on handle: LockFile.Handle, until deadline: Deadline,
+        orUntil cancellation: Cancellation? = nil
+    ) -> WaitOutcome {
         let line = Line()
         do throws(Errno) {
             let waiter = try LockWaiter(steps, on: handle.descriptor.number, done: line.set)
-            let ending = line.block(until: deadline)
+            let ending = line.block(until: deadline, orUntil: cancellation)
             if case .happened(let outcome) = ending { return WaitOutcome(outcome, unless: .timedOut) }
             waiter.cancel()
             guard case .happened(let outcome) = line.block() else { return .timedOut }
+            if case .cancelled = ending { return WaitOutcome(outcome, unless: .cancelled) }
             return WaitOutcome(outcome, unless: .timedOut)
         } catch {
             return .failed(error)

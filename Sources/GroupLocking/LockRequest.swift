@@ -72,13 +72,16 @@ package final class LockRequest: Sendable {
             : LockPlan(items.map { (LockRange(path: $0.path, key: lockManager.hashKey), $0.mode) })
     }
 
-    /// Waits for the lock, blocking the thread.
-    package func acquireBlocking(until deadline: Deadline) throws(LockFailure) -> HeldLock {
+    /// Waits for the lock, blocking the thread. A request that is cancelled in the moment of the grant gets no lock.
+    package func acquireBlocking(
+        until deadline: Deadline, orUntil cancellation: Cancellation? = nil
+    ) throws(LockFailure) -> HeldLock {
         var acquisition = try LockAcquisition(self)
         do throws(LockFailure) {
             while let wait = try acquisition.advance() {
-                try acquisition.resolve(wait.block(until: deadline), of: wait)
+                try acquisition.resolve(wait.block(until: deadline, orUntil: cancellation), of: wait)
             }
+            if cancellation?.isCancelled == true { throw LockFailure.cancelled }
             return acquisition.complete()
         } catch {
             acquisition.abandon()
@@ -164,6 +167,17 @@ package final class LockFrame: Sendable {
     @TaskLocal private static var ofTask: LockFrame?
 
     package static var current: LockFrame? { local.value ?? ofTask }
+
+    /// This frame as the calling code has to have it: its own one if that has this lock already, or one within its own.
+    package var inCallersChain: LockFrame {
+        guard let current = Self.current else { return self }
+        var frame: LockFrame? = current
+        while let next = frame {
+            if next.lock === lock { return current }
+            frame = next.outer
+        }
+        return LockFrame(lock, outer: current)
+    }
 
     /// Runs a closure that does not suspend under the frame's lock.
     package static func within<Answer>(_ frame: LockFrame, _ body: () throws -> Answer) rethrows -> Answer {

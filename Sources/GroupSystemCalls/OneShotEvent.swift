@@ -51,7 +51,14 @@ package final class OneShotEvent<Value: Sendable>: Sendable {
     }
 
     /// Blocks the calling thread.
-    package func block(until deadline: Deadline = .never) -> Ending {
+    package func block(until deadline: Deadline = .never, orUntil cancellation: Cancellation? = nil) -> Ending {
+        guard let cancellation else { return block(until: deadline, heedsInterruption: false) }
+        return cancellation.during(end: { self.interrupt(.cancelled) }) {
+            block(until: deadline, heedsInterruption: true)
+        }
+    }
+
+    private func block(until deadline: Deadline, heedsInterruption: Bool) -> Ending {
         let woken = DispatchSemaphore(value: 0)
         let ending = Guarded<Ending?>(nil)
         let wake: @Sendable (Ending) -> Void = {
@@ -59,7 +66,7 @@ package final class OneShotEvent<Value: Sendable>: Sendable {
             ending.withLock { $0 = reached }
             woken.signal()
         }
-        if let now = attach(wake, heedsInterruption: false) { return now }
+        if let now = attach(wake, heedsInterruption: heedsInterruption) { return now }
         if let remaining = deadline.remaining {
             if woken.wait(timeout: .now() + .nanoseconds(Int(clamping: remaining))) == .timedOut {
                 interrupt(.timedOut)

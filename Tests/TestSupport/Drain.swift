@@ -92,4 +92,6 @@ final class Drain: @unchecked Sendable {
 /// An event that a test waited for did not come.
 package struct WaitedInVain: Error, CustomStringConvertible {
     package let description: String
+
+    package init(description: String) { self.description = description }
 }

@@ -20,13 +20,15 @@ struct ItemLocks: Sendable {
     }
 
     /// Waits for the locks, blocking the thread. Errors: `lockTimedOut` with the holders, `deadlock`, `forked`, those
-    /// of repairs
-    func acquireBlocking(until deadline: Deadline) throws(CoordinationError) -> HeldLock {
+    /// of repairs, `cancelled`
+    func acquireBlocking(
+        until deadline: Deadline, orUntil cancellation: Cancellation? = nil
+    ) throws(CoordinationError) -> HeldLock {
         if let lock = try atOnce(deadline) { return try repaired(lock, until: deadline) }
         try prepare()
         let lock: HeldLock
         do throws(LockFailure) {
-            lock = try request.acquireBlocking(until: deadline)
+            lock = try request.acquireBlocking(until: deadline, orUntil: cancellation)
         } catch {
             throw translated(error, deadline)
         }

@@ -1,4 +1,4 @@
-import GroupSystemCalls
+package import GroupSystemCalls
 
 /// Blocking work of a task, on a thread of its own, so that it occupies no thread of the cooperative pool.
 enum OwnThread {
@@ -31,7 +31,7 @@ enum OwnThread {
 }
 
 extension CoordinationError {
-    static func noThread(_ errno: Errno) -> CoordinationError {
+    package static func noThread(_ errno: Errno) -> CoordinationError {
         CoordinationError(
             .limitReached, operation: "coordinate", reason: "no thread could be started: \(errno)",
             remedy: .init(

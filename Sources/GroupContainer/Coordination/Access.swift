@@ -18,8 +18,8 @@ public final class Access {
     let durability: Durability
     /// The request's deadline, which also limits waits under its lock.
     let deadline: Deadline
-    private let intents: [AccessIntent]
-    private let locations: [ItemPath: ItemLocation]
+    let intents: [AccessIntent]
+    let locations: [ItemPath: ItemLocation]
     let purpose: String
     /// The end of the last record that must be on the disk before the request returns.
     var durableThrough: LogPosition?
@@ -29,7 +29,7 @@ public final class Access {
 
     /// The questions that were asked for this access; nil where no presenter was in the way.
     let inquiry: Inquiry?
-    private let presenter: PresentedItem?
+    let presenter: PresentedItem?
     /// The sequence numbers of the changes that were made; nil: none.
     private(set) var changes: ClosedRange<UInt64>?
 
@@ -181,8 +181,10 @@ public final class Access {
 
     var preconditions: Preconditions { Preconditions(container: container, lock: granted, deadline: deadline) }
 
-    private func note(_ position: LogPosition) {
-        changes = (changes?.lowerBound ?? position.sequence)...max(position.sequence, changes?.upperBound ?? 0)
+    private func note(_ position: LogPosition) { note(position.sequence...position.sequence) }
+
+    func note(_ made: ClosedRange<UInt64>) {
+        changes = min(made.lowerBound, changes?.lowerBound ?? .max)...max(made.upperBound, changes?.upperBound ?? 0)
     }
 
     /// Makes one change. With `.durable`, its record is synchronized to the disk after the lock was released.

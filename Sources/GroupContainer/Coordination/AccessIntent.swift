@@ -96,6 +96,11 @@ public struct AccessIntent: Hashable, Sendable {
         return needsLock
     }
 
+    package var isForWriting: Bool {
+        if case .writing = kind { return true }
+        return false
+    }
+
     /// Whether a lock is needed; false where the directory's metadata is enough.
     var needsLock: Bool { mode(concernsDirectory: false) != nil }
 

@@ -106,10 +106,10 @@ struct AccessRequest: Sendable {
     }
 
     func acquireBlocking(
-        _ resolution: Resolution, until deadline: Deadline
+        _ resolution: Resolution, until deadline: Deadline, orUntil cancellation: Cancellation?
     ) throws(CoordinationError) -> HeldLock {
         try container.locating { () throws(CoordinationError) in
-            try locks(for: resolution).acquireBlocking(until: deadline)
+            try locks(for: resolution).acquireBlocking(until: deadline, orUntil: cancellation)
         }
     }
 

@@ -1,6 +1,6 @@
 import GroupLocking
 import GroupLog
-import GroupSystemCalls
+package import GroupSystemCalls
 
 /// The calls by which a member accesses items. Its calls suspend: a task that waits for a lock occupies no thread of
 /// the cooperative pool, and files are read and written on separate threads. `blocking` has the same calls for programs
@@ -74,17 +74,7 @@ public struct Coordinator: Sendable {
         let call = ItemCall(operation: "coordinate", intents: intents)
         return try await attempt(call, timeout) { grant, inquiry in
             let (lock, frame) = (grant.frame.lock, grant.frame)
-            let round = try await OwnThread.run { () throws -> Round<HeldAccess> in
-                if let round: Round<HeldAccess> = try check(grant, inquiry) { return round }
-                let access = Access(grant, inquiry, purpose: purpose, durability)
-                do {
-                    try access.makeSnapshots()
-                } catch {
-                    try finish(access, lock)
-                    throw error
-                }
-                return .answer(HeldAccess(access, frame, grant.request.answering))
-            }
+            let round = try await OwnThread.run { try hold(grant, inquiry, durability) }
             // Also where no thread can be started for the end.
             defer { lock.end() }
             switch round {
@@ -165,6 +155,24 @@ public struct Coordinator: Sendable {
         return try inquiry.isGranted(grant.request.concern(grant.resolution)) ? nil : .ask(inquiry)
     }
 
+    /// Begins an access under the granted locks, which `finish` is to end.
+    fileprivate func hold(
+        _ grant: GrantedRequest, _ inquiry: Inquiry?, _ durability: Durability
+    ) throws -> Round<HeldAccess> {
+        if let round: Round<HeldAccess> = try check(grant, inquiry) {
+            grant.frame.lock.end()
+            return round
+        }
+        let access = Access(grant, inquiry, purpose: purpose, durability)
+        do {
+            try access.makeSnapshots()
+        } catch {
+            try finish(access, grant.frame.lock)
+            throw error
+        }
+        return .answer(HeldAccess(access, grant.frame, grant.request.answering))
+    }
+
     /// Runs `body` under the granted locks, and the work that follows.
     func run<Answer>(
         _ grant: GrantedRequest, _ inquiry: Inquiry?, _ durability: Durability, _ body: (Access) throws -> Answer
@@ -187,7 +195,7 @@ public struct Coordinator: Sendable {
 
     /// Ends an access and its lock. The lock is released before the disk confirms the record, so that no waiter waits
     /// for the disk.
-    private func finish(_ access: Access, _ lock: HeldLock) throws(CoordinationError) {
+    fileprivate func finish(_ access: Access, _ lock: HeldLock) throws(CoordinationError) {
         defer { access.sweep() }
         access.inquiry?.end(changes: access.changes)
         access.end()
@@ -202,35 +210,6 @@ public struct Coordinator: Sendable {
 }
 
 extension Coordinator.Round: Sendable where Answer: Sendable {}
-
-/// Access to items in an async closure, valid until that closure returns.
-public struct HeldAccess: Sendable {
-    /// The mutex is held while `perform` runs its work: an access is for one thread at a time, and each waiter has a
-    /// thread of its own.
-    private let access: Guarded<Access>
-    private let frame: LockFrame
-    private let answering: AnsweredQuestion?
-
-    init(_ access: sending Access, _ frame: LockFrame, _ answering: AnsweredQuestion?) {
-        (self.access, self.frame, self.answering) = (Guarded(access), frame, answering)
-    }
-
-    /// Runs blocking work with the items, on a thread of its own, one call at a time. Errors: those of `work`;
-    /// `limitReached` where no thread can be started
-    public func perform<Answer: Sendable>(
-        _ work: @escaping @Sendable (Access) throws -> Answer
-    ) async throws -> Answer {
-        try await OwnThread.run {
-            try LockFrame.within(frame) {
-                try AnsweredQuestion.within(answering) { try access.withLock { try work($0) } }
-            }
-        }
-    }
-
-    fileprivate func end(_ finish: @escaping @Sendable (Access) throws -> Void) async throws {
-        try await OwnThread.run { try access.withLock { try finish($0) } }
-    }
-}
 
 /// The coordinator's calls for programs without tasks and for threads that the program starts itself. Each call blocks
 /// its thread; do not use them on the cooperative pool.
@@ -259,6 +238,14 @@ public struct BlockingCoordinator: Sendable {
         _ call: ItemCall, _ durability: Durability, _ timeout: Duration?,
         _ body: (Access) throws -> Answer
     ) throws -> Answer {
+        try attempt(call, timeout, nil) { grant, inquiry in try coordinator.run(grant, inquiry, durability, body) }
+    }
+
+    /// The blocking form of `Coordinator.attempt`.
+    private func attempt<Answer>(
+        _ call: ItemCall, _ timeout: Duration?, _ cancellation: Cancellation?,
+        _ body: (GrantedRequest, Inquiry?) throws -> Coordinator.Round<Answer>
+    ) throws -> Answer {
         var request = coordinator.request(call)
         let deadline = Deadline(after: timeout)
         var inquiry: Inquiry?
@@ -266,18 +253,38 @@ public struct BlockingCoordinator: Sendable {
         var attempts = 0
         while attempts < Coordinator.attempts {
             let resolution = try request.resolve()
-            let lock = try request.acquireBlocking(resolution, until: deadline)
+            let lock = try request.acquireBlocking(resolution, until: deadline, orUntil: cancellation)
             let frame = LockFrame(lock, outer: .current)
             let grant = GrantedRequest(request: request, resolution: resolution, frame: frame, deadline: deadline)
-            switch try coordinator.run(grant, inquiry, durability, body) {
+            switch try body(grant, inquiry) {
             case .answer(let answer): return answer
             case .again(let next): (request, attempts) = (next, attempts + 1)
             case .ask(let next):
                 inquiry = next
-                try next.ask()
+                if let cancellation {
+                    try cancellation.during(end: next.cancel) { () throws(CoordinationError) in try next.ask() }
+                } else {
+                    try next.ask()
+                }
             }
         }
         throw request.movedAway
+    }
+
+    /// Begins an access to all items that lasts until `end(_:)`, for requests that are not a closure. `cancellation` ends
+    /// the wait: error `cancelled`.
+    package func begin(
+        _ intents: [AccessIntent], timeout: Duration?, orUntil cancellation: Cancellation?
+    ) throws -> HeldAccess {
+        let call = ItemCall(operation: "coordinate", intents: intents)
+        return try attempt(call, timeout, cancellation) { grant, inquiry in
+            try coordinator.hold(grant, inquiry, .relaxed)
+        }
+    }
+
+    /// Ends an access that `begin` began. A second call does nothing.
+    package func end(_ access: HeldAccess) throws {
+        try access.performBlocking { try coordinator.finish($0, access.frame.lock) }
     }
 }
 

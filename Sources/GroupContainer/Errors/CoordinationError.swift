@@ -28,7 +28,7 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
         public static let lockTimedOut = Code(rawValue: "lockTimedOut")
         /// The lock could never be granted: the caller holds it already, or holds a lock that its holder waits for.
         public static let deadlock = Code(rawValue: "deadlock")
-        /// The task was cancelled.
+        /// The request was cancelled, or its task.
         public static let cancelled = Code(rawValue: "cancelled")
         /// The item was changed in between, or moved twice while its lock was awaited; or an item is where none may be;
         /// or another process listens to a channel under that name.

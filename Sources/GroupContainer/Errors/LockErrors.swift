@@ -10,7 +10,7 @@ extension CoordinationError {
         case .system(let errno): self = CoordinationError(errno, operation: operation, item: item)
         case .lockFile(let failure): self = CoordinationError(failure, operation: "open")
         case .cancelled:
-            self = CoordinationError(.cancelled, operation: operation, item: item, reason: "the task was cancelled")
+            self = CoordinationError(.cancelled, operation: operation, item: item, reason: "the request was cancelled")
         case .timedOut(let holders):
             let mode = request.items.allSatisfy { $0.mode == .shared } ? "shared" : "exclusive"
             let lock = request.items.count == 1 ? "the \(mode) lock was" : "the locks were"

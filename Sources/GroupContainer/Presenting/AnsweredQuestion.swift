@@ -45,13 +45,23 @@ package final class AnsweredQuestion: Sendable {
         return current
     }
 
+    /// The question that the calling code answers, in whichever container.
+    package static var ofCaller: AnsweredQuestion? { current }
+
+    /// Runs code that is part of the answer to `other` where it is part of no answer in this container itself.
+    package static func answering<Answer>(
+        _ other: AnsweredQuestion?, in container: Container, _ body: () throws -> Answer
+    ) rethrows -> Answer {
+        try within(current(in: container.opened) == nil ? other : nil, body)
+    }
+
     /// Runs code that is part of an answer, if there is one, on this thread.
-    static func within<Answer>(_ answering: AnsweredQuestion?, _ body: () throws -> Answer) rethrows -> Answer {
+    package static func within<Answer>(_ answering: AnsweredQuestion?, _ body: () throws -> Answer) rethrows -> Answer {
         try answering?.within(body) ?? body()
     }
 
     /// Runs an answer that does not suspend.
-    func within<Answer>(_ body: () throws -> Answer) rethrows -> Answer {
+    package func within<Answer>(_ body: () throws -> Answer) rethrows -> Answer {
         let outer = Self.ofThread.value
         Self.ofThread.value = self
         defer { Self.ofThread.value = outer }
@@ -63,14 +73,13 @@ package final class AnsweredQuestion: Sendable {
         try await Self.$ofTask.withValue(self) { try await body() }
     }
 
+    /// Whether the answer is still awaited.
+    package var stands: Bool { table.word(at: place) == word }
+
     /// Checks that the question is still awaited, and its presenter lives: otherwise the request may have been granted.
     /// To be called under the locks of what the answer changes. Errors: `conflict`
     func checkStands(_ operation: String, item: [UInt8]) throws(CoordinationError) {
-        if table.word(at: place) == word, let entry = table.entry(place.entry), entry.number == presenter,
-            container.isAlive(entry)
-        {
-            return
-        }
+        if stands, let entry = table.entry(place.entry), entry.number == presenter, container.isAlive(entry) { return }
         throw CoordinationError(
             .conflict, operation: operation, item: printable(item),
             reason: "the question that this answers is over: the request went on without the answer, or has ended")

@@ -28,9 +28,15 @@ protocol FileSystemView {
     /// Appends a record exactly at the place up to which the journal was read. Returns false if another record stands
     /// there already.
     mutating func append(_ record: ChangeRecord) throws(CoordinationError) -> Bool
+    /// Returns whether an item that is new elsewhere may be recorded as moved from a place.
+    func mayComeFrom(_ origin: ItemLocation) -> Bool
     /// Returns a record of an external change.
     func record(
         _ kind: ChangeRecord.Kind, _ location: ItemLocation, _ state: ItemState?, from: ItemLocation?,
         other: ItemState?
     ) -> ChangeRecord
+}
+
+extension FileSystemView {
+    func mayComeFrom(_ origin: ItemLocation) -> Bool { true }
 }

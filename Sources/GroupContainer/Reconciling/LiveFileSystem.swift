@@ -1,6 +1,14 @@
 import GroupLocking
 import GroupBytes
+import GroupLog
 import GroupSystemCalls
+
+/// The member that made changes which are found by comparison.
+struct ChangeAuthor {
+    var purpose: [UInt8]
+    /// Returns the identifier of another operation, one for each record.
+    var operation: () -> [UInt8]
+}
 
 /// The container as the reconciler sees it: its directories on the disk, its journal, its locks and in-flight
 /// operations. Used on one thread.
@@ -15,6 +23,10 @@ final class LiveFileSystem {
     /// The lock under which the caller reconciles; nil without one, as in the leader. For locations that the lock
     /// covers, other processes' locks and in-flight operations are not checked.
     private let lock: HeldLock?
+    /// The member that made the changes which are found; nil for external ones.
+    private let author: ChangeAuthor?
+    /// The sequence numbers of the records that were appended; nil: none.
+    private(set) var appended: ClosedRange<UInt64>?
     /// The handle that is used to probe locks; it locks nothing.
     private var handle: LockFile.Handle?
     private var directories: [ItemLocation?: OpenDirectory] = [:]
@@ -38,8 +50,11 @@ final class LiveFileSystem {
     /// Directories that could not be watched, or not even listed.
     var watchGaps = WatchGaps()
 
-    init(_ container: OpenContainer, _ tree: JournalView, term: UInt64, under lock: HeldLock?) {
-        (self.container, self.tree, self.term, self.lock) = (container, tree, term, lock)
+    init(
+        _ container: OpenContainer, _ tree: JournalView, term: UInt64, under lock: HeldLock?,
+        by author: ChangeAuthor? = nil
+    ) {
+        (self.container, self.tree, self.term, self.lock, self.author) = (container, tree, term, lock, author)
     }
 
     deinit { if let handle { container.lockFile.giveBackUnlocked(handle) } }
@@ -118,8 +133,12 @@ extension LiveFileSystem: WatchedFileSystem {
 
     func append(_ record: ChangeRecord) throws(CoordinationError) -> Bool {
         let isAppended = try tree.append(record, to: container.journal, wakesReaders: !wakesReadersLater)
-        if isAppended { hasAppended = true }
-        return isAppended
+        if !isAppended { return false }
+        hasAppended = true
+        if author != nil { container.movePresenters(by: record) }
+        let number = tree.position.sequence
+        appended = (appended?.lowerBound ?? number)...number
+        return true
     }
 
     func state(at location: ItemLocation) throws(CoordinationError) -> ItemState? {
@@ -154,8 +173,8 @@ extension LiveFileSystem: WatchedFileSystem {
         if uncovered.isEmpty && directories.isEmpty { return false }
         // A writer that got its lock after the first check of this round is found below by its announced operation, or
         // causes another event later. If the caller has a lock, other locks are not checked: the locations that its
-        // lock does not cover are directories, which no process writes in place.
-        if lock == nil, try !hasNoLockHolder() {
+        // lock does not cover are directories, which no process writes in place; but for those that an author changed.
+        if lock == nil || author != nil, try !hasNoLockHolder() {
             for location in uncovered {
                 // A writer holds the whole range; a waiter, which holds only the turnstile, does not hold this byte.
                 let byte = LockRange(location, key: container.hashKey).sharedByte
@@ -294,13 +313,20 @@ extension LiveFileSystem: WatchedFileSystem {
 
     func unwatch(_ watch: Int32) { queue?.unwatch(watch) }
 
+    /// A file that an author has moved from where it had no lock is one that it has made there, such as a temporary one.
+    func mayComeFrom(_ origin: ItemLocation) -> Bool {
+        author == nil || lock?.covers(origin, for: .exclusive) == true
+    }
+
     func record(
         _ kind: ChangeRecord.Kind, _ location: ItemLocation, _ state: ItemState?, from: ItemLocation?,
         other: ItemState?
     ) -> ChangeRecord {
         var record = ChangeRecord(
-            kind, path: location.bytes, from: from?.bytes, state: state, isCoordinated: false, processIdentifier: 0,
-            purpose: [], time: wallNanoseconds())
+            kind, path: location.bytes, from: from?.bytes, state: state, isCoordinated: author != nil,
+            operation: author?.operation() ?? ChangeRecord.noOperation,
+            processIdentifier: author == nil ? 0 : GroupSystemCalls.processIdentifier(),
+            purpose: author?.purpose ?? [], time: wallNanoseconds())
         record.otherState = other
         return record
     }

@@ -9,16 +9,54 @@ final class ReconcileOnce {
     private let container: OpenContainer
 
     /// Makes a reconciliation, under the lock that the caller holds, if any.
-    init(_ container: OpenContainer, under lock: HeldLock?) throws(CoordinationError) {
+    init(
+        _ container: OpenContainer, under lock: HeldLock?, by author: ChangeAuthor? = nil
+    ) throws(CoordinationError) {
         self.container = container
-        let tree = LiveFileSystem(container, try container.recordedTree(), term: .max, under: lock)
+        let tree = LiveFileSystem(container, try container.recordedTree(), term: .max, under: lock, by: author)
         treeWatcher = TreeWatcher(tree)
         try tree.catchUp()
     }
 
     var treeIndex: TreeIndex { treeWatcher.reconciler.view.treeIndex }
 
+    /// The sequence numbers of the records that were made; nil: none.
+    var appended: ClosedRange<UInt64>? { treeWatcher.reconciler.view.appended }
+
     func note(_ location: ItemLocation, _ why: Hint) { treeWatcher.reconciler.worklist.add(location, why) }
+
+    /// Returns whether the directory that the journal has at one place stands at another one.
+    func hasMoved(directory origin: ItemLocation, to goal: ItemLocation) throws(CoordinationError) -> Bool {
+        guard let known = treeIndex[origin], known.type == .directory, treeIndex[goal]?.inode != known.inode,
+            try treeWatcher.reconciler.view.state(at: origin) == nil,
+            let found = try treeWatcher.reconciler.view.state(at: goal)
+        else { return false }
+        return (found.type, found.inode) == (.directory, known.inode)
+    }
+
+    /// Records that the item at a place was moved to another one, whatever has become of it there since, which is
+    /// compared then. Where it is not gone, or nothing of its type is at the goal, the two places are compared.
+    func recordMove(from origin: ItemLocation, to goal: ItemLocation) throws(CoordinationError) {
+        note(origin, .comparison)
+        note(goal, .content)
+        while true {
+            try treeWatcher.reconciler.catchUp()
+            let looked = treeWatcher.reconciler.stamp
+            guard var state = treeIndex[origin], try treeWatcher.reconciler.view.state(at: origin) == nil,
+                let found = try treeWatcher.reconciler.view.state(at: goal), found.type == state.type,
+                try treeWatcher.reconciler.recordDirectories(around: goal) == .recorded
+            else { return }
+            if state.type == .directory { noteContents(of: goal) }
+            if treeWatcher.reconciler.stamp != looked { continue }
+            // The date of the move itself, where the item is the same.
+            if state.inode == found.inode { state.changed = found.changed }
+            let record = treeWatcher.reconciler.view.record(.moved, goal, state, from: origin, other: nil)
+            if try treeWatcher.reconciler.append(record) { return }
+        }
+    }
+
+    /// Notes everything in a directory.
+    func noteContents(of directory: ItemLocation) { treeWatcher.compare(directory) }
 
     /// Compares the noted locations and nothing else. Where another process has an in-flight operation on one of them,
     /// waits until that has its record. Error: `lockTimedOut`, which names the process of the in-flight operation
@@ -29,6 +67,25 @@ final class ReconcileOnce {
             if deadline.isOver { throw isBusy(left, operation) }
             pause(nanoseconds: 200_000)
             treeWatcher.reconciler.view.beginRound()
+        }
+    }
+
+    /// Compares the noted locations, and everything in directories that were noted with their contents or are new at
+    /// their place. Errors: as `work`
+    func workThrough(for operation: String, until deadline: Deadline) throws(CoordinationError) {
+        while true {
+            try treeWatcher.work()
+            let left = treeWatcher.reconciler.postponed.keys.first
+            if left == nil && treeWatcher.comparison.isOver && treeWatcher.reconciler.worklist.isEmpty { return }
+            if let left {
+                if deadline.isOver { throw isBusy(left, operation) }
+                pause(nanoseconds: 200_000)
+                treeWatcher.reconciler.view.beginRound()
+            } else if deadline.isOver {
+                throw CoordinationError(
+                    .conflict, operation: operation, reason: "the items keep being changed without coordination",
+                    remedy: .tryAgain)
+            }
         }
     }
 

@@ -222,7 +222,7 @@ extension Reconciler {
         of location: ItemLocation, _ found: ItemState?
     ) throws(CoordinationError) -> ItemLocation? {
         guard let found, let origin = view.treeIndex.place(ofInode: found.inode), let known = view.treeIndex[origin],
-            ExternalChange.isMove(of: known, to: found), try view.state(at: origin) == nil
+            ExternalChange.isMove(of: known, to: found), view.mayComeFrom(origin), try view.state(at: origin) == nil
         else { return nil }
         return origin
     }

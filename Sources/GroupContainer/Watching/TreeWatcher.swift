@@ -35,6 +35,9 @@ struct TreeWatcher<View: WatchedFileSystem> {
         comparison.add(nil)
     }
 
+    /// Compares a directory with everything below it.
+    mutating func compare(_ directory: ItemLocation) { comparison.add(directory) }
+
     /// Notes a directory's watch. In a container inside this one only its directory itself is watched, for the event
     /// that ends its being a container.
     mutating func watched(_ watch: Int32, _ location: ItemLocation?, inode: UInt64, isContainer: Bool) {
