@@ -24,6 +24,7 @@ let package = Package(
         .library(name: "WidgetApp", targets: ["WidgetApp"]),
         .library(name: "NotificationCenter", targets: ["NotificationCenter"]),
         .library(name: "WidgetKit", targets: ["WidgetKit"]),
+        .library(name: "AppleFileCoordination", targets: ["AppleFileCoordination"]),
         .library(name: "GroupContainerTesting", targets: ["GroupContainerTesting"]),
         .executable(name: "watch-group", targets: ["watch-group"]),
         .executable(name: "groupctl", targets: ["groupctl"]),
@@ -68,6 +69,8 @@ let package = Package(
         .target(
             name: "WidgetKit", dependencies: ["GroupWidgetAdapters", "Widgets", "GroupContainer", "GroupSystemCalls"],
             swiftSettings: strict),
+        .target(
+            name: "AppleFileCoordination", dependencies: ["GroupContainer", "GroupSystemCalls"], swiftSettings: strict),
         .target(
             name: "GroupContainerTesting", dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls"],
             swiftSettings: strict),
@@ -206,6 +209,13 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "AppleFileCoordinationTests",
+            dependencies: [
+                "TestSupport", "GroupContainerTesting", "AppleFileCoordination", "GroupContainer", "GroupSystemCalls",
+                "groupctl", "watch-group", "widget-host", "test-member", "diary",
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "GroupContainerTestingTests", dependencies: ["GroupContainerTesting", "Widgets", "GroupContainer"],
             swiftSettings: strict),
         .testTarget(
@@ -239,6 +249,13 @@ package.targets += example("todo", "TodoShared")
 package.targets += example("note", "NoteShared")
 package.targets += example("countdown", "CountdownShared")
 package.targets += example("quick-actions", "QuickActionsShared")
+
+// Code as it stands in apps of Apple's systems, with the language mode that many of them have.
+package.targets += [
+    .executableTarget(
+        name: "diary", dependencies: ["AppleFileCoordination", "NotificationCenter"], path: "Sources/Examples/diary",
+        swiftSettings: [.swiftLanguageMode(.v5)])
+]
 
 // The decoders, as a test of their corpora; or, for `tools/fuzz`, as the one program that libFuzzer drives.
 let decoders: [Target.Dependency] = [

@@ -1,0 +1,72 @@
+public import Foundation
+
+/// An object that shows a file or a directory to its user, and is asked before other processes, and other coordinators
+/// of this one, read or write it. Register it with `NSFileCoordinator.addFilePresenter(_:)`.
+///
+/// All methods are called on `presentedItemOperationQueue`, each when the one before has completed. Methods without
+/// implementation complete at once.
+@preconcurrency
+public protocol NSFilePresenter: NSObjectProtocol {
+    /// The URL of the presented item, which need not exist; nil for a document that was never saved.
+    var presentedItemURL: URL? { get }
+    /// The queue on which the methods are called. Where it is the main queue, the main thread must not wait for a
+    /// coordinated access to the item that was not made for this presenter.
+    var presentedItemOperationQueue: OperationQueue { get }
+
+    /// Lets go of the item while others read it. Call `reader` when that is done, with a block that is called when they
+    /// have read, or with nil.
+    func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void)
+    /// Lets go of the item while another one writes it. Call `writer` when that is done, with a block that is called when
+    /// it has written, or with nil.
+    func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void)
+    /// Writes what is not on the disk yet. An error makes the request fail that asked.
+    func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
+    /// Closes the item, because it is about to be removed or replaced. An error makes the request fail that asked.
+    func accommodatePresentedItemDeletion(completionHandler: @escaping @Sendable ((any Error)?) -> Void)
+    /// Closes an item in the presented directory, because it is about to be removed or replaced.
+    func accommodatePresentedSubitemDeletion(
+        at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void)
+    /// Takes note of the item's new place.
+    func presentedItemDidMove(to newURL: URL)
+    /// Takes note of a change of the item, which this presenter did not make.
+    func presentedItemDidChange()
+    /// Takes note of a new item in the presented directory.
+    func presentedSubitemDidAppear(at url: URL)
+    /// Takes note of the new place of an item in the presented directory, which may be outside of it.
+    func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL)
+    /// Takes note of a change of an item in the presented directory; also of its removal.
+    func presentedSubitemDidChange(at url: URL)
+}
+
+extension NSFilePresenter {
+    /// Completes at once.
+    public func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
+        reader(nil)
+    }
+    /// Completes at once.
+    public func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
+        writer(nil)
+    }
+    /// Completes at once.
+    public func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+        completionHandler(nil)
+    }
+    /// Completes at once.
+    public func accommodatePresentedItemDeletion(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+        completionHandler(nil)
+    }
+    /// Completes at once.
+    public func accommodatePresentedSubitemDeletion(
+        at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void
+    ) { completionHandler(nil) }
+    /// Does nothing.
+    public func presentedItemDidMove(to newURL: URL) {}
+    /// Does nothing.
+    public func presentedItemDidChange() {}
+    /// Calls `presentedItemDidChange()`.
+    public func presentedSubitemDidAppear(at url: URL) { presentedItemDidChange() }
+    /// Calls `presentedItemDidChange()`.
+    public func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) { presentedItemDidChange() }
+    /// Calls `presentedItemDidChange()`.
+    public func presentedSubitemDidChange(at url: URL) { presentedItemDidChange() }
+}
