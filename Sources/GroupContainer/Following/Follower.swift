@@ -42,6 +42,17 @@ public struct Follower<Element: StreamElement>: Sendable {
     }
 }
 
+extension Follower {
+    /// Whether `next(timeout:)` may return an element at once.
+    package var hasMore: Bool { feed.hasMore }
+
+    /// Returns what wakes a reader of the stream. Errors: those of `next(timeout:)`.
+    package mutating func waiter() throws(Element.Failure) -> StreamWaiter {
+        try feed.check()
+        return StreamWaiter(waiter: feed.waiter)
+    }
+}
+
 extension Follower where Element.Place == Cursor {
     /// The place behind the last element that was returned, and behind all that was read and did not match.
     ///
