@@ -1,0 +1,103 @@
+import GroupContainer
+import GroupSystemCalls
+
+/// The delivery of a suite's changes to a handler: in their order, each once, whichever threads deliver them.
+///
+///     a thread that sets a value          the task
+///     announces it                        sleeps until some process has set a value
+///     sets it                             delivers what has come, unless a set is announced
+///     delivers what has come
+///
+/// So a change that this process makes is delivered on its thread, before the call that makes it returns; if another
+/// thread is in the handler at that time, that thread delivers the change next. The handler is called without a lock,
+/// so it may set values itself: these are delivered after it has returned.
+final class ChangeDelivery: Sendable {
+    /// Receives a change, and whether no more changes of the same record follow.
+    typealias Handler = @Sendable (_ change: DefaultsChange, _ isLast: Bool) -> Void
+
+    private struct State: Sendable {
+        var follower: Follower<DefaultsChange>
+        /// Whether the handler is running on some thread, which delivers what comes meanwhile.
+        var isDelivering = false
+        /// The number of threads that are about to set a value, and deliver after that.
+        var announced = 0
+        var hasEnded = false
+    }
+
+    private let state: Guarded<State>
+    private let handler: Handler
+    private let task = Guarded<Task<Void, Never>?>(nil)
+
+    /// Begins to deliver what the follower has not returned yet.
+    init(from follower: Follower<DefaultsChange>, to handler: @escaping Handler) {
+        (state, self.handler) = (Guarded(State(follower: follower)), handler)
+        let task = Task.detached { [weak self] in
+            while let waiter = self?.deliverAndReturnWaiter() {
+                await waiter.wait { self?.hasMore ?? true }
+            }
+        }
+        self.task.withLock { $0 = task }
+    }
+
+    deinit { end() }
+
+    /// Ends the delivery. A call of the handler that has begun on another thread goes on.
+    func end() {
+        state.withLock { $0.hasEnded = true }
+        task.withLock { $0?.cancel() }
+    }
+
+    /// Announces that the calling thread will set a value and then call `deliver()`.
+    func announce() { state.withLock { $0.announced += 1 } }
+
+    /// Delivers what has come, after `announce()`, unless another thread is doing so.
+    func deliver() { deliver(announced: 1) }
+
+    private func deliver(announced count: Int) {
+        reportingErrors {
+            while let (change, isLast) = try takeNext(announced: count) {
+                handler(change, isLast)
+                state.withLock { $0.isDelivering = false }
+            }
+        }
+    }
+
+    private var hasMore: Bool {
+        state.withLock { $0.announced == 0 && !$0.isDelivering && $0.follower.hasMore }
+    }
+
+    /// Returns the next change for a thread that has announced this many sets: none, if it is the task's. With nil, the
+    /// announcement ends; under the same lock, so that a change which comes after the look wakes the task.
+    private func takeNext(announced count: Int) throws(CoordinationError) -> (change: DefaultsChange, isLast: Bool)? {
+        try attempt { (state) throws(CoordinationError) in
+            if !state.isDelivering, count > 0 || state.announced == 0,
+                let change = try state.follower.next(timeout: .zero)
+            {
+                state.isDelivering = true
+                return (change, state.follower.isBetweenRecords)
+            }
+            state.announced -= count
+            return nil
+        }
+    }
+
+    private func deliverAndReturnWaiter() -> StreamWaiter? {
+        deliver(announced: 0)
+        return reportingErrors {
+            try attempt { (state) throws(CoordinationError) in try state.follower.waiter() }
+        } ?? nil
+    }
+
+    /// Returns nil once the delivery has ended. It ends with an error, as each later attempt would have the same one.
+    private func attempt<Answer>(
+        _ body: (inout State) throws(CoordinationError) -> Answer?
+    ) throws(CoordinationError) -> Answer? {
+        try state.withLock { (state) throws(CoordinationError) in
+            if state.hasEnded { return nil }
+            state.hasEnded = true
+            let answer = try body(&state)
+            state.hasEnded = false
+            return answer
+        }
+    }
+}

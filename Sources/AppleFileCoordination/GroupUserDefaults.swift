@@ -1,0 +1,216 @@
+public import Foundation
+public import GroupContainer
+import GroupSystemCalls
+
+/// Defaults that all processes of a group share: a `UserDefaults` whose values are in a suite of the group's container.
+/// Code that takes a `UserDefaults` works on it; code that makes one changes the name of the type:
+///
+///     let defaults = GroupUserDefaults(suiteName: "group.com.example.todo")
+///
+/// A value that is set is visible to every process when the call returns, and each object reports it: by
+/// `didChangeNotification`, and to the observers of its key. Calls that have no place for an error write it to standard
+/// error, and change nothing. Creating an object opens the container; keep it for as long as it is in use. An object may
+/// be used on all threads.
+open class GroupUserDefaults: UserDefaults {
+    /// The values, by calls that throw errors, and with generations, conditions and transactions.
+    public let groupDefaults: GroupDefaults
+    private let registered = Guarded<[String: DefaultsValue]>([:])
+    private let deliveries = Guarded(Deliveries())
+
+    /// The deliveries of changes that end with this object.
+    private struct Deliveries: Sendable {
+        struct Observation: Sendable { weak var delivery: ChangeDelivery? }
+
+        var observations: [Observation] = []
+        var notifications: ChangeDelivery?
+
+        var all: [ChangeDelivery] { observations.compactMap(\.delivery) + (notifications.map { [$0] } ?? []) }
+    }
+
+    /// Opens the defaults of a group identifier, such as `group.com.example.todo`: the suite `standard` of the group's
+    /// container, which is created if it does not exist. Nil if `suiteName` is nil or not valid, or the container cannot
+    /// be opened: the error is written to standard error.
+    public override init?(suiteName: String?) {
+        guard let defaults = reportingErrors({ try GroupDefaults(try Container.opened(ofSuite: suiteName)) }) else {
+            return nil
+        }
+        groupDefaults = defaults
+        super.init(suiteName: nil)
+        beginNotifications()
+    }
+
+    /// Opens a suite of a container. Nil if the name is not valid, or the suite cannot be opened: the error is written
+    /// to standard error.
+    public init?(_ container: Container, suite: String = "standard") {
+        guard let defaults = reportingErrors({ try GroupDefaults(container, suite: suite) }) else { return nil }
+        groupDefaults = defaults
+        super.init(suiteName: nil)
+        beginNotifications()
+    }
+
+    /// Unavailable: there is no group without a name.
+    @available(*, unavailable, message: "name the group: GroupUserDefaults(suiteName:)")
+    public convenience init() { preconditionFailure("unavailable") }
+
+    deinit { for delivery in deliveries.withLock(\.all) { delivery.end() } }
+
+    // MARK: Reading
+
+    /// Returns the value of the process's arguments, else the one that is set, else the registered one.
+    func value(of key: String) -> DefaultsValue? {
+        if let argument = volatileDomain(forName: UserDefaults.argumentDomain)[key] {
+            return try? DefaultsValue(propertyList: argument)
+        }
+        return groupDefaults.value(forKey: key) ?? registeredValue(of: key)
+    }
+
+    func registeredValue(of key: String) -> DefaultsValue? { registered.withLock { $0[key] } }
+
+    /// Returns the value of a key: of the process's arguments (`-key value`), else the one that is set, else the
+    /// registered one. Foundation's typed getters convert what this method returns.
+    open override func object(forKey defaultName: String) -> Any? { value(of: defaultName)?.propertyList }
+
+    /// Returns a URL as it was set, or a text as the path of a file, in which `~` is the home directory; else nil.
+    open override func url(forKey defaultName: String) -> URL? {
+        value(of: defaultName).flatMap { URL(defaultsValue: $0) }
+    }
+
+    /// Returns all values that `object(forKey:)` finds, by their keys.
+    open override func dictionaryRepresentation() -> [String: Any] {
+        registered.withLock { $0 }.merging(groupDefaults.dictionaryRepresentation()) { $1 }
+            .compactMapValues(\.propertyList)
+            .merging(volatileDomain(forName: UserDefaults.argumentDomain)) { $1 }
+    }
+
+    // MARK: Setting
+
+    /// Sets a value for all processes; nil removes it. The object is one of a property list, or a URL; any other one is
+    /// refused: the error is written to standard error, and the old value stays.
+    open override func set(_ value: Any?, forKey defaultName: String) {
+        change { try groupDefaults.set(try value.map { try .stored($0, forKey: defaultName) }, forKey: defaultName) }
+    }
+
+    /// Sets a URL for all processes, with its scheme; nil removes it.
+    open override func set(_ url: URL?, forKey defaultName: String) {
+        change { try groupDefaults.set(url.map { .url($0.absoluteString) }, forKey: defaultName) }
+    }
+
+    /// Removes the value of a key for all processes; the registered value counts again.
+    open override func removeObject(forKey defaultName: String) {
+        change { try groupDefaults.removeValue(forKey: defaultName) }
+    }
+
+    /// Returns when everything that was set is on the disk. All processes see it before. False if the disk did not
+    /// confirm it: the error is written to standard error.
+    @discardableResult open override func synchronize() -> Bool {
+        reportingErrors { try groupDefaults.flush() } != nil
+    }
+
+    /// Registers values for the keys for which nothing is set, for this object. An object that is in no property list is
+    /// left out: the error is written to standard error.
+    open override func register(defaults registrationDictionary: [String: Any]) {
+        for (key, object) in registrationDictionary {
+            guard let value = reportingErrors({ try DefaultsValue.stored(object, forKey: key) }) else { continue }
+            registered.withLock { $0[key] = value }
+        }
+    }
+
+    // MARK: Domains
+
+    /// Adds values to a domain of this object that is not kept. Those of the argument domain precede all others. If an
+    /// object is in no property list, the error is written to standard error, and nothing is added.
+    open override func setVolatileDomain(_ domain: [String: Any], forName domainName: String) {
+        if reportingErrors({ try DefaultsValue.stored(domain) }) == nil { return }
+        super.setVolatileDomain(domain, forName: domainName)
+    }
+
+    /// Returns the values that are set, if the name is this object's group identifier; otherwise the values of that
+    /// domain of the user, as Foundation's `UserDefaults` does.
+    open override func persistentDomain(forName domainName: String) -> [String: Any]? {
+        if !isOwn(domainName) { return super.persistentDomain(forName: domainName) }
+        return groupDefaults.dictionaryRepresentation().compactMapValues(\.propertyList)
+    }
+
+    /// Replaces all values by others, as one change, if the name is this object's group identifier; otherwise those of
+    /// that domain of the user. If an object is in no property list, the error is written to standard error, and nothing
+    /// is changed.
+    open override func setPersistentDomain(_ domain: [String: Any], forName domainName: String) {
+        guard let values = reportingErrors({ try DefaultsValue.stored(domain) }) else { return }
+        if !isOwn(domainName) { return super.setPersistentDomain(domain, forName: domainName) }
+        change {
+            try groupDefaults.transaction { transaction in
+                transaction.removeAll()
+                for (key, value) in values { transaction.set(value, forKey: key) }
+            }
+        }
+    }
+
+    /// Removes all values for all processes, if the name is this object's group identifier; otherwise those of that
+    /// domain of the user.
+    open override func removePersistentDomain(forName domainName: String) {
+        if !isOwn(domainName) { return super.removePersistentDomain(forName: domainName) }
+        change { try groupDefaults.removeAll() }
+    }
+
+    private func isOwn(_ domainName: String) -> Bool { domainName == groupDefaults.container.groupIdentifier }
+
+    /// Adds nothing, and writes an error to standard error: all values of this object are in its container.
+    open override func addSuite(named suiteName: String) {
+        reportingErrors {
+            throw CoordinationError(
+                .invalidArgument, operation: "add the suite", item: suiteName,
+                reason: "all values of a GroupUserDefaults are in its own container")
+        }
+    }
+
+    /// Does nothing, as no suite can be added.
+    open override func removeSuite(named suiteName: String) {}
+
+    // MARK: Changes
+
+    /// Makes a change, and delivers it before returning.
+    private func change(_ operation: () throws -> Void) {
+        let deliveries = deliveries.withLock(\.all)
+        for delivery in deliveries { delivery.announce() }
+        reportingErrors(operation)
+        for delivery in deliveries { delivery.deliver() }
+    }
+
+    /// Begins to post `didChangeNotification`, once for each record of changes. Where the suite does not exist and
+    /// cannot be created, in a read-only container or on a full disk, the error is written to standard error, and no
+    /// notification is posted.
+    private func beginNotifications() {
+        guard let follower = reportingErrors({ try groupDefaults.follow() }) else { return }
+        let delivery = ChangeDelivery(from: follower) { [own = WeakDefaults(self)] change, isLast in
+            guard let defaults = own.reference, isLast, change.isOfValue else { return }
+            NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: defaults)
+        }
+        deliveries.withLock { $0.notifications = delivery }
+    }
+
+    /// Delivers to an observer the changes that this object makes, and ends with this object, if not before.
+    func add(_ delivery: ChangeDelivery) {
+        deliveries.withLock { deliveries in
+            deliveries.observations.removeAll { $0.delivery == nil }
+            deliveries.observations.append(.init(delivery: delivery))
+        }
+    }
+}
+
+/// A weak reference for closures that run on any thread. The object may be used on all threads; that it is not `Sendable`
+/// comes from Foundation, whose `UserDefaults` refuses this to its subclasses.
+struct WeakDefaults: @unchecked Sendable {
+    weak let reference: GroupUserDefaults?
+
+    init(_ reference: GroupUserDefaults) { self.reference = reference }
+}
+
+extension DefaultsChange {
+    /// Whether this is a change of a value, rather than a report about the suite's log.
+    var isOfValue: Bool {
+        switch kind {
+        case .set, .removed, .cleared: true
+        case .present, .rescan, .degraded: false
+        }
+    }
+}
