@@ -51,8 +51,7 @@ package enum WorkThread {
     }
 
     private static func serve(_ worker: Worker) {
-        while let work = worker.next.withLock({ $0.take() }) {
-            work()
+        while runNext(of: worker) {
             let isKept = state.withLock { state in
                 if state.idle.count >= kept { return false }
                 state.idle.append(worker)
@@ -69,5 +68,13 @@ package enum WorkThread {
             // Work was assigned at the same moment.
             worker.woken.wait()
         }
+    }
+
+    /// Returns whether there was work. The work, with all that it refers to, is released when it is done, and not when
+    /// the thread gets other work.
+    private static func runNext(of worker: Worker) -> Bool {
+        guard let work = worker.next.withLock({ $0.take() }) else { return false }
+        work()
+        return true
     }
 }

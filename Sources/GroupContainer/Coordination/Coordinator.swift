@@ -145,8 +145,19 @@ public struct Coordinator: Sendable {
         case ask(Inquiry)
     }
 
-    /// Checks, under the granted locks, whether the access may begin: returns nil then.
+    /// Checks, under the granted locks, whether the access may begin: returns nil then. Ends the locks where it throws.
     private func check<Answer>(_ grant: GrantedRequest, _ inquiry: Inquiry?) throws(CoordinationError) -> Round<Answer>?
+    {
+        do throws(CoordinationError) {
+            return try round(grant, inquiry)
+        } catch {
+            // Others may still refer to the locks, such as the thread of this check, which is kept for later work.
+            grant.frame.lock.end()
+            throw error
+        }
+    }
+
+    private func round<Answer>(_ grant: GrantedRequest, _ inquiry: Inquiry?) throws(CoordinationError) -> Round<Answer>?
     {
         if case .again(let next) = try grant.request.check(grant.resolution) { return .again(next) }
         // What the locks around this request cover is granted already.

@@ -134,7 +134,9 @@ struct Presenters {
         withExtendedLifetime(presentation) {}
     }
 
-    @Test func `the grace passes over a presenter that hangs, and its late write is a conflict`() async throws {
+    @Test func `the grace passes over a presenter that hangs, and its late write is a conflict that leaves no lock`()
+        async throws
+    {
         let sample = try SampleContainer()
         var coordinator = sample.coordinator()
         coordinator.presenterGrace = .milliseconds(200)
@@ -156,6 +158,8 @@ struct Presenters {
         gate.set(())
         #expect(await presenter.calls(until: "reacquire created a").last == "reacquire created a")
         #expect(failure.withLock { $0?.code } == .conflict)
+        // The thread that ran the refused request is kept for later work, and the request's locks are not.
+        #expect(try sample.container.status().members.flatMap(\.locks).isEmpty)
         #expect(
             try await coordinator.coordinate(.reading("a", .immediatelyAvailableMetadataOnly)) {
                 try $0.item("a")?.size
