@@ -40,13 +40,3 @@ extension NSError {
         }
     }
 }
-
-/// Runs a call that has no way to return its error: the error is written to standard error.
-func reportingErrors(_ body: () throws -> Void) {
-    do { try body() } catch { reportError(error) }
-}
-
-func reportError(_ error: any Error) {
-    // Nothing is left to do where standard error is closed.
-    try? FileHandle.standardError.write(contentsOf: Data("\(programName()): \(error)\n".utf8))
-}

@@ -8,7 +8,12 @@ extension FileManager {
     /// written. Nil if the identifier is not valid, or the container can neither be opened nor created: the error is
     /// written to standard error.
     public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? {
-        reportingErrors { try Container.opened(ofGroup: groupIdentifier).urlWithLibrary() }
+        reportingErrors {
+            let container = try Container.opened(ofGroup: groupIdentifier)
+            // The URL is used for requests.
+            OpenContainers.add(container)
+            return try container.urlWithLibrary()
+        }
     }
 }
 
