@@ -155,6 +155,11 @@ package final class MemberTable: Sendable {
         do { return try file.conflict(with: .exclusive, byte) != nil } catch { return true }
     }
 
+    /// Returns whether the member that has drawn `nonce` is alive, and still has the slot.
+    package func isAlive(_ slot: Int, nonce: UInt64) -> Bool {
+        map.load64(MemberTableLayout.slot(slot) + MemberTableLayout.nonce) == nonce && isAlive(slot)
+    }
+
     /// A member as its slot describes it; anything in it may be wrong.
     package struct Member: Sendable {
         package var slot: Int

@@ -36,10 +36,12 @@ extension MemberTable {
         SharedMap.fence()
     }
 
-    /// Hides a presenter. `others` are the items of those that are left.
-    package func hidePresenter(_ entry: Int, leaving others: [[UInt8]], key: SipHash) {
+    /// Hides presenters. `others` are the items of those that are left.
+    package func hidePresenters(_ entries: [Int], leaving others: [[UInt8]], key: SipHash) {
         guard let own else { return }
-        own.map.clearBits64(MemberTableLayout.presenters + entry / 64 * 8, 1 << UInt64(entry % 64))
+        for entry in entries {
+            own.map.clearBits64(MemberTableLayout.presenters + entry / 64 * 8, 1 << UInt64(entry % 64))
+        }
         let left = Set(others.flatMap { Self.buckets($0, key) })
         for word in 0..<4 {
             let bits = left.reduce(UInt64(0)) { $1 / 64 == word ? $0 | 1 << UInt64($1 % 64) : $0 }
@@ -51,5 +53,14 @@ extension MemberTable {
     private static func buckets(_ path: [UInt8], _ key: SipHash) -> [Int] {
         let range = LockRange(path: path, key: key)
         return [range.bucket, range.subtree.bucket]
+    }
+}
+
+extension MemberTable.Open {
+    /// Hides the presenters of earlier members. To be called under the container's opening byte, where no member lives.
+    package func hidePresenters() {
+        let count = MemberTableLayout.presentedBuckets + MemberTableLayout.presenterBytes - MemberTableLayout.presenters
+        if !map.hasBits(MemberTableLayout.presenters, count: count) { return }
+        map.write([UInt8](repeating: 0, count: count), at: MemberTableLayout.presenters)
     }
 }

@@ -92,6 +92,17 @@ struct `A container on a read-only mount` {
         #expect(there.lines == ["done", "done", "done", "new has 1, 2 wait"] + refused, "\(there)")
     }
 
+    @Test func `a reader on a read-only mount lists what is presented, and asks no presenter`() async throws {
+        // The disk in memory has no room for the table of presenters.
+        let disk = try await viewed(.ext4)
+        let presenter = try await member("present ./disk/c a", in: disk, prints: "presenting")
+        let status = try await disk.shell("groupctl status ./view")
+        #expect(status.status == 0 && status.text.contains("presents  a"), "\(status)")
+        #expect(try await disk.shell("groupctl read ./view a").text == "1\n")
+        presenter.signal(SIGKILL)
+        #expect(try await presenter.finish().text == "presenting\n")
+    }
+
     @Test func `a follower on a read-only mount reports whether a leader detects external changes`()
         async throws
     {

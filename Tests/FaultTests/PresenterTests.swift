@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import GroupContainer
+import GroupLocking
 import GroupSystemCalls
 import TestSupport
 import Testing
@@ -90,15 +91,26 @@ struct `Presenters of other processes` {
     @Test func `a dead presenter is skipped at once, and one that is killed while it answers`() throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "a", input: "old")
+        // A process that opens the container alone would forget dead presenters, too.
+        let other = try container.open()
         let first = try presenter(of: "a", in: container)
         first.kill()
+        #expect(other.opened.lockManager.memberTable.hasPresenters)
         #expect(try container.groupctl("read", "a", "--timeout", "2s").text == "old")
+        #expect(!other.opened.lockManager.memberTable.hasPresenters)
         let second = try presenter(of: "a", in: container)
         let read = try request("read", "a", in: container)
         try second.waitForText("asked reader+save")
         second.kill()
         let (status, text) = try read.finish()
         #expect(status == 0 && text == "old", "\(text)")
+        withExtendedLifetime(other) {}
+    }
+
+    @Test func `a process that opens the container alone forgets the presenters of dead ones`() throws {
+        let container = try TemporaryContainer()
+        try presenter(of: "a", in: container).kill()
+        #expect(try !container.open().opened.lockManager.memberTable.hasPresenters)
     }
 
     @Test func `a stopped presenter is passed over, and its late save is refused`() throws {

@@ -10,6 +10,8 @@ struct CheckedContainer {
     let format: ContainerFormat?
     let lock: LockFile?
     let memberTable: MemberTable?
+    /// Nil also where nothing was presented yet.
+    let presenters: PresenterTable?
     private(set) var parts = PartsFacts()
     /// Whether no member lives, and files that were mapped before a boot may have reached the disk only in part.
     private(set) var awaitsRecovery = false
@@ -31,6 +33,9 @@ struct CheckedContainer {
             if try !Self.exists("members", directory) { return nil }
             return try directory.memberTableForReading()
         }
+        presenters = Self.part(&found.presenters) { () throws(CoordinationError) in
+            try PresenterTable.open(in: directory, isOnlyForReading: true)
+        }
         parts = found
         parts.isInUse = Self.isLocked("lock", directory) || Self.isLocked("members", directory)
         parts.misplaced = directory.misplacedParts().map { ($0.label, $0.isDirectory) }
@@ -40,6 +45,10 @@ struct CheckedContainer {
         if let memberTable, let status = try? directory.group.status() {
             let recovery = try? memberTable.awaitsRecovery { () throws(Errno) in try directory.presentLife(status) }
             awaitsRecovery = recovery?.awaitsRecovery ?? false
+        }
+        // What earlier members presented is forgotten when the container is opened.
+        if parts.presenters == .missing && !(parts.isInUse && memberTable?.hasPresenters == true) {
+            parts.presenters = .good
         }
         if let lock { lookForOpener(lock) }
     }

@@ -74,6 +74,7 @@ package struct ContainerCheck: Sendable {
             try member.repair(slot: slot, hasRight: false)
         }
         member.sweepLeftovers()
+        if codes.contains(.presenterLeftovers) { member.removeDeadPresenters() }
         if !codes.isDisjoint(with: [.journalDamaged, .checkpointLost]) {
             _ = try member.repairJournal()
         } else if codes.contains(.checkpointDamaged) {

@@ -20,6 +20,7 @@ package struct Finding: Equatable, Sendable {
         case inotifyWatches, journalCut, journalDamaged, journalNotDurable, lockHeldLong, lockHolderStopped
         case leftovers, lockFileMissing, lockFileReplaced, logMissing, logNotDurable, logTorn, membersFull
         case notPermitted, openingBlocked, partDamaged, partWrongType, permissionsWrong, readOnly, memberTableDamaged
+        case presenterLeftovers, presentersDamaged, presentersNewer
         case memberTableReplaced, spaceLow, stagingMissing
         case leaderMissing, leaderSilent, leaderStopped, strangeName, suiteDamaged, watchingDegraded
     }

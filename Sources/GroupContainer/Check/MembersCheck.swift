@@ -30,6 +30,8 @@ struct MembersFacts: Sendable {
     var dead: [Dead] = []
     /// The number and the bytes of files in staging and in the directories of logs whose member will not come back.
     var leftovers = (count: 0, bytes: UInt64(0))
+    /// The number of presenters that the member table shows and that are no longer there.
+    var gonePresenters = 0
 
     /// From this many bytes on, leftovers are a warning instead of a note.
     static let muchRoom: UInt64 = 16 << 20
@@ -37,7 +39,7 @@ struct MembersFacts: Sendable {
     /// The time in nanoseconds after which a held lock is probably a mistake.
     static let longLock: Int64 = 300_000_000_000
 
-    var findings: [Finding] { crowd + living.flatMap(locks) + dead.map(inFlight) + swept }
+    var findings: [Finding] { crowd + living.flatMap(locks) + dead.map(inFlight) + swept + presenters }
 
     private var crowd: [Finding] {
         let limit = MemberTableLayout.slotCount
@@ -104,6 +106,20 @@ struct MembersFacts: Sendable {
         ]
     }
 
+    private var presenters: [Finding] {
+        if gonePresenters == 0 { return [] }
+        return [
+            Finding(
+                .presenterLeftovers, .note, item: PresenterTable.label,
+                gonePresenters == 1
+                    ? "a presenter of an item is gone, and is still in the table"
+                    : "\(gonePresenters) presenters of items are gone, and are still in the table",
+                why: "requests for these items look for them first",
+                remedy: "the next of these requests removes them; \(Finding.repair) does it now",
+                repaired: "they were removed")
+        ]
+    }
+
     /// Returns the name of a member for messages to users.
     static func name(_ process: MemberProcess, _ purpose: String) -> String {
         "\(process.description), \(purpose)" + (process.command.map { " ('\($0)')" } ?? "")
@@ -146,6 +162,7 @@ extension MembersFacts {
                         items: memberTable.inFlight(of: slot).flatMap { container.items(of: $0, by: member) }))
             }
         }
+        gonePresenters = container.countGonePresenters()
         for name in staged where name.nonce.map({ !concerned.contains($0) }) ?? true {
             if name.isUnfinished, !memberTable.isAbandoned(name.name) { continue }
             leftovers.count += 1
@@ -182,6 +199,23 @@ struct StagedName {
 }
 
 extension CheckedContainer {
+    fileprivate func countGonePresenters() -> Int {
+        guard let memberTable, let presenters, !awaitsRecovery else { return 0 }
+        func look() -> Set<Int> {
+            Set(
+                memberTable.presenterEntries().filter { index in
+                    guard let entry = presenters.entry(index) else { return true }
+                    return !memberTable.isAlive(entry.slot, nonce: entry.nonce)
+                })
+        }
+        var gone = look()
+        if gone.isEmpty { return 0 }
+        // A presenter that ends at this moment has freed its entry, and not yet cleared its bits.
+        pause(nanoseconds: 100_000_000)
+        gone.formIntersection(look())
+        return gone.count
+    }
+
     func stagedNames() -> [StagedName] {
         let staged = ((try? directory.staging.entryNames()) ?? []).map { name in
             StagedName(staged: name, size: size(of: name, in: directory.staging))

@@ -20,6 +20,8 @@ struct PartsFacts: Sendable {
     var format = Part.good
     var lock = Part.good
     var memberTable = Part.good
+    /// The table of presenters; missing only where items are presented.
+    var presenters = Part.good
     /// The entries that are not of the type that they should have.
     var misplaced: [(item: String, isDirectory: Bool)] = []
     /// Whether any byte of the member table or of the lock file is locked, that is, a process has the container open.
@@ -111,7 +113,28 @@ struct PartsFacts: Sendable {
                         ? "end its members (they are alive), then \(Finding.repair)"
                         : "\(Finding.repair) makes it anew", repaired: isInUse ? nil : "it was made anew"))
         }
-        return found + misplaced.map(wrongType) + [opening, reading].compactMap(\.self)
+        return found + misplaced.map(wrongType) + [presented, opening, reading].compactMap(\.self)
+    }
+
+    private var presented: Finding? {
+        if misplaced.contains(where: { $0.item == PresenterTable.label }) { return nil }
+        switch presenters {
+        case .good: return nil
+        case .failed(let cause): return unseen("presenters", cause)
+        case .newer(let cause):
+            return Finding(
+                .presentersNewer, .error, item: PresenterTable.label, cause,
+                why: "this version would misunderstand what is in it; nothing was changed",
+                remedy: "use a newer version of this program")
+        case .missing, .damaged, .older:
+            return Finding(
+                .presentersDamaged, .error, item: PresenterTable.label, cause(of: presenters),
+                why: "no item can be presented, and requests for items that are presented end in an error",
+                remedy: isInUse
+                    ? "end its members (they are alive), then \(Finding.repair)"
+                    : "\(Finding.repair) removes it; it is made anew when an item is presented",
+                repaired: isInUse ? nil : "it was removed, and is made anew when an item is presented")
+        }
     }
 
     private func wrongType(_ item: String, isDirectory: Bool) -> Finding {

@@ -9,7 +9,7 @@ extension ContainerCheck {
     func restoreParts(_ findings: [Finding]) throws(CoordinationError) {
         let codes = Set(findings.filter { $0.repaired != nil }.map(\.code))
         let own: [Finding.Code] = [
-            .stagingMissing, .lockFileMissing, .memberTableDamaged, .formatDamaged, .partWrongType,
+            .stagingMissing, .lockFileMissing, .memberTableDamaged, .formatDamaged, .partWrongType, .presentersDamaged,
         ]
         if codes.isDisjoint(with: own) { return }
         try makeStaging()
@@ -29,14 +29,18 @@ extension ContainerCheck {
                 reason: "another process has the container open",
                 remedy: .init(.endMembers, "end its members, and try again"))
         }
-        if codes.contains(.memberTableDamaged) {
-            try translating("repair", item: ".group/members") { () throws(Errno) in
-                let name = Array("members".utf8)
-                if try directory.group.statusIfPresent(of: name) != nil { try directory.group.removeTree(name) }
-            }
-        }
+        if codes.contains(.memberTableDamaged) { try remove("members", in: directory) }
+        // The process that opens the container next, which is alone, forgets the presenters that were in it.
+        if codes.contains(.presentersDamaged) { try remove("presenters", in: directory) }
         if codes.contains(.formatDamaged) { try makeFormat(in: directory, lock) }
         if codes.contains(.partWrongType) { try putAsideMisplaced(in: directory) }
+    }
+
+    private func remove(_ name: String, in directory: ContainerDirectories) throws(CoordinationError) {
+        try translating("repair", item: ".group/\(name)") { () throws(Errno) in
+            let name = Array(name.utf8)
+            if try directory.group.statusIfPresent(of: name) != nil { try directory.group.removeTree(name) }
+        }
     }
 
     /// Renames the misplaced entries. A process that needs one of them makes it anew.

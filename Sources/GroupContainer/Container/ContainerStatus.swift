@@ -130,7 +130,8 @@ extension Container {
         let memberTable = opened.memberTable
         let hasLeader = opened.hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term))
         let leader = hasLeader ? Int(clamping: memberTable.map.load64(MemberTableLayout.leader)) : 0
-        let presented = try opened.presenterTable()?.entries() ?? []
+        // Without the table, the rest is known all the same: requests and the doctor report the damage.
+        let presented = (try? opened.presenterTable())?.entries() ?? []
         var processes = ProcessTable()
         let members = memberTable.liveMembers().map { live in
             let process = processes.process(of: live)

@@ -121,6 +121,7 @@ enum Membership {
             // The container's files may have been copied while they were written.
             if open.renewIncarnation(life, always: isCopy) { isAfterLoss = true }
             if isCopy { try format.write(in: directory.group, mode: directory.fileMode) }
+            open.hidePresenters()
         }
         let free = try translating("join", item: ".group/members") { () throws(Errno) in try open.takeFreeSlot() }
         guard let (slot, needsRepair) = free else {

@@ -128,7 +128,6 @@ public struct Coordinator: Sendable {
             case .again(let next): (request, attempts) = (next, attempts + 1)
             case .ask(let next):
                 inquiry = next
-                frame.lock.end()
                 try await next.askElsewhere()
             }
         }

@@ -77,32 +77,53 @@ final class Inquiry: Sendable {
 
     /// Looks for presenters in the way of what was locked. Returns true if there is none, and every presenter that was
     /// asked knows that the request is granted. Otherwise the caller ends its locks, calls `ask`, and locks again.
-    /// Errors: `conflict`, where the request is part of an answer that is no longer awaited; `damaged`
+    /// Errors: `conflict`, where the request is part of an answer that is no longer awaited; `damaged`, `newerFormat`
     func isGranted(_ concern: PresenterConcern) throws(CoordinationError) -> Bool {
         try request.answering?.checkStands(request.operation, item: concern.label)
         SharedMap.fence()
         if concern.isEmpty || container.isReadOnly { return true }
         let hasPresenters = container.memberTable.hasPresenters
-        return try state.withLock { (state) throws(CoordinationError) -> Bool in
+        var gone = GonePresenters()
+        let isGranted = try state.withLock { (state) throws(CoordinationError) -> Bool in
             if !hasPresenters && state.asked.isEmpty { return true }
-            guard let table = try container.presenterTable() else { return true }
-            state.missing = inTheWay(of: concern, table, state)
+            let table = try container.presenterTableInUse()
+            state.missing = inTheWay(of: concern, table, state, &gone)
             while state.missing.isEmpty {
+                // Where entries were read as zeros, there may be more presenters.
+                try container.locating { () throws(CoordinationError) in try table.checkIsWhole() }
                 guard let withdrawn = grantAll(table, &state) else { return true }
                 state.asked.remove(at: withdrawn)
-                state.missing = inTheWay(of: concern, table, state)
+                state.missing = inTheWay(of: concern, table, state, &gone)
             }
             return false
+        }
+        gone.remove(from: container)
+        return isGranted
+    }
+
+    /// The presenters whose bits a request met, and that are no longer there.
+    private struct GonePresenters {
+        var dead: [PresenterTable.Entry] = []
+        var hasFreeEntry = false
+
+        /// Only tidies. Does not wait.
+        func remove(from container: OpenContainer) {
+            for entry in dead { container.removePresenter(entry.index, number: entry.number) }
+            if hasFreeEntry && dead.isEmpty { container.hideFreeEntries() }
         }
     }
 
     /// Returns the presenters in the way that have not been asked.
     private func inTheWay(
-        of concern: PresenterConcern, _ table: PresenterTable, _ state: State
+        of concern: PresenterConcern, _ table: PresenterTable, _ state: State, _ gone: inout GonePresenters
     ) -> [Missing] {
         var found: [Missing] = []
         for index in container.memberTable.presenterEntries() {
-            guard let entry = table.entry(index), entry.number != request.presenter?.number else { continue }
+            guard let entry = table.entry(index) else {
+                gone.hasFreeEntry = true
+                continue
+            }
+            if entry.number == request.presenter?.number { continue }
             let wanted = concern.questions(to: entry.item).intersection(entry.answers)
             let isAsked = state.asked.contains {
                 $0.presenter.number == entry.number && ($0.phase == .passedOver || $0.wanted.isSuperset(of: wanted))
@@ -111,7 +132,7 @@ final class Inquiry: Sendable {
             if container.isAlive(entry) {
                 found.append(Missing(entry: entry, wanted: wanted, item: concern.item(of: entry.item)))
             } else {
-                container.removeDead(entry)
+                gone.dead.append(entry)
             }
         }
         return found
@@ -147,7 +168,7 @@ final class Inquiry: Sendable {
     /// `presenterFailed`, `presenterUnresponsive` if the coordinator wants that, `lockTimedOut`, `cancelled`. System
     /// calls: futex_waitv, fcntl(F_OFD_GETLK) each 100 ms
     func ask() throws(CoordinationError) {
-        guard let table = try container.presenterTable() else { return }
+        let table = try container.presenterTableInUse()
         state.withLock { state in
             if state.round == 0 { state.round = table.drawNumber() }
             state.asked += state.missing.map { Asked(presenter: $0.entry, item: $0.item, wanted: $0.wanted) }

@@ -25,13 +25,15 @@ public final class Presentation: Sendable {
     }
 
     /// Ends the presentation: requests do not ask the presenter any more, and no further call is made. A call that is
-    /// being made may still run when this returns. A second call does nothing. System calls: fcntl(F_OFD_SETLK)
+    /// being made may still run when this returns. A second call does nothing. Does not wait for other processes. System
+    /// calls: fcntl(F_OFD_SETLK)
     public func end() {
         let isFirst = hasEnded.withLock { hasEnded in
             defer { hasEnded = true }
             return !hasEnded
         }
-        if !isFirst { return }
+        // In a forked child the presentation is its parent's.
+        if !isFirst || opened.lockManager.forkGeneration != GroupSystemCalls.forkGeneration { return }
         item.end()
         PresenterService.remove(item, of: opened)
         opened.removePresenter(item.entry, number: item.number)
@@ -47,8 +49,8 @@ extension Container {
     /// coordinator: the presenter is only informed of their changes.
     ///
     /// Errors: `outsideContainer`, `invalidArgument`, `notPermitted` where this process may only read the container,
-    /// `limitReached` (256 presenters in a container), `noSpace`, `damaged`. System calls: fcntl(F_OFD_SETLK); the first
-    /// time in a process: openat2, mmap
+    /// `limitReached` (256 presenters in a container), `noSpace`, `damaged`, `newerFormat`. System calls:
+    /// fcntl(F_OFD_SETLK); the first time in a process: openat2, statx, mmap
     public func present(_ presenter: some ItemPresenter, at path: ItemPath) throws(CoordinationError) -> Presentation {
         try present(PresenterCalls(presenter), at: path)
     }
@@ -61,7 +63,8 @@ extension Container {
             try opened.checkNotForked("present")
             if let readOnly = opened.readOnly { throw readOnly.error(path.description, "present") }
             let start = try translating(opened.journal.log.end())
-            let presented = try opened.withPresenterEntries("present") { (table) throws(CoordinationError) in
+            let presented = try opened.withPresenterEntries("present", creating: true) {
+                (table) throws(CoordinationError) in
                 (try register(item, calls, start: start.sequence, in: table), table)
             }
             let presentation = Presentation(presented.0, in: opened)
@@ -85,7 +88,8 @@ extension Container {
                 reason: "the container has \(PresenterTableLayout.entryCount) presenters",
                 remedy: .init(.makeFewerRequests, "present a directory instead of each item in it"))
         }
-        opened.free(free, in: table)
+        if let dead = table.entry(free) { _ = table.free(free, of: dead.number) }
+        opened.hideFreeEntries(of: table)
         let entry = PresenterTable.Entry(
             index: free, number: table.drawNumber(), slot: slot, nonce: memberTable.nonce, answers: calls.answers,
             item: item, since: wallNanoseconds())

@@ -96,7 +96,7 @@ final class PresentedItem: Sendable {
             return .nothing
         }
         if word.state != .over {
-            if looking && !container.isAlive(word.asker, nonce: content.nonce) {
+            if looking && !container.memberTable.isAlive(word.asker, nonce: content.nonce) {
                 // What the process left half done is recorded before the presenter reacquires.
                 container.repairDead(in: [word.asker])
                 return end(word, at: place)

@@ -4,81 +4,98 @@ import GroupSystemCalls
 
 /// The presenters of a container, as its mechanisms see them.
 extension OpenContainer {
-    /// Returns the table of presenters; nil where no process has presented anything. System calls, once: openat2, mmap
+    /// Returns the table of presenters; nil where no process has presented anything. Errors: `damaged`, `newerFormat`.
+    /// System calls, once: openat2, statx, mmap
     func presenterTable() throws(CoordinationError) -> PresenterTable? {
         try presenters.withLock { (table) throws(CoordinationError) in
-            try openTable(&table, creating: false)
+            if table == nil, let opened = try openPresenterTable() {
+                table = opened
+                lockManager.include { [members = memberTable] in opened.waits(of: members.presenterEntries()) }
+            }
             return table
         }
     }
 
-    private func openTable(_ table: inout PresenterTable?, creating: Bool) throws(CoordinationError) {
-        if table != nil { return }
-        table = try PresenterTable.open(in: directory, creating: creating)
-        if let opened = table { lockManager.include(questions: opened.waits) }
+    private func openPresenterTable() throws(CoordinationError) -> PresenterTable? {
+        try locating { () throws(CoordinationError) in
+            try PresenterTable.open(in: directory, isOnlyForReading: isReadOnly)
+        }
     }
 
-    /// Runs `body` while no other thread or process writes or frees an entry. Errors: `lockTimedOut`
+    /// Returns the table for a call that cannot go on without it. Errors: `damaged`, also where it was removed, and
+    /// `newerFormat`
+    func presenterTableInUse() throws(CoordinationError) -> PresenterTable {
+        guard let table = try presenterTable() else { throw PresenterTable.removed.located(in: self) }
+        return table
+    }
+
+    /// Runs `body` while no other thread or process writes an entry. Errors: `lockTimedOut`, `damaged`, `newerFormat`
     func withPresenterEntries<Answer>(
-        _ operation: String, patience: Duration = .seconds(30),
+        _ operation: String, patience: Duration = .seconds(30), creating: Bool = false,
         _ body: (PresenterTable) throws(CoordinationError) -> Answer
     ) throws(CoordinationError) -> Answer {
         let handle = try locking(operation) { () throws(LockFileFailure) in try lockFile.borrow() }
         defer { lockFile.giveBack(handle) }
         let step = LockWaiter.Step(.exclusive, ByteRange(start: ContainerLock.presenting, length: 1))
         if (try? handle.descriptor.tryLock(step.lock, step.range)) != true {
-            switch KernelWait.block([step], on: handle, until: Deadline(after: patience)) {
+            let outcome =
+                patience > .zero ? KernelWait.block([step], on: handle, until: Deadline(after: patience)) : .timedOut
+            switch outcome {
             case .granted: break
             case .failed(let errno): throw CoordinationError(errno, operation: operation, item: ".group/lock")
             case .timedOut, .cancelled:
                 throw CoordinationError(
-                    .lockTimedOut, operation: operation, item: ".group/presenters",
+                    .lockTimedOut, operation: operation, item: PresenterTable.label,
                     reason: "another process has been writing it for too long",
                     remedy: .init(.endProcess, "end that process, and try again"))
             }
         }
-        let table = try presenters.withLock { (table) throws(CoordinationError) -> PresenterTable? in
-            try openTable(&table, creating: true)
-            return table
+        // Where items are presented, the entries are in the table that is missing.
+        if creating, !memberTable.hasPresenters, try presenterTable() == nil {
+            try PresenterTable.create(in: directory)
         }
-        guard let table else {
-            throw .damaged(operation: operation, item: ".group/presenters", reason: "it was removed")
-        }
-        return try body(table)
+        let table = try presenterTableInUse()
+        let answer = try body(table)
+        try table.checkIsWhole()
+        return answer
     }
 
     /// Returns whether the process of a presenter lives. System calls: fcntl(F_OFD_GETLK)
-    func isAlive(_ presenter: PresenterTable.Entry) -> Bool { isAlive(presenter.slot, nonce: presenter.nonce) }
-
-    /// Returns whether the member that has drawn `nonce` still has the slot.
-    func isAlive(_ slot: Int, nonce: UInt64) -> Bool {
-        memberTable.map.load64(MemberTableLayout.slot(slot) + MemberTableLayout.nonce) == nonce
-            && memberTable.isAlive(slot)
+    func isAlive(_ presenter: PresenterTable.Entry) -> Bool {
+        memberTable.isAlive(presenter.slot, nonce: presenter.nonce)
     }
 
-    /// Frees the entry of a presenter whose process is dead.
-    func removeDead(_ presenter: PresenterTable.Entry) {
-        // Only tidies: the caller holds its locks.
-        try? withPresenterEntries("free the presenter of", patience: .zero) { (table) throws(CoordinationError) in
-            if table.entry(presenter.index)?.number == presenter.number { free(presenter.index, in: table) }
-        }
-    }
-
-    /// Frees the entry of a presenter that has ended, and wakes those that ask it.
+    /// Frees the entry of a presenter that has ended, or whose process is dead, and wakes those that ask it. Does not
+    /// wait: from here on no request asks the presenter, and where another process has the lock of entries, the bits
+    /// stay until a request meets them.
     func removePresenter(_ entry: Int, number: UInt64) {
-        try? withPresenterEntries("end the presentation of") { (table) throws(CoordinationError) in
-            guard table.entry(entry)?.number == number else { return }
-            let askers = Question.Place.all(of: entry).compactMap { table.word(at: $0)?.asker }
-            free(entry, in: table)
-            for asker in Set(askers) { table.wakeAskers(of: asker) }
+        guard let table = try? presenterTable(), table.free(entry, of: number) else { return }
+        let askers = Question.Place.all(of: entry).compactMap { table.word(at: $0)?.asker }
+        for asker in Set(askers) { table.wakeAskers(of: asker) }
+        hideFreeEntries()
+    }
+
+    /// Clears the bits of free entries, unless another process has the lock of entries.
+    func hideFreeEntries() {
+        try? withPresenterEntries("free the presenter of", patience: .zero) { (table) throws(CoordinationError) in
+            hideFreeEntries(of: table)
         }
     }
 
-    /// Frees an entry, under the lock of entries.
-    func free(_ entry: Int, in table: PresenterTable) {
-        table.clear(entry)
-        let left = memberTable.presenterEntries().filter { $0 != entry }.compactMap { table.entry($0)?.item.bytes }
-        memberTable.hidePresenter(entry, leaving: left, key: hashKey)
+    /// Clears the bits of free entries, under the lock of entries.
+    func hideFreeEntries(of table: PresenterTable) {
+        let shown = memberTable.presenterEntries().map { ($0, table.entry($0)?.item.bytes) }
+        memberTable.hidePresenters(
+            shown.filter { $0.1 == nil }.map(\.0), leaving: shown.compactMap(\.1), key: hashKey)
+    }
+
+    /// Frees the entries of presenters whose processes are dead, and clears the bits of all free ones.
+    func removeDeadPresenters() {
+        guard let table = try? presenterTable() else { return }
+        for index in memberTable.presenterEntries() {
+            if let entry = table.entry(index), !isAlive(entry) { _ = table.free(index, of: entry.number) }
+        }
+        hideFreeEntries()
     }
 
     /// Gives a presenter another place, under the lock of entries.

@@ -84,7 +84,7 @@ extension PresenterTable {
         let bits = map.load64(place.offset + Layout.questionWord)
         if bits == 0 { return nil }
         if let word = Question.Word(bits) { return word }
-        _ = map.exchange64(place.offset + Layout.questionWord, bits, 0)
+        _ = own?.exchange64(place.offset + Layout.questionWord, bits, 0)
         return nil
     }
 
@@ -92,33 +92,34 @@ extension PresenterTable {
     func change(_ place: Question.Place, _ word: Question.Word, to state: Question.State) -> Bool {
         var next = word
         next.state = state
-        return map.exchange64(
-            place.offset + Layout.questionWord, word.bits, state == .free ? 0 : next.bits)
+        return own?.exchange64(
+            place.offset + Layout.questionWord, word.bits, state == .free ? 0 : next.bits) ?? false
     }
 
     /// Claims a free place for a question.
     func claim(_ place: Question.Place, _ word: Question.Word) -> Bool {
-        map.exchange64(place.offset + Layout.questionWord, 0, word.bits)
+        own?.exchange64(place.offset + Layout.questionWord, 0, word.bits) ?? false
     }
 
     /// Writes the content of a question that was claimed.
     func write(_ content: Question.Content, at place: Question.Place) {
+        guard let own else { return }
         let base = place.offset
-        map.store64(base + Layout.askerNonce, content.nonce)
-        map.store64(base + Layout.askedPresenter, content.presenter)
-        map.store64(base + Layout.madeFor, content.madeFor)
-        map.store64(base + Layout.round, content.round)
-        map.store64(base + Layout.ticket, 0)
-        map.store64(base + Layout.owner, content.owner.number)
-        map.store32(base + Layout.ownerSlot, UInt32(clamping: content.owner.slot))
-        map.store32(base + Layout.wanted, content.wanted.rawValue)
-        map.store64(base + Layout.deadline, UInt64(bitPattern: content.deadline))
-        map.store64(base + Layout.askedAt, UInt64(bitPattern: content.askedAt))
-        map.store64(base + Layout.firstChange, 0)
-        map.store64(base + Layout.lastChange, 0)
-        map.write(content.purpose, at: base + Layout.askerPurpose, terminatedWithin: Layout.askerPurposeBytes)
-        map.write(content.item, at: base + Layout.askedPath, terminatedWithin: Layout.askedPathBytes)
-        map.write([], at: base + Layout.failure, terminatedWithin: Layout.failureBytes)
+        own.store64(base + Layout.askerNonce, content.nonce)
+        own.store64(base + Layout.askedPresenter, content.presenter)
+        own.store64(base + Layout.madeFor, content.madeFor)
+        own.store64(base + Layout.round, content.round)
+        own.store64(base + Layout.ticket, 0)
+        own.store64(base + Layout.owner, content.owner.number)
+        own.store32(base + Layout.ownerSlot, UInt32(clamping: content.owner.slot))
+        own.store32(base + Layout.wanted, content.wanted.rawValue)
+        own.store64(base + Layout.deadline, UInt64(bitPattern: content.deadline))
+        own.store64(base + Layout.askedAt, UInt64(bitPattern: content.askedAt))
+        own.store64(base + Layout.firstChange, 0)
+        own.store64(base + Layout.lastChange, 0)
+        own.write(content.purpose, at: base + Layout.askerPurpose, terminatedWithin: Layout.askerPurposeBytes)
+        own.write(content.item, at: base + Layout.askedPath, terminatedWithin: Layout.askedPathBytes)
+        own.write([], at: base + Layout.failure, terminatedWithin: Layout.failureBytes)
     }
 
     func content(at place: Question.Place) -> Question.Content {
@@ -139,11 +140,11 @@ extension PresenterTable {
     /// The ticket of a question's wait; 0: not drawn yet.
     func ticket(at place: Question.Place) -> UInt64 { map.load64(place.offset + Layout.ticket) }
 
-    func setTicket(_ ticket: UInt64, at place: Question.Place) { map.store64(place.offset + Layout.ticket, ticket) }
+    func setTicket(_ ticket: UInt64, at place: Question.Place) { own?.store64(place.offset + Layout.ticket, ticket) }
 
-    /// Returns the questions that wait until their presenters have answered another one.
-    func waits() -> [WaitGraph.QuestionWait] {
-        (0..<Layout.entryCount).flatMap { index -> [WaitGraph.QuestionWait] in
+    /// Returns the questions that wait until the presenters of these entries have answered another one.
+    func waits(of entries: [Int]) -> [WaitGraph.QuestionWait] {
+        entries.flatMap { index -> [WaitGraph.QuestionWait] in
             if map.load64(Layout.entry(index) + Layout.presenter) == 0 { return [] }
             let places = Question.Place.all(of: index)
             guard let answered = places.first(where: { word(at: $0)?.state == .answering }) else { return [] }
@@ -162,8 +163,8 @@ extension PresenterTable {
     }
 
     func setChanges(_ changes: ClosedRange<UInt64>, at place: Question.Place) {
-        map.store64(place.offset + Layout.firstChange, changes.lowerBound)
-        map.store64(place.offset + Layout.lastChange, changes.upperBound)
+        own?.store64(place.offset + Layout.firstChange, changes.lowerBound)
+        own?.store64(place.offset + Layout.lastChange, changes.upperBound)
     }
 
     func failure(at place: Question.Place) -> String {
@@ -171,7 +172,7 @@ extension PresenterTable {
     }
 
     func setFailure(_ failure: String, at place: Question.Place) {
-        map.write(Array(failure.utf8), at: place.offset + Layout.failure, terminatedWithin: Layout.failureBytes)
+        own?.write(Array(failure.utf8), at: place.offset + Layout.failure, terminatedWithin: Layout.failureBytes)
     }
 
     private func text(_ offset: Int, _ count: Int) -> [UInt8] {

@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func `a repair is offered only for a part that is unused and could be read`() {
-        for path in [\PartsFacts.format, \.lock, \.memberTable] {
+        for path in [\PartsFacts.format, \.lock, \.memberTable, \.presenters] {
             var facts = PartsFacts()
             facts[keyPath: path] = .failed("EIO")
             #expect(codes(facts.findings) == ["error partDamaged"] && facts.findings.allSatisfy { $0.repaired == nil })
@@ -134,6 +134,7 @@ import Testing
     @Test func `every finding has a reason and a remedy`() {
         var parts = PartsFacts()
         (parts.format, parts.lock, parts.memberTable) = (.newer("n"), .failed("f"), .damaged("d"))
+        parts.presenters = .newer("n")
         parts.readOnlyCause = "r"
         var journal = JournalFacts()
         journal.damage = [.init(file: "1.log", cause: "c")]
@@ -147,7 +148,7 @@ import Testing
             journal.checkpoint = checkpoint
             all += journal.findings
         }
-        #expect(all.count == 12)
+        #expect(all.count == 13)
         #expect(all.allSatisfy { !$0.what.isEmpty && !$0.why.isEmpty && !$0.remedy.isEmpty })
     }
 

@@ -240,6 +240,39 @@ struct Presenters {
         #expect(try sample.container.status().members.flatMap(\.presentedItems).isEmpty)
     }
 
+    @Test func `a presentation ends at once while another process writes entries`() async throws {
+        let sample = try SampleContainer()
+        let opened = sample.container.opened
+        let presenter = RecordingPresenter()
+        let presentation = try sample.container.present(presenter, at: "a")
+        let handle = try opened.lockFile.borrow()
+        #expect(
+            try handle.descriptor.tryLock(.exclusive, ByteRange(start: ContainerLock.presenting, length: 1)))
+        presentation.end()
+        #expect(try opened.presenterTable()?.entries().isEmpty == true)
+        #expect(opened.memberTable.hasPresenters, "its bits stay until the lock is free")
+        var coordinator = sample.coordinator()
+        coordinator.presenterGrace = .seconds(600)
+        try await coordinator.write(bytes: [1], to: "a")
+        #expect(presenter.text.isEmpty && opened.memberTable.hasPresenters)
+        opened.lockFile.giveBack(handle)
+        try await coordinator.write(bytes: [2], to: "a")
+        #expect(!opened.memberTable.hasPresenters, "the next request clears them")
+    }
+
+    @Test(arguments: [.max, .max >> 1, .max >> 1 - 1, 1 << 63] as [UInt64])
+    func `a forged counter of presenters' numbers keeps no presenter from being asked`(number: UInt64) async throws {
+        let sample = try SampleContainer()
+        let first = try sample.container.present(RecordingPresenter(), at: "b")
+        try #require(try sample.container.opened.presenterTable()?.own).store64(
+            PresenterTableLayout.numbers, number)
+        let presenter = RecordingPresenter()
+        let presentation = try sample.container.present(presenter, at: "a")
+        try await sample.coordinator().write(bytes: [1], to: "a")
+        #expect(await presenter.calls(until: "reacquire created a").contains("to writer"))
+        withExtendedLifetime((first, presentation)) {}
+    }
+
     @Test func `presenters are told that the container was removed`() async throws {
         let sample = try SampleContainer()
         let presenter = RecordingPresenter()
@@ -256,7 +289,7 @@ struct Presenters {
         let presenter = RecordingPresenter()
         let presentation = try sample.container.present(presenter, at: "a")
         let table = try #require(try sample.container.opened.presenterTable())
-        let map = table.map
+        let map = try #require(table.own)
         // Anything but this process's own entry, and its places for questions, too.
         for _ in 0..<2_000 {
             let offset = Int.random(in: PresenterTableLayout.counters..<PresenterTableLayout.size, using: &random) & ~7
