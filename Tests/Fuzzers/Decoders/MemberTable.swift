@@ -93,6 +93,7 @@ extension Decoder {
 final class ScratchDirectory: Sendable {
     private static let parent = [UInt8]("/dev/shm")
     private let name: [UInt8]
+    var path: [UInt8] { Self.parent + [UInt8]("/") + name }
     let descriptor: FileDescriptor
 
     init() throws {
