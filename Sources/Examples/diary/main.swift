@@ -19,7 +19,7 @@ do {
         while let line = readLine() { document.append(line) }
         try document.close()
     case ("show", 1): print(try Diary.read())
-    case ("author", 1): print(Settings().author ?? "nobody")
+    case ("author", 1): print(Settings().author ?? "no author")
     case ("author", 2):
         if let name = words.last, !name.isEmpty { Settings().save(author: name) } else { Settings().clear() }
     #if canImport(AppleFileCoordination)
