@@ -3,7 +3,7 @@ import GroupSystemCalls
 
 /// The delivery of a suite's changes to a handler: in their order, each once, whichever threads deliver them.
 ///
-///     a thread that sets a value          the task
+///     a thread that sets a value          the thread of `ChangeDeliveries`
 ///     announces it                        sleeps until some process has set a value
 ///     sets it                             delivers what has come, unless a set is announced
 ///     delivers what has come
@@ -26,48 +26,47 @@ final class ChangeDelivery: Sendable {
 
     private let state: Guarded<State>
     private let handler: Handler
-    private let task = Guarded<Task<Void, Never>?>(nil)
 
-    /// Begins to deliver what the follower has not returned yet.
+    /// Makes the delivery of what the follower has not returned yet. Nothing is delivered before `ChangeDeliveries` has
+    /// it.
     init(from follower: Follower<DefaultsChange>, to handler: @escaping Handler) {
         (state, self.handler) = (Guarded(State(follower: follower)), handler)
-        let task = Task.detached { [weak self] in
-            while let waiter = self?.deliverAndReturnWaiter() {
-                await waiter.wait { self?.hasMore ?? true }
-            }
-        }
-        self.task.withLock { $0 = task }
     }
-
-    deinit { end() }
 
     /// Ends the delivery. A call of the handler that has begun on another thread goes on.
-    func end() {
-        state.withLock { $0.hasEnded = true }
-        task.withLock { $0?.cancel() }
-    }
+    func end() { state.withLock { $0.hasEnded = true } }
 
     /// Announces that the calling thread will set a value and then call `deliver()`.
     func announce() { state.withLock { $0.announced += 1 } }
 
     /// Delivers what has come, after `announce()`, unless another thread is doing so.
-    func deliver() { deliver(announced: 1) }
+    func deliver() { reportingErrors { try deliver(announced: 1) } }
 
-    private func deliver(announced count: Int) {
+    /// Delivers what has come, unless another thread is doing so or has announced it.
+    func deliverPending() {
         reportingErrors {
-            while let (change, isLast) = try takeNext(announced: count) {
-                handler(change, isLast)
-                state.withLock { $0.isDelivering = false }
-            }
+            try deliver(announced: 0)
+            _ = try attempt { (state) throws(CoordinationError) in try state.follower.check() }
         }
     }
 
-    private var hasMore: Bool {
-        state.withLock { $0.announced == 0 && !$0.isDelivering && $0.follower.hasMore }
+    /// Whether `deliverPending()` would deliver something.
+    var hasMore: Bool {
+        state.withLock { !$0.hasEnded && $0.announced == 0 && !$0.isDelivering && $0.follower.hasMore }
     }
 
-    /// Returns the next change for a thread that has announced this many sets: none, if it is the task's. With nil, the
-    /// announcement ends; under the same lock, so that a change which comes after the look wakes the task.
+    /// What wakes the thread that delivers.
+    var waiter: StreamWaiter { state.withLock(\.follower.waiter) }
+
+    private func deliver(announced count: Int) throws(CoordinationError) {
+        while let (change, isLast) = try takeNext(announced: count) {
+            handler(change, isLast)
+            state.withLock { $0.isDelivering = false }
+        }
+    }
+
+    /// Returns the next change, for a thread that has announced this many sets. With nil, the announcement ends; under
+    /// the same lock, so that the thread that sleeps sees each change that comes after this look.
     private func takeNext(announced count: Int) throws(CoordinationError) -> (change: DefaultsChange, isLast: Bool)? {
         try attempt { (state) throws(CoordinationError) in
             if !state.isDelivering, count > 0 || state.announced == 0,
@@ -79,13 +78,6 @@ final class ChangeDelivery: Sendable {
             state.announced -= count
             return nil
         }
-    }
-
-    private func deliverAndReturnWaiter() -> StreamWaiter? {
-        deliver(announced: 0)
-        return reportingErrors {
-            try attempt { (state) throws(CoordinationError) in try state.follower.waiter() }
-        } ?? nil
     }
 
     /// Returns nil once the delivery has ended. It ends with an error, as each later attempt would have the same one.

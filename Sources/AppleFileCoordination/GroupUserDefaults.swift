@@ -15,17 +15,8 @@ open class GroupUserDefaults: UserDefaults {
     /// The values, by calls that throw errors, and with generations, conditions and transactions.
     public let groupDefaults: GroupDefaults
     private let registered = Guarded<[String: DefaultsValue]>([:])
-    private let deliveries = Guarded(Deliveries())
-
-    /// The deliveries of changes that end with this object.
-    private struct Deliveries: Sendable {
-        struct Observation: Sendable { weak var delivery: ChangeDelivery? }
-
-        var observations: [Observation] = []
-        var notifications: ChangeDelivery?
-
-        var all: [ChangeDelivery] { observations.compactMap(\.delivery) + (notifications.map { [$0] } ?? []) }
-    }
+    private let deliveries = ChangeDeliveries()
+    private let notifications = Guarded<ChangeDelivery?>(nil)
 
     /// Opens the defaults of a group identifier, such as `group.com.example.todo`: the suite `standard` of the group's
     /// container, which is created if it does not exist. Nil if `suiteName` is nil or not valid, or the container cannot
@@ -52,7 +43,7 @@ open class GroupUserDefaults: UserDefaults {
     @available(*, unavailable, message: "name the group: GroupUserDefaults(suiteName:)")
     public convenience init() { preconditionFailure("unavailable") }
 
-    deinit { for delivery in deliveries.withLock(\.all) { delivery.end() } }
+    deinit { deliveries.end() }
 
     // MARK: Reading
 
@@ -169,32 +160,26 @@ open class GroupUserDefaults: UserDefaults {
     // MARK: Changes
 
     /// Makes a change, and delivers it before returning.
-    private func change(_ operation: () throws -> Void) {
-        let deliveries = deliveries.withLock(\.all)
-        for delivery in deliveries { delivery.announce() }
-        reportingErrors(operation)
-        for delivery in deliveries { delivery.deliver() }
-    }
+    private func change(_ operation: () throws -> Void) { deliveries.make { reportingErrors(operation) } }
 
     /// Begins to post `didChangeNotification`, once for each record of changes. Where the suite does not exist and
     /// cannot be created, in a read-only container or on a full disk, the error is written to standard error, and no
     /// notification is posted.
     private func beginNotifications() {
-        guard let follower = reportingErrors({ try groupDefaults.follow() }) else { return }
-        let delivery = ChangeDelivery(from: follower) { [own = WeakDefaults(self)] change, isLast in
-            guard let defaults = own.reference, isLast, change.isOfValue else { return }
-            NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: defaults)
+        reportingErrors {
+            let delivery = ChangeDelivery(from: try groupDefaults.follow()) {
+                [own = WeakDefaults(self)] change, isLast in
+                guard let defaults = own.reference, isLast, change.isOfValue else { return }
+                NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: defaults)
+            }
+            notifications.withLock { $0 = delivery }
+            try begin(delivery)
         }
-        deliveries.withLock { $0.notifications = delivery }
     }
 
-    /// Delivers to an observer the changes that this object makes, and ends with this object, if not before.
-    func add(_ delivery: ChangeDelivery) {
-        deliveries.withLock { deliveries in
-            deliveries.observations.removeAll { $0.delivery == nil }
-            deliveries.observations.append(.init(delivery: delivery))
-        }
-    }
+    /// Begins a delivery to an observer; it ends with this object, if not before. Error: `limitReached` if there can be
+    /// no thread.
+    func begin(_ delivery: ChangeDelivery) throws(CoordinationError) { try deliveries.begin(delivery) }
 }
 
 /// A weak reference for closures that run on any thread. The object may be used on all threads; that it is not `Sendable`

@@ -56,7 +56,7 @@ extension GroupUserDefaults {
             guard let defaults = own.reference, change.isOfValue else { return }
             changeHandler(defaults, defaults.observed(key, change.oldValue, change.newValue, options))
         }
-        add(delivery)
+        reportingErrors { try begin(delivery) }
         return NSKeyValueObservation(delivery)
     }
 

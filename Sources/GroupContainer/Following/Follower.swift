@@ -46,11 +46,11 @@ extension Follower {
     /// Whether `next(timeout:)` may return an element at once.
     package var hasMore: Bool { feed.hasMore }
 
-    /// Returns what wakes a reader of the stream. Errors: those of `next(timeout:)`.
-    package mutating func waiter() throws(Element.Failure) -> StreamWaiter {
-        try feed.check()
-        return StreamWaiter(waiter: feed.waiter)
-    }
+    /// What wakes a reader of the stream.
+    package var waiter: StreamWaiter { StreamWaiter(waiter: feed.waiter) }
+
+    /// Checks, before a wait, that there is something to wait for. Errors: those of `next(timeout:)`.
+    package mutating func check() throws(Element.Failure) { try feed.check() }
 }
 
 extension Follower where Element.Place == Cursor {

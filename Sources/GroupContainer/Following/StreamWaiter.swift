@@ -1,10 +1,12 @@
-/// What wakes the readers of a stream, for a task that waits in place of a follower that several threads use.
+package import GroupSystemCalls
+
+/// What wakes the readers of a stream, for a thread that waits in place of followers that other threads use, too.
 package struct StreamWaiter: Sendable {
     let waiter: any FeedWaiter
 
-    /// Suspends until there may be more, unless there is more. May return early, and returns when the task is
-    /// cancelled. `hasMore` may be called on another thread, and after this call has returned.
-    package func wait(unless hasMore: @escaping @Sendable () -> Bool) async {
-        await waiter.wait(until: nil, unless: hasMore)
+    /// Blocks until there may be more, or an interruption after `seen`, unless there is more. May return early. System
+    /// calls: futex_waitv(2)
+    package func wait(since seen: Interruption, unless hasMore: () -> Bool) {
+        waiter.wait(atMost: nil, since: seen, unless: hasMore)
     }
 }
