@@ -61,6 +61,50 @@ struct `Errors of group user defaults` {
         #expect(lines.last?.contains("cannot add the suite 'other'") == true)
     }
 
+    @Test func `a set for which there is no room keeps the old value`() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [path = temporary.path as String] in
+            limitLifetime()
+            let defaults = try #require(GroupUserDefaults(try Container(path: path)))
+            defaults.set("old", forKey: "key")
+            // No file may grow from now on, as on a full disk.
+            _ = signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+            #expect(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+            defaults.set(Data(count: 1 << 20), forKey: "key")
+            #expect(defaults.string(forKey: "key") == "old")
+        }
+        #expect(text(result).split(separator: "\n").count == 1 && text(result).contains("cannot"), "\(text(result))")
+    }
+
+    @Test(.enabled(if: isRoot, "needs root, to read as another user"))
+    func `defaults of a read-only container are read, and each change is refused`() async throws {
+        let path = temporary.path
+        try temporary.defaults("set", "key", "old")
+        let (status, _) = try RunningProcess(["chmod", "-R", "a+rX", temporary.directory]).finish()
+        #expect(status == 0)
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [path = path as String] in
+            limitLifetime()
+            #expect(seteuid(65_534) == 0)
+            let container = try Container(path: path)
+            #expect(container.isReadOnly)
+            let defaults = try #require(GroupUserDefaults(container))
+            defaults.set("new", forKey: "key")
+            defaults.removeObject(forKey: "key")
+            #expect(defaults.string(forKey: "key") == "old" && defaults.synchronize())
+            let values = Received<String?>()
+            let observation = defaults.observe("key", options: [.initial, .new]) {
+                values.append($1.newValue as? String)
+            }
+            #expect(values.all == ["old"])
+            observation.invalidate()
+            #expect(defaults.string(forKey: "key") == "old" && GroupUserDefaults(container, suite: "absent") != nil)
+        }
+        // The two changes, and the notifications of a suite that does not exist.
+        #expect(text(result).split(separator: "\n").count == 3, "\(text(result))")
+    }
+
     @Test func `defaults of a group are in its container, which is created`() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             [home = temporary.directory as String] in
