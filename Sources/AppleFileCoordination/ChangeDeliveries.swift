@@ -26,7 +26,7 @@ final class ChangeDeliveries: Sendable {
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        if isFirst { try startThread(waiter: delivery.waiter) }
+        if isFirst, let waiter = delivery.waiter { try startThread(waiter: waiter) }
         // The thread may have gone to sleep before it knew of this delivery, after a change that was made meanwhile.
         delivery.deliverPending()
     }

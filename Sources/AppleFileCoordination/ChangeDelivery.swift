@@ -21,10 +21,10 @@ final class ChangeDelivery: Sendable {
         var isDelivering = false
         /// The number of threads that are about to set a value, and deliver after that.
         var announced = 0
-        var hasEnded = false
     }
 
-    private let state: Guarded<State>
+    /// Nil after the end.
+    private let state: Guarded<State?>
     private let handler: Handler
 
     /// Makes the delivery of what the follower has not returned yet. Nothing is delivered before `ChangeDeliveries` has
@@ -34,10 +34,13 @@ final class ChangeDelivery: Sendable {
     }
 
     /// Ends the delivery. A call of the handler that has begun on another thread goes on.
-    func end() { state.withLock { $0.hasEnded = true } }
+    func end() {
+        // Released after the lock: the follower may be the last that holds the container.
+        _ = state.withLock { $0.take() }
+    }
 
     /// Announces that the calling thread will set a value and then call `deliver()`.
-    func announce() { state.withLock { $0.announced += 1 } }
+    func announce() { state.withLock { $0?.announced += 1 } }
 
     /// Delivers what has come, after `announce()`, unless another thread is doing so.
     func deliver() { reportingErrors { try deliver(announced: 1) } }
@@ -52,16 +55,19 @@ final class ChangeDelivery: Sendable {
 
     /// Whether `deliverPending()` would deliver something.
     var hasMore: Bool {
-        state.withLock { !$0.hasEnded && $0.announced == 0 && !$0.isDelivering && $0.follower.hasMore }
+        state.withLock { state in
+            guard let state else { return false }
+            return state.announced == 0 && !state.isDelivering && state.follower.hasMore
+        }
     }
 
-    /// What wakes the thread that delivers.
-    var waiter: StreamWaiter { state.withLock(\.follower.waiter) }
+    /// What wakes the thread that delivers; nil after the end.
+    var waiter: StreamWaiter? { state.withLock { $0?.follower.waiter } }
 
     private func deliver(announced count: Int) throws(CoordinationError) {
         while let (change, isLast) = try takeNext(announced: count) {
             handler(change, isLast)
-            state.withLock { $0.isDelivering = false }
+            state.withLock { $0?.isDelivering = false }
         }
     }
 
@@ -85,10 +91,9 @@ final class ChangeDelivery: Sendable {
         _ body: (inout State) throws(CoordinationError) -> Answer?
     ) throws(CoordinationError) -> Answer? {
         try state.withLock { (state) throws(CoordinationError) in
-            if state.hasEnded { return nil }
-            state.hasEnded = true
-            let answer = try body(&state)
-            state.hasEnded = false
+            guard var present = state.take() else { return nil }
+            let answer = try body(&present)
+            state = present
             return answer
         }
     }

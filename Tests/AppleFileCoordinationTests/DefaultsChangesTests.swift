@@ -63,6 +63,12 @@ struct `Changes of group user defaults` {
         #expect(received.all == [own, own, own, own])
         defaults.removeObject(forKey: "absent")
         #expect(received.count == 4, "nothing has changed")
+        // Each set wakes the thread for other processes, too, which must not be faster.
+        for number in 1...1_000 {
+            defaults.set(number, forKey: "a")
+            if received.count != 4 + number { break }
+        }
+        #expect(received.count == 1_004 && received.all.allSatisfy { $0 == own })
         NotificationCenter.default.removeObserver(observer)
     }
 
@@ -190,14 +196,31 @@ struct `Changes of group user defaults` {
     @Test func `an object that is released posts nothing more, and leaves its container`() throws {
         weak var released: GroupUserDefaults?
         weak var container: Container?
+        var observation: NSKeyValueObservation?
         do {
             let opened = try Container(path: temporary.path)
             let other = try #require(GroupUserDefaults(opened))
             (released, container) = (other, opened)
-            let observation = other.observe("a", options: .initial) { _, _ in }
+            observation = other.observe("a", options: .initial) { _, _ in }
             other.set(1, forKey: "a")
-            observation.invalidate()
         }
         #expect(eventually { released == nil && container == nil })
+        observation?.invalidate()
+    }
+
+    @Test func `the threads of objects that are released end`() async {
+        await #expect(processExitsWith: .success) { [path = temporary.path as String] in
+            limitLifetime()
+            let container = try Container(path: path)
+            var observations: [NSKeyValueObservation] = []
+            for _ in 0..<40 {
+                let defaults = try #require(GroupUserDefaults(container))
+                observations.append(defaults.observe("a") { _, _ in })
+            }
+            // Some threads are kept for a while, for other work.
+            #expect(
+                try eventually { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count < 30 })
+            #expect(observations.count == 40)
+        }
     }
 }
