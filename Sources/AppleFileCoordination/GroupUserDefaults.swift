@@ -108,11 +108,11 @@ open class GroupUserDefaults: UserDefaults {
 
     // MARK: Domains
 
-    /// Adds values to a domain of this object that is not kept. Those of the argument domain precede all others. If an
-    /// object is in no property list, the error is written to standard error, and nothing is added.
+    /// Adds values to a domain of this object that is not kept, a URL as its path. Those of the argument domain precede
+    /// all others. If an object is in no property list, the error is written to standard error, and nothing is added.
     open override func setVolatileDomain(_ domain: [String: Any], forName domainName: String) {
-        if reportingErrors({ try DefaultsValue.stored(domain) }) == nil { return }
-        super.setVolatileDomain(domain, forName: domainName)
+        guard let values = reportingErrors({ try DefaultsValue.stored(domain) }) else { return }
+        super.setVolatileDomain(values.compactMapValues(\.withPathsOfURLs.propertyList), forName: domainName)
     }
 
     /// Returns the values that are set, if the name is this object's group identifier; otherwise the values of that
@@ -127,7 +127,10 @@ open class GroupUserDefaults: UserDefaults {
     /// is changed.
     open override func setPersistentDomain(_ domain: [String: Any], forName domainName: String) {
         guard let values = reportingErrors({ try DefaultsValue.stored(domain) }) else { return }
-        if !isOwn(domainName) { return super.setPersistentDomain(domain, forName: domainName) }
+        if !isOwn(domainName) {
+            return super.setPersistentDomain(
+                values.compactMapValues(\.withPathsOfURLs.propertyList), forName: domainName)
+        }
         change {
             try groupDefaults.transaction { transaction in
                 transaction.removeAll()

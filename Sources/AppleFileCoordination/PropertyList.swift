@@ -74,6 +74,17 @@ extension DefaultsValue {
         }
     }
 
+    /// The value with each URL as its path, as Foundation's own domains have it: they end the process for a URL within
+    /// an array or a dictionary.
+    var withPathsOfURLs: DefaultsValue {
+        switch self {
+        case .url(let text): .string(URL(string: text)?.path ?? text)
+        case .array(let values): .array(values.map(\.withPathsOfURLs))
+        case .dictionary(let values): .dictionary(values.mapValues(\.withPathsOfURLs))
+        default: self
+        }
+    }
+
     private static func bridged(_ object: Any) -> DefaultsValue? {
         if let text = object as? String { return .string(text) }
         if let data = object as? Data { return .data(Array(data)) }

@@ -63,6 +63,15 @@ struct `Domains of group user defaults` {
         defaults.setVolatileDomain(["key": 1], forName: "mine")
         #expect(defaults.volatileDomain(forName: "mine")["key"] as? Int == 1)
         #expect(defaults.object(forKey: "key") == nil)
+        #expect(!defaults.volatileDomainNames.contains(UserDefaults.registrationDomain))
+    }
+
+    @Test func `a volatile domain has a URL as its path, also within an array`() {
+        let url = URL(filePath: "/tmp/a")
+        defaults.setVolatileDomain(
+            ["url": url, "array": [url], "width": CGFloat(1.5)], forName: UserDefaults.argumentDomain)
+        #expect(defaults.url(forKey: "url") == url && defaults.double(forKey: "width") == 1.5)
+        #expect(defaults.stringArray(forKey: "array") == ["/tmp/a"])
     }
 
     @Test func `the persistent domain of the group is what is set, and is replaced or removed as one change`() {
@@ -86,7 +95,7 @@ struct `Domains of group user defaults` {
             let defaults = try #require(GroupUserDefaults(container))
             defaults.set(1, forKey: "a")
             let other = "com.example.other"
-            defaults.setPersistentDomain(["b": 2], forName: other)
+            defaults.setPersistentDomain(["b": 2, "c": [URL(filePath: "/tmp/a")], "d": CGFloat(1)], forName: other)
             #expect(defaults.persistentDomain(forName: other)?["b"] as? Int == 2)
             #expect(UserDefaults(suiteName: other)?.integer(forKey: "b") == 2)
             defaults.removePersistentDomain(forName: other)
