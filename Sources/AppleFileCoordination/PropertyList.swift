@@ -112,7 +112,7 @@ extension DefaultsValue {
 
     private static func whole(_ number: Int?, of text: String) throws(CoordinationError) -> Int {
         if let number { return number }
-        throw refusal(.limitReached, "\(text) is no integer of 64 bits")
+        throw refusal(.limitReached, "\(text) is no signed integer of 64 bits")
     }
 
     private static func refusal(_ code: CoordinationError.Code, _ reason: String) -> CoordinationError {

@@ -41,7 +41,7 @@ struct `Errors of group user defaults` {
         #expect(
             lines.first?.hasSuffix(
                 "cannot set 'key': an object of type NSNull is in no property list; nothing was changed") == true)
-        #expect(lines.dropFirst(2).first?.contains("18446744073709551615 is no integer of 64 bits") == true)
+        #expect(lines.dropFirst(2).first?.contains("18446744073709551615 is no signed integer of 64 bits") == true)
     }
 
     @Test func `a set that fails keeps the old value`() async throws {
