@@ -90,9 +90,9 @@ struct LockAcquisition {
         (self.request, lockManager) = (request, request.lockManager)
         let held = LockFrame.held(of: lockManager)
         isNested = !held.isEmpty
-        needsPermit = LockFrame.current == nil && request.asker == nil
+        needsPermit = LockFrame.current == nil && request.answer == nil
         plan = try Self.uncovered(request, under: held)
-        outerOwner = held.first?.owner ?? request.asker
+        outerOwner = held.first?.owner ?? request.answer
     }
 
     private static func uncovered(_ request: LockRequest, under held: [HeldLock]) throws(LockFailure) -> LockPlan {
@@ -282,7 +282,7 @@ extension LockAcquisition {
         for part in parts {
             let claim = WaitGraph.Claim(
                 member: slot, ownerSlot: owner.slot, owner: owner.number,
-                isOfAnswer: request.asker != nil, ticket: 0, order: order, stage: stage, part: part)
+                isOfAnswer: request.answer != nil, ticket: 0, order: order, stage: stage, part: part)
             let path = request.path(of: part) ?? []
             guard let entry = memberTable.publish(claim, purpose: request.purpose, path: path) else { return }
             entries.append(entry)

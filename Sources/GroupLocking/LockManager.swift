@@ -8,7 +8,7 @@ package final class LockManager: Sendable {
     package let lockFile: LockFile
     package let memberTable: MemberTable
     let turns = ProcessQueue()
-    /// The source of the questions that wait until others are answered: part of the graph of waits.
+    /// The source of the questions that wait for answers: part of the graph of waits.
     private let questionWaits = Guarded<(@Sendable () -> [WaitGraph.QuestionWait])?>(nil)
     package let forkGeneration = GroupSystemCalls.forkGeneration
 
@@ -23,7 +23,12 @@ package final class LockManager: Sendable {
 
     /// Returns the waits of all members at this moment.
     package func waitGraph() -> WaitGraph {
-        WaitGraph(memberTable.claims(), questionWaits.withLock { $0 }?() ?? [])
+        guard let questions = questionWaits.withLock({ $0 }) else { return WaitGraph(memberTable.claims()) }
+        // A request ends its locks before it asks, and locks again when it has its answers. A question that was there
+        // before and after the claims were read is one that its request waited for while they were.
+        let before = questions()
+        let claims = memberTable.claims()
+        return WaitGraph(claims, before.isEmpty ? [] : questions().filter(before.contains))
     }
 
     /// Returns whether an owner that has just begun to wait closes a circle of waits. Waits a moment for tickets that were

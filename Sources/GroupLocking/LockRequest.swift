@@ -58,14 +58,14 @@ package final class LockRequest: Sendable {
     let plan: LockPlan
     package let items: [(path: [UInt8], mode: LockMode)]
     let purpose: [UInt8]
-    /// The owner of the request that asked the question which this one helps to answer; nil for any other request.
-    let asker: WaitGraph.Owner?
+    /// The answer that this request is made for; nil for any other request.
+    let answer: WaitGraph.Owner?
 
     package init(
         _ items: [(path: [UInt8], mode: LockMode)], by lockManager: LockManager, for purpose: [UInt8],
-        answering asker: WaitGraph.Owner? = nil
+        answering answer: WaitGraph.Owner? = nil
     ) {
-        (self.items, self.purpose, self.lockManager, self.asker) = (items, purpose, lockManager, asker)
+        (self.items, self.purpose, self.lockManager, self.answer) = (items, purpose, lockManager, answer)
         plan =
             items.count == 1
             ? LockPlan(LockPlan.Part(LockRange(path: items[0].path, key: lockManager.hashKey), items[0].mode))
@@ -107,7 +107,7 @@ package final class LockRequest: Sendable {
     /// Locks one item that no request holds or waits for, the usual case, by the shortest way: two system calls
     /// including the end of the lock, a microsecond in all. Returns nil where the general way is needed.
     package func acquireAtOnce() throws(LockFailure) -> HeldLock? {
-        guard plan.parts.count == 1, LockFrame.current == nil, asker == nil,
+        guard plan.parts.count == 1, LockFrame.current == nil, answer == nil,
             !lockManager.memberTable.isContended(plan.parts[0]),
             let slot = lockManager.memberTable.slot
         else { return nil }

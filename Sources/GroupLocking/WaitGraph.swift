@@ -4,7 +4,9 @@
 /// everything at once take their parts in one order and cannot block each other; requests that are made while something
 /// is held can.
 ///
-/// A *owner* is a request with those that were made under it. A circle of owners, each waiting for the next, ends only
+/// An *owner* is a request with those that were made under it, or the answer to a question with the requests that are made
+/// for it. A request that asks waits for its answers, and each answer only for what its own requests want: the answers to
+/// one request may wait for each other. A circle of owners, each waiting for the next, ends only
 /// when one of them gives up: the owner whose wait began last. Each owner writes its wait, then draws its ticket, then
 /// writes the ticket, then looks. So the owner with the last ticket of the circle sees all of it, and has to look again
 /// only where a ticket may have been drawn and not written yet. (Wait-for graphs: Knapp, "Deadlock detection in
@@ -27,7 +29,7 @@ package struct WaitGraph: Sendable {
         /// The slot of the owner's member, and the owner's number within its member.
         var ownerSlot: Int
         var owner: UInt64
-        /// Whether the request is part of an answer to a question; then the owner is the request that asked.
+        /// Whether the request is part of an answer to a question; then the owner is that answer.
         var isOfAnswer = false
         /// The ticket that was drawn when the wait began, counted over all members; 0: not drawn yet, or not written
         /// yet.
@@ -38,7 +40,7 @@ package struct WaitGraph: Sendable {
         package var part: LockPlan.Part
     }
 
-    /// A request with those that were made under it, and those that are made to answer its questions.
+    /// A request with those that were made under it, or an answer to a question.
     package struct Owner: Hashable, Sendable {
         /// The slot of its member.
         package var slot: Int
@@ -47,16 +49,15 @@ package struct WaitGraph: Sendable {
         package init(slot: Int, number: UInt64) { (self.slot, self.number) = (slot, number) }
     }
 
-    /// A question that waits until its presenter has answered another one.
-    package struct QuestionWait: Sendable {
+    /// A question that waits for the answer that its presenter is making, to it or to another question.
+    package struct QuestionWait: Equatable, Sendable {
         var owner: Owner
         /// The ticket that was drawn when the wait began; 0: not drawn yet, or not written yet.
         var ticket: UInt64
-        /// The owner of the question that is being answered.
-        var answered: Owner
+        var answer: Owner
 
-        package init(owner: Owner, ticket: UInt64, answered: Owner) {
-            (self.owner, self.ticket, self.answered) = (owner, ticket, answered)
+        package init(owner: Owner, ticket: UInt64, answer: Owner) {
+            (self.owner, self.ticket, self.answer) = (owner, ticket, answer)
         }
     }
 
@@ -125,18 +126,15 @@ package struct WaitGraph: Sendable {
         var found: [Owner] = []
         for wanted in owners[owner] ?? [] where wanted.stage != .held {
             if wanted.ticket == 0 && !withUndrawn || wanted.ticket > limit { continue }
-            // What the owner itself holds is in the way of an answer to its question. No other request waits for what
-            // is held around it.
+            // No request waits for what is held around it.
             for other in claims
-            where (Owner(other) != owner || wanted.isOfAnswer && other.stage == .held)
-                && isInTheWay(other, of: wanted, withUndrawn: withUndrawn)
-            {
+            where Owner(other) != owner && isInTheWay(other, of: wanted, withUndrawn: withUndrawn) {
                 found.append(Owner(other))
             }
         }
         for wait in questions where wait.owner == owner {
             if wait.ticket == 0 && !withUndrawn || wait.ticket > limit { continue }
-            found.append(wait.answered)
+            found.append(wait.answer)
         }
         return found
     }
@@ -172,8 +170,7 @@ package struct WaitGraph: Sendable {
     }
 
     private func held(by claim: Claim) -> some Sequence<LockRange> {
-        (owners[Owner(claim)] ?? []).lazy.filter { $0.stage == .held && $0.isOfAnswer == claim.isOfAnswer }.map(
-            \.part.range)
+        (owners[Owner(claim)] ?? []).lazy.filter { $0.stage == .held }.map(\.part.range)
     }
 }
 

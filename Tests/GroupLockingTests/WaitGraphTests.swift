@@ -100,6 +100,27 @@ struct `Wait graphs` {
         ]
         #expect(Self.givingUp(circle) == [1])
     }
+
+    @Test func `the answers to one request wait for each other's locks, and not for what is locked around it`() throws {
+        func answer(_ number: UInt64, _ stage: Claim.Stage, ticket: UInt64 = 0) throws -> Claim {
+            var claim = try Self.claim(number, stage, "a", ticket: ticket, order: 0)
+            claim.isOfAnswer = true
+            return claim
+        }
+        // Request 1 waits for the answers 2 and 3, and request 4 behind answer 3.
+        let questions = [(1, 1, 2), (1, 2, 3), (4, 3, 3)].map { (owner: Int, ticket: UInt64, answer: Int) in
+            WaitGraph.QuestionWait(
+                owner: .init(slot: owner, number: UInt64(owner)), ticket: ticket,
+                answer: .init(slot: answer, number: UInt64(answer)))
+        }
+        let second = WaitGraph.Owner(slot: 3, number: 3)
+        let fine = WaitGraph([try answer(2, .held), try answer(3, .queued, ticket: 5)], questions)
+        #expect(fine.outlook(of: second, ticket: 5) == .noCircle)
+        let circle = WaitGraph([try Self.claim(1, .held, "a"), try answer(3, .queued, ticket: 5)], questions)
+        #expect(circle.outlook(of: second, ticket: 5) == .circle)
+        let behind = WaitGraph([try Self.claim(4, .held, "a"), try answer(3, .queued, ticket: 5)], questions)
+        #expect(behind.outlook(of: second, ticket: 5) == .circle)
+    }
 }
 
 @Suite

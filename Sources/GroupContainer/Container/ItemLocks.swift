@@ -11,12 +11,12 @@ struct ItemLocks: Sendable {
 
     init(
         _ items: [(location: ItemLocation, mode: LockMode)], of container: OpenContainer, for purpose: [UInt8],
-        operation: String, answering asker: WaitGraph.Owner? = nil
+        operation: String, answering answer: WaitGraph.Owner? = nil
     ) {
         (self.container, self.operation) = (container, operation)
         request = LockRequest(
             items.map { ($0.location.bytes, $0.mode) }, by: container.lockManager, for: purpose,
-            answering: asker)
+            answering: answer)
     }
 
     /// Waits for the locks, blocking the thread. Errors: `lockTimedOut` with the holders, `deadlock`, `forked`, those

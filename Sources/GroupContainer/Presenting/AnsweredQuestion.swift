@@ -14,13 +14,14 @@ package final class AnsweredQuestion: Sendable {
     private let word: Question.Word
     private let round: UInt64
     private let madeFor: UInt64
-    /// The owner of the request that asked, in the graph of waits.
+    /// The answer in the graph of waits.
     let owner: WaitGraph.Owner
 
     init(_ place: Question.Place, _ word: Question.Word, _ container: OpenContainer, _ table: PresenterTable) {
         (self.place, self.word, self.container, self.table) = (place, word, container, table)
         let content = table.content(at: place)
-        (presenter, round, madeFor, owner) = (content.presenter, content.round, content.madeFor, content.owner)
+        (presenter, round, madeFor) = (content.presenter, content.round, content.madeFor)
+        owner = table.answer(at: place, word)
     }
 
     /// Returns whether a presenter need not be asked by this answer: it is asked in the same round, or what it has

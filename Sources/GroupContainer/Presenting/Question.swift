@@ -142,15 +142,23 @@ extension PresenterTable {
 
     func setTicket(_ ticket: UInt64, at place: Question.Place) { own?.store64(place.offset + Layout.ticket, ticket) }
 
-    /// Returns the questions that wait until the presenters of these entries have answered another one.
+    /// Returns the answer to a question in the graph of waits: no request of the presenter's member has its number.
+    func answer(at place: Question.Place, _ word: Question.Word) -> WaitGraph.Owner {
+        let slot = Int(map.load32(Layout.entry(place.entry) + Layout.slot))
+        return WaitGraph.Owner(slot: min(slot, MemberTableLayout.slotCount - 1), number: 1 << 47 | word.mark)
+    }
+
+    /// Returns the questions to the presenters of these entries that are making an answer.
     func waits(of entries: [Int]) -> [WaitGraph.QuestionWait] {
         entries.flatMap { index -> [WaitGraph.QuestionWait] in
             if map.load64(Layout.entry(index) + Layout.presenter) == 0 { return [] }
             let places = Question.Place.all(of: index)
-            guard let answered = places.first(where: { word(at: $0)?.state == .answering }) else { return [] }
-            let owner = content(at: answered).owner
-            return places.filter { word(at: $0)?.state == .asked }.map {
-                WaitGraph.QuestionWait(owner: content(at: $0).owner, ticket: ticket(at: $0), answered: owner)
+            let words = places.compactMap { place in word(at: place).map { (place: place, word: $0) } }
+            guard let answered = words.first(where: { $0.word.state == .answering }) else { return [] }
+            let answer = answer(at: answered.place, answered.word)
+            return words.filter { [.asked, .answering].contains($0.word.state) }.map { entry in
+                WaitGraph.QuestionWait(
+                    owner: content(at: entry.place).owner, ticket: ticket(at: entry.place), answer: answer)
             }
         }
     }

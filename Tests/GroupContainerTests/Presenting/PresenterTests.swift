@@ -190,6 +190,26 @@ struct Presenters {
         withExtendedLifetime(presentations) {}
     }
 
+    @Test func `presenters of one item that save at the same time wait for each other`() async throws {
+        let sample = try SampleContainer()
+        let coordinator = sample.coordinator()
+        let isFirst = Guarded(true)
+        let save: @Sendable () async throws -> Void = {
+            try await coordinator.coordinate(.writing("a")) { access in
+                let isHolder = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                // The first one saves until the other one waits for the lock.
+                if isHolder { #expect(try eventually { try !sample.waiting().isEmpty }) }
+                _ = try access.write(bytes: [isHolder ? 1 : 2], to: "a")
+            }
+        }
+        let (one, two) = (RecordingPresenter(save: save), RecordingPresenter(save: save))
+        let presentations = [try sample.container.present(one, at: "a"), try sample.container.present(two, at: "a")]
+        #expect(try await coordinator.readBytes("a") == [2])
+        withExtendedLifetime(presentations) {}
+    }
     @Test func `an answer that waits for a lock around the request ends in a deadlock`() throws {
         let sample = try SampleContainer()
         let coordinator = sample.coordinator().blocking
