@@ -124,6 +124,11 @@ let package = Package(
         .executableTarget(
             name: "storm-member", dependencies: ["TestSupport", "Widgets", "GroupContainer", "GroupSystemCalls"],
             path: "Tests/StormMember", swiftSettings: strict),
+        .target(name: "PresenterModel", path: "Tests/PresenterModel", swiftSettings: strict),
+        .executableTarget(
+            name: "presenter-storm",
+            dependencies: ["PresenterModel", "TestSupport", "GroupContainer", "GroupSystemCalls"],
+            path: "Tests/PresenterStorm", swiftSettings: strict),
         .executableTarget(
             name: "crash-worker", dependencies: ["TestSupport", "Widgets", "GroupContainer"],
             path: "Tests/CrashWorker", swiftSettings: strict),
@@ -189,9 +194,8 @@ let package = Package(
         .testTarget(
             name: "FaultTests",
             dependencies: [
-                "TestSupport", "ScenarioKit", "GroupContainer", "GroupLocking", "GroupSystemCalls", "groupctl",
-                "watch-group", "test-member",
-                "storm-member",
+                "TestSupport", "ScenarioKit", "PresenterModel", "GroupContainer", "GroupLocking", "GroupSystemCalls",
+                "groupctl", "watch-group", "test-member", "storm-member", "presenter-storm",
             ],
             swiftSettings: strict),
         .testTarget(

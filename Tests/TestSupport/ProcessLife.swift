@@ -47,10 +47,28 @@ final class ProcessLife: Sendable {
         ended.withLock { status in
             guard status == nil else { return false }
             _ = kill(identifier, SIGSTOP)
+            return isStopped()
+        }
+    }
+
+    /// Waits until a signal that was sent has stopped the process; false if it has ended.
+    func awaitStop() -> Bool { ended.withLock { $0 == nil && isStopped() } }
+
+    /// Waits for the stop or the end. To be called with the lock.
+    private func isStopped() -> Bool {
+        var information = unsafe siginfo_t()
+        // The process stays to be waited for in any case.
+        let answer = unsafe waitid(P_PID, id_t(identifier), &information, WSTOPPED | WEXITED | WNOWAIT)
+        return unsafe answer == 0 && information.si_code == 5  // CLD_STOPPED
+    }
+
+    /// Whether the process has ended; it need not be reaped yet.
+    var hasEnded: Bool {
+        ended.withLock { status in
+            if status != nil { return true }
             var information = unsafe siginfo_t()
-            // The process stays to be waited for in any case.
-            let answer = unsafe waitid(P_PID, id_t(identifier), &information, WSTOPPED | WEXITED | WNOWAIT)
-            return unsafe answer == 0 && information.si_code == 5  // CLD_STOPPED
+            let answer = unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOHANG | WNOWAIT)
+            return unsafe answer == 0 && information.si_signo != 0
         }
     }
 

@@ -1,0 +1,88 @@
+// Imports nothing: no file, clock or process.
+
+/// What has to be true of the calls of each presenter.
+extension PresenterChecker {
+    mutating func checkCalls(of presenter: History.Presenter) {
+        checkQuestions(of: presenter)
+        checkReacquisitions(of: presenter)
+        checkReleases(of: presenter)
+        // A call that is being made when the presentation ends may still run; a second one may not begin.
+        let late = presenter.calls.filter {
+            [.asked, .reacquired].contains($0.word) && $0.time > presenter.withdrawn ?? .max
+        }
+        if late.count(where: { $0.word == .reacquired || $0.isRelinquishment }) > 1 {
+            report(.reacquiredOnce, "\(presenter.name) was called after its end", presenter.name)
+        }
+    }
+
+    /// A request that follows a moved item may ask for more than before, and no other one asks twice: a presenter that
+    /// withdraws its answer does so because the deadline is over, and then the request does not ask any more. (A presenter
+    /// that is called once for each part of a question does not know the later parts yet.)
+    private mutating func checkQuestions(of presenter: History.Presenter) {
+        var asked: [String: Questions] = [:]
+        for call in presenter.calls where call.isRelinquishment {
+            let questions = Questions(call["questions"])
+            if let before = asked[call["request"]], before.isSuperset(of: questions),
+                !hasFollowed(call["request"], presenter, before: call.time)
+            {
+                report(
+                    .askedOnce, "\(call["request"]) asked \(presenter.name) twice", presenter.name, call["request"])
+            }
+            asked[call["request"], default: []].formUnion(questions)
+        }
+    }
+
+    /// Returns whether one of a request's items, or the presenter's, was moved by another request since it began.
+    private func hasFollowed(_ name: String, _ presenter: History.Presenter, before time: Int64) -> Bool {
+        guard let request = history.request(name) else { return false }
+        return history.changes.contains { change in
+            guard let from = change.from, let mover = history.request(change.purpose), mover.name != name else {
+                return false
+            }
+            let isMeanwhile = mover.grant?.time ?? .max < time && mover.leaves ?? .max > request.begins
+            let places = request.intents.map(\.path) + [presenter.item]
+            return isMeanwhile && places.contains { $0.following(from, to: change.path) != nil }
+        }
+    }
+
+    private mutating func checkReacquisitions(of presenter: History.Presenter) {
+        var balance = 0
+        for call in presenter.calls {
+            if call.isRelinquishment { balance += 1 }
+            if call.word == .reacquired { balance -= 1 }
+            if balance < 0 {
+                report(.reacquiredOnce, "\(presenter.name) reacquired what it had not let go", presenter.name)
+                return
+            }
+        }
+        // A process that is killed makes no calls, and a presentation that has ended gets none.
+        if history.killed(presenter.process) != nil || presenter.withdrawing != nil { return }
+        if balance > 0 {
+            report(.reacquiredOnce, "\(presenter.name) did not reacquire \(balance) times", presenter.name)
+        }
+    }
+
+    /// A presenter withdraws the answer to a request that was not granted by its deadline, also while the process that
+    /// asked is stopped. It looks ten times a second.
+    private mutating func checkReleases(of presenter: History.Presenter) {
+        if history.killed(presenter.process) != nil || presenter.withdrawing != nil { return }
+        for call in presenter.calls where call.word == .answered {
+            guard let request = history.request(call["request"]), request.grant == nil, let timeout = request.timeout
+            else { continue }
+            let due = max(request.begins + timeout, call.time) + slack
+            let isStopped = history.stopped(presenter.process, from: request.begins, to: due) > 0
+            // While another request has an answer of it, or waits for one, the presenter does not reacquire.
+            let isAwaited = history.requests.contains { other in
+                other.name != request.name && other.begins < due && other.end?.time ?? .max > call.time
+            }
+            // The end of a schedule is not the end of time.
+            let isSeen = (history.events.last { ![.change, .final].contains($0.word) }?.time ?? 0) > due
+            if isStopped || isAwaited || !isSeen { continue }
+            if !presenter.calls.contains(where: { $0.word == .reacquired && $0.time > call.time && $0.time < due }) {
+                report(
+                    .reacquiredOnce, "\(presenter.name) kept its answer to \(request.name) past the deadline",
+                    presenter.name, request.name)
+            }
+        }
+    }
+}
