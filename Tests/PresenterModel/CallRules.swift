@@ -62,27 +62,41 @@ extension PresenterChecker {
         }
     }
 
-    /// A presenter withdraws the answer to a request that was not granted by its deadline, also while the process that
-    /// asked is stopped. It looks ten times a second.
+    /// A presenter reacquires when the request that has its answer is over: when it has returned, when its process was
+    /// killed, and when it was not granted by its deadline, also while that process is stopped. It looks ten times a
+    /// second.
     private mutating func checkReleases(of presenter: History.Presenter) {
         if history.killed(presenter.process) != nil || presenter.withdrawing != nil { return }
+        // The end of a schedule is not the end of time.
+        let seen = history.events.last { ![.change, .final].contains($0.word) }?.time ?? 0
         for call in presenter.calls where call.word == .answered {
-            guard let request = history.request(call["request"]), request.grant == nil, let timeout = request.timeout
-            else { continue }
-            let due = max(request.begins + timeout, call.time) + slack
-            let isStopped = history.stopped(presenter.process, from: request.begins, to: due) > 0
-            // While another request has an answer of it, or waits for one, the presenter does not reacquire.
-            let isAwaited = history.requests.contains { other in
-                other.name != request.name && other.begins < due && other.end?.time ?? .max > call.time
-            }
-            // The end of a schedule is not the end of time.
-            let isSeen = (history.events.last { ![.change, .final].contains($0.word) }?.time ?? 0) > due
-            if isStopped || isAwaited || !isSeen { continue }
+            guard let request = history.request(call["request"]), let over = end(of: request) else { continue }
+            guard let due = dueTime(after: max(over, call.time), besides: request.name), due < seen else { continue }
+            if history.stopped(presenter.process, from: request.begins, to: due) > 0 { continue }
             if !presenter.calls.contains(where: { $0.word == .reacquired && $0.time > call.time && $0.time < due }) {
                 report(
-                    .reacquiredOnce, "\(presenter.name) kept its answer to \(request.name) past the deadline",
+                    .reacquiredOnce, "\(presenter.name) kept its answer to \(request.name), which was over",
                     presenter.name, request.name)
             }
         }
+    }
+
+    /// Returns when a request is over for its presenters; nil if it is not.
+    private func end(of request: History.Request) -> Int64? {
+        let deadline = request.grant == nil ? request.timeout.map { request.begins + $0 } : nil
+        return [request.end?.time, history.killed(request.process), deadline].compactMap { $0 }.min()
+    }
+
+    /// Returns by when a presenter has reacquired that could from a moment on. While another request has an answer of it,
+    /// or waits for one, it does not.
+    private func dueTime(after time: Int64, besides name: String) -> Int64? {
+        var due = time + slack
+        for other in history.requests.sorted(by: { $0.begins < $1.begins }) where other.name != name {
+            let over = end(of: other)
+            if other.begins > due || over ?? .max < time { continue }
+            guard let over else { return nil }
+            due = max(due, over + slack)
+        }
+        return due
     }
 }

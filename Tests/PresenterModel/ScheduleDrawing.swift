@@ -14,7 +14,7 @@ struct ScheduleDrawing<Random: RandomNumberGenerator> {
         let requesters = (1...draw(1...3)).map { requester("r\($0)") }
         var schedule = Schedule(theme: theme, workers: presenters + requesters, interventions: [])
         intervene(in: &schedule)
-        if isDrawn(10) { killAnyone(in: &schedule) }
+        while isDrawn(25) { killAnyone(in: &schedule) }
         replace(in: &schedule)
         return schedule
     }
@@ -114,10 +114,11 @@ struct ScheduleDrawing<Random: RandomNumberGenerator> {
         request.needsAnswers = isDrawn(8)
         if presenter != nil && isDrawn(70) { request.presenter = presenter }
         switch theme {
-        case .lateSave: request.grace = one(of: [40_000, 80_000, 150_000])
+        case .lateSave, .moves: request.grace = one(of: [40_000, 80_000, 150_000])
         case .hangingPresenter:
             (request.timeout, request.grace) = (draw(30_000...200_000), 10_000_000)
             request.needsAnswers = false
+        case .killedRequester where isDrawn(50): request.timeout = 5_000_000
         case .stoppedRequester: (request.timeout, request.grace) = (draw(50_000...200_000), 5_000_000)
         case .circles where request.intents.count == 1 && isDrawn(30): addInner(to: &request)
         default: break
@@ -139,7 +140,8 @@ struct ScheduleDrawing<Random: RandomNumberGenerator> {
             let (origin, place) = one(of: [("d/a", "d/m"), ("d/m", "d/a"), ("d", "e"), ("e", "d"), ("d/a", "e/a")])
             return [Intent(.move, origin), Intent(.replace, place)]
         }
-        let item = isDrawn(theme == .circles ? 50 : 85) ? "d/a" : "d/b"
+        var item = isDrawn(theme == .circles ? 50 : 85) ? "d/a" : "d/b"
+        if theme == .moves && isDrawn(40) { item = "d/m" }
         let other = item == "d/a" ? "d/b" : "d/a"
         return switch draw(1...100) {
         case ...35: [Intent(.read, item)]
@@ -148,7 +150,7 @@ struct ScheduleDrawing<Random: RandomNumberGenerator> {
         case ...80: [Intent(.readDisk, item)]
         case ...86: [Intent(.delete, item)]
         case ...89: [Intent(.delete, "d")]
-        case ...93: [Intent(.move, item), Intent(.replace, "d/m")]
+        case ...93: [Intent(.move, item), Intent(.replace, item == "d/m" ? "d/a" : "d/m")]
         default: [Intent(one(of: [.write, .merge]), item), Intent(one(of: [.read, .write]), other)]
         }
     }
@@ -186,9 +188,12 @@ extension ScheduleDrawing {
             let end = Schedule.Intervention.End.event(process: name, word: .ends, limit: 4_000_000)
             schedule.workers[0].own = own("p1", [.asked, .asked, .presented], .stop(until: end), count: 1)
         case .stoppedRequester:
-            let end = Schedule.Intervention.End.event(process: "p1", word: .reacquired, limit: 2_200_000)
+            let end = Schedule.Intervention.End.event(process: "p1", word: .reacquired, limit: 2_600_000)
             schedule.interventions.append(
-                intervention(on: "p1", [.asked, .asked, .answered], against: name, .stop(until: end), count: 1))
+                intervention(on: "p1", [.asked, .answered, .answered], against: name, .stop(until: end), count: 1))
+        case .moves where isDrawn(50):
+            schedule.workers[0].own = own(
+                "p1", [.presented, .asked, .answered, .answered], .stop(until: .time(draw(50_000...250_000))))
         default: break
         }
     }

@@ -152,7 +152,9 @@ extension StormWorker {
             try $0.isStructural && access.item(ItemPath($0.path))?.type == .directory
         }
         let unresponsive = access.unresponsivePresenters.map { "\($0.processIdentifier):\($0.item)" }
-        let items = intents.map(\.path) + (isDirectory ? intents.flatMap { ["\($0.path)/a", "\($0.path)/b"] } : [])
+        let items =
+            intents.map(\.path)
+            + (isDirectory ? intents.flatMap { ["\($0.path)/a", "\($0.path)/b", "\($0.path)/m"] } : [])
         // What is below a directory that was moved meanwhile is not of this request by its old path.
         let versions = items.compactMap { try? version(of: ItemPath($0), access) }
         events.write(
