@@ -11,13 +11,16 @@ struct ScheduleDrawing<Random: RandomNumberGenerator> {
     mutating func schedule() -> Schedule {
         theme = Schedule.Theme.allCases.randomElement(using: &random) ?? .crowd
         let presenters = (1...draw(theme == .circles ? 2...3 : 1...3)).map { presenter("p\($0)", $0) }
-        let requesters = (1...draw(1...3)).map { requester("r\($0)") }
+        let requesters = (1...(isPrecise ? 1 : draw(1...3))).map { requester("r\($0)") }
         var schedule = Schedule(theme: theme, workers: presenters + requesters, interventions: [])
         intervene(in: &schedule)
         while isDrawn(25) { killAnyone(in: &schedule) }
         replace(in: &schedule)
         return schedule
     }
+
+    /// Whether one process is stopped at one step of one request: there is one requester, and it asks the first presenter.
+    private var isPrecise: Bool { [.hangingPresenter, .stoppedRequester].contains(theme) }
 
     // MARK: Numbers
 
@@ -43,6 +46,7 @@ struct ScheduleDrawing<Random: RandomNumberGenerator> {
         var worker = Schedule.Worker(name: name, isBlocking: isDrawn(50))
         var items = ["d/a", "d/a", "d/a", "d", "d", "d/b"]
         if theme == .circles { items = [["d/a", "d/b", "d"][number - 1]] }
+        if isPrecise && number == 1 { items = ["d/a", "d"] }
         worker.steps.append(.pause(delay(upTo: theme == .withdrawals ? 20_000 : 2_000)))
         let item = one(of: items)
         worker.steps.append(.present(presentation("\(name).1", item)))
@@ -64,6 +68,11 @@ struct ScheduleDrawing<Random: RandomNumberGenerator> {
     private mutating func presentation(_ name: String, _ item: String) -> Schedule.Presentation {
         var answers = Questions.all
         // A presenter that saves, and does not let go, would not learn who asks.
+        if isPrecise && name == "p1.1" {
+            let replies = [Schedule.Reply(action: isDrawn(50) ? .save : .nothing)]
+            return Schedule.Presentation(
+                name: name, item: item, document: item == "d" ? "a" : "", answers: .all, replies: replies)
+        }
         if isDrawn(10) { answers.remove(.save) }
         if isDrawn(5) { answers.subtract([.reader, .save]) }
         return Schedule.Presentation(
@@ -93,8 +102,7 @@ struct ScheduleDrawing<Random: RandomNumberGenerator> {
 
     private mutating func requester(_ name: String) -> Schedule.Worker {
         var worker = Schedule.Worker(name: name, isBlocking: isDrawn(50))
-        let isAlone = [.hangingPresenter, .stoppedRequester].contains(theme)
-        for _ in 1...(isAlone ? 1 : draw(1...3)) {
+        for _ in 1...(isPrecise ? 1 : draw(1...3)) {
             worker.steps += [
                 .pause(isDrawn(30) ? draw(5_000...30_000) : delay(upTo: 20_000)), .request(request(by: name)),
             ]
@@ -140,7 +148,7 @@ struct ScheduleDrawing<Random: RandomNumberGenerator> {
             let (origin, place) = one(of: [("d/a", "d/m"), ("d/m", "d/a"), ("d", "e"), ("e", "d"), ("d/a", "e/a")])
             return [Intent(.move, origin), Intent(.replace, place)]
         }
-        var item = isDrawn(theme == .circles ? 50 : 85) ? "d/a" : "d/b"
+        var item = isDrawn(theme == .circles ? 50 : isPrecise ? 100 : 85) ? "d/a" : "d/b"
         if theme == .moves && isDrawn(40) { item = "d/m" }
         let other = item == "d/a" ? "d/b" : "d/a"
         return switch draw(1...100) {
