@@ -14,7 +14,8 @@ import GroupSystemCalls
 open class GroupUserDefaults: UserDefaults {
     /// The values, by calls that throw errors, and with generations, conditions and transactions.
     public let groupDefaults: GroupDefaults
-    private let registered = Guarded<[String: DefaultsValue]>([:])
+    /// The registered values of the process.
+    private static let registered = Guarded<[String: DefaultsValue]>([:])
     private let deliveries = ChangeDeliveries()
     private let notifications = Guarded<ChangeDelivery?>(nil)
 
@@ -55,7 +56,7 @@ open class GroupUserDefaults: UserDefaults {
         return groupDefaults.value(forKey: key) ?? registeredValue(of: key)
     }
 
-    func registeredValue(of key: String) -> DefaultsValue? { registered.withLock { $0[key] } }
+    func registeredValue(of key: String) -> DefaultsValue? { Self.registered.withLock { $0[key] } }
 
     /// Returns the value of a key: of the process's arguments (`-key value`), else the one that is set, else the
     /// registered one. Foundation's typed getters convert what this method returns.
@@ -68,7 +69,7 @@ open class GroupUserDefaults: UserDefaults {
 
     /// Returns all values that `object(forKey:)` finds, by their keys.
     open override func dictionaryRepresentation() -> [String: Any] {
-        registered.withLock { $0 }.merging(groupDefaults.dictionaryRepresentation()) { $1 }
+        Self.registered.withLock { $0 }.merging(groupDefaults.dictionaryRepresentation()) { $1 }
             .compactMapValues(\.propertyList)
             .merging(volatileDomain(forName: UserDefaults.argumentDomain)) { $1 }
     }
@@ -97,12 +98,12 @@ open class GroupUserDefaults: UserDefaults {
         reportingErrors { try groupDefaults.flush() } != nil
     }
 
-    /// Registers values for the keys for which nothing is set, for this object. An object that is in no property list is
-    /// left out: the error is written to standard error.
+    /// Registers values for the keys for which nothing is set, for all objects of this class in the process. An object that
+    /// is in no property list is left out: the error is written to standard error.
     open override func register(defaults registrationDictionary: [String: Any]) {
         for (key, object) in registrationDictionary {
             guard let value = reportingErrors({ try DefaultsValue.stored(object, forKey: key) }) else { continue }
-            registered.withLock { $0[key] = value }
+            Self.registered.withLock { $0[key] = value }
         }
     }
 

@@ -128,10 +128,10 @@ struct `Changes of group user defaults` {
     }
 
     @Test func `an observer of a key without a value gets the registered one`() {
-        defaults.register(defaults: ["a": 7])
-        let (received, observation) = steps(of: "a", [.initial, .old, .new])
-        defaults.set(1, forKey: "a")
-        defaults.removeObject(forKey: "a")
+        defaults.register(defaults: ["registered c": 7])
+        let (received, observation) = steps(of: "registered c", [.initial, .old, .new])
+        defaults.set(1, forKey: "registered c")
+        defaults.removeObject(forKey: "registered c")
         #expect(received.all == [Step(new: 7), Step(old: 7, new: 1), Step(old: 1, new: 7)])
         observation.invalidate()
     }

@@ -18,33 +18,33 @@ struct `Domains of group user defaults` {
     @Test func `a registered value is found by each getter as long as nothing is set, and is not kept`() throws {
         let url = URL(filePath: "/tmp/a")
         defaults.register(defaults: [
-            "text": "milk", "whole": 5, "number": 1.5, "truth": true, "data": Data([1]), "array": ["a"],
-            "dictionary": ["a": 1], "url": url, "boxed": NSNumber(value: 7),
+            "registered text": "milk", "registered whole": 5, "registered number": 1.5, "registered truth": true, "registered data": Data([1]), "registered array": ["a"],
+            "registered dictionary": ["a": 1], "registered url": url, "registered boxed": NSNumber(value: 7),
         ])
-        #expect(defaults.string(forKey: "text") == "milk" && defaults.integer(forKey: "whole") == 5)
-        #expect(defaults.double(forKey: "number") == 1.5 && defaults.float(forKey: "number") == 1.5)
-        #expect(defaults.bool(forKey: "truth") && defaults.data(forKey: "data") == Data([1]))
-        #expect(defaults.stringArray(forKey: "array") == ["a"] && defaults.array(forKey: "array")?.count == 1)
-        #expect(defaults.dictionary(forKey: "dictionary") as? [String: Int] == ["a": 1])
-        #expect(defaults.url(forKey: "url") == url && defaults.value(forKey: "boxed") as? Int == 7)
-        defaults.set("bread", forKey: "text")
-        #expect(defaults.string(forKey: "text") == "bread")
-        defaults.removeObject(forKey: "text")
-        #expect(defaults.string(forKey: "text") == "milk")
-        defaults.register(defaults: ["text": "salt"])
-        #expect(defaults.string(forKey: "text") == "salt" && defaults.integer(forKey: "whole") == 5)
+        #expect(defaults.string(forKey: "registered text") == "milk" && defaults.integer(forKey: "registered whole") == 5)
+        #expect(defaults.double(forKey: "registered number") == 1.5 && defaults.float(forKey: "registered number") == 1.5)
+        #expect(defaults.bool(forKey: "registered truth") && defaults.data(forKey: "registered data") == Data([1]))
+        #expect(defaults.stringArray(forKey: "registered array") == ["a"] && defaults.array(forKey: "registered array")?.count == 1)
+        #expect(defaults.dictionary(forKey: "registered dictionary") as? [String: Int] == ["a": 1])
+        #expect(defaults.url(forKey: "registered url") == url && defaults.value(forKey: "registered boxed") as? Int == 7)
+        defaults.set("bread", forKey: "registered text")
+        #expect(defaults.string(forKey: "registered text") == "bread")
+        defaults.removeObject(forKey: "registered text")
+        #expect(defaults.string(forKey: "registered text") == "milk")
+        defaults.register(defaults: ["registered text": "salt"])
+        #expect(defaults.string(forKey: "registered text") == "salt" && defaults.integer(forKey: "registered whole") == 5)
         #expect(defaults.groupDefaults.dictionaryRepresentation().isEmpty)
-        let other = try #require(GroupUserDefaults(defaults.groupDefaults.container))
-        #expect(other.object(forKey: "text") == nil, "each object has its own")
+        let other = try #require(GroupUserDefaults(defaults.groupDefaults.container, suite: "other"))
+        #expect(other.string(forKey: "registered text") == "salt", "it is registered for the process")
     }
 
     @Test func `dictionaryRepresentation has the set values, and the registered ones where nothing is set`() {
-        defaults.register(defaults: ["a": 1, "b": 1])
-        defaults.set(2, forKey: "b")
+        defaults.register(defaults: ["registered a": 1, "registered b": 1])
+        defaults.set(2, forKey: "registered b")
         defaults.set(2, forKey: "c")
         defaults.setVolatileDomain(["c": 3], forName: UserDefaults.argumentDomain)
         let all = defaults.dictionaryRepresentation()
-        #expect(all["a"] as? Int == 1 && all["b"] as? Int == 2 && all["c"] as? Int == 3)
+        #expect(all["registered a"] as? Int == 1 && all["registered b"] as? Int == 2 && all["c"] as? Int == 3)
     }
 
     @Test func `the argument domain precedes what is set, for each getter, and is not kept`() {
@@ -75,14 +75,14 @@ struct `Domains of group user defaults` {
     }
 
     @Test func `the persistent domain of the group is what is set, and is replaced or removed as one change`() {
-        defaults.register(defaults: ["registered": 1])
+        defaults.register(defaults: ["registered one": 1])
         defaults.set(1, forKey: "a")
         #expect(defaults.persistentDomain(forName: name) as? [String: Int] == ["a": 1])
         defaults.setPersistentDomain(["b": 2, "c": [3]], forName: name)
         #expect(defaults.groupDefaults.dictionaryRepresentation() == ["b": 2, "c": [3]])
         defaults.removePersistentDomain(forName: name)
         #expect(defaults.groupDefaults.dictionaryRepresentation().isEmpty)
-        #expect(defaults.integer(forKey: "registered") == 1)
+        #expect(defaults.integer(forKey: "registered one") == 1)
     }
 
     @Test func `the persistent domain of another name is a domain of the user, as Foundation has it`() async {
