@@ -1,7 +1,7 @@
-import Dispatch
 import Glibc
 import GroupContainer
 import GroupSystemCalls
+import TestSupport
 
 /// Presents an item: prints each call of the presenter, and answers each question as the next line of input says.
 func present(_ path: String, _ item: ItemPath) throws {
@@ -55,3 +55,36 @@ private func words(of wanted: PresenterQuestions) -> String {
     ]
     return all.filter { wanted.contains($0.0) }.map(\.1).joined(separator: "+")
 }
+
+/// Presents an item until another process has asked once, and the presenter has reacquired.
+func presentOnce(_ path: String, _ item: ItemPath) throws {
+    let container = try Container(path: path)
+    let end = OneShotEvent<CoordinationError?>()
+    let calls = PresenterCalls(
+        answers: .all,
+        answer: { wanted, _, _ in printLine("asked \(words(of: wanted))") },
+        reacquire: { change in
+            printLine("reacquired after \(change.map { "\($0.kind.name) \($0.path)" } ?? "nothing")")
+            end.set(nil)
+        },
+        didEnd: { end.set($0) })
+    // A request that is made as soon as the presenter is in the table comes after the presentation, too.
+    let presentation = try container.coordinator(purpose: "presenter").blocking.coordinate(.reading(item)) { _ in
+        try container.present(calls, at: item)
+    }
+    let ending = end.block(until: Deadline(after: .seconds(60)))
+    presentation.end()
+    guard case .happened(let error) = ending else { throw NotAsked() }
+    if let error { throw error }
+}
+
+/// Writes an item once another process presents it.
+func writePresented(_ path: String, _ item: ItemPath, _ text: String) throws {
+    let container = try Container(path: path)
+    guard eventually({ (try? container.status())?.members.contains { !$0.presentedItems.isEmpty } == true }) else {
+        throw NotAsked()
+    }
+    _ = try container.coordinator(purpose: "writer").blocking.write(bytes: Array(text.utf8), to: item)
+}
+
+private struct NotAsked: Error {}

@@ -31,6 +31,10 @@ let usage = """
            test-member upload CONTAINER PATH      read a snapshot until the input ends
            test-member present CONTAINER PATH     present PATH, and print each call of the presenter; answer each question
                                                   as a line of input says: `ok`, `save PATH TEXT`, `read PATH`, `fail`
+           test-member present-once CONTAINER PATH
+                                                  present PATH until another process has asked once, print the calls
+           test-member write-presented CONTAINER PATH TEXT
+                                                  write TEXT to PATH once another process presents something
            test-member fork-hold CONTAINER PATH stays|ends
                                                   hold an exclusive lock, and fork without exec; the child tries to
                                                   write, then stays until the input ends, or ends at once
@@ -114,6 +118,8 @@ do {
     case ("share", 4): try share(words[2], ItemPath(words[3]))
     case ("upload", 4): try upload(words[2], ItemPath(words[3]))
     case ("present", 4): try present(words[2], ItemPath(words[3]))
+    case ("present-once", 4): try presentOnce(words[2], ItemPath(words[3]))
+    case ("write-presented", 5): try writePresented(words[2], ItemPath(words[3]), words[4])
     case ("fork-hold", 5): try forkAndHold(words[2], ItemPath(words[3]), childStays: words[4] == "stays")
     default:
         print(usage, terminator: "")

@@ -36,13 +36,17 @@ struct FaultMatrix {
         // The container is as it is for each fault: no process has looked at it before.
         let model = try TemporaryContainer(creating: false)
         try operation.prepare(model)
-        let all = try Strace.calls(of: operation.command(in: model), input: operation.input, in: model)
+        let all = try operation.accompanied(in: model) {
+            try Strace.calls(of: operation.command(in: model), input: operation.input, in: model)
+        }
         calls = Array(all.dropFirst(zip(all, joining).prefix { $0.name == $1.name }.count))
         var after = ContainerState()
         if operation.fate != .goes { after = try ContainerState(of: model, isNumbered: !operation.cutsJournal) }
         let other = try TemporaryContainer(creating: false)
         try operation.prepare(other)
-        let (_, text) = try RunningProcess(operation.command(in: other), input: operation.input).finish()
+        let (_, text) = try operation.accompanied(in: other) {
+            try RunningProcess(operation.command(in: other), input: operation.input).finish()
+        }
         oracle = FaultOracle(operation, before: before, after: after, text: text)
         unknown = Set(calls.filter { PossibleErrors.of($0) == nil }.map(\.name))
     }
@@ -131,9 +135,11 @@ struct FaultMatrix {
         try operation.prepare(container)
         // A member that was there before, or none: then the next member finishes what was left.
         var witness = number % 2 == 0 && operation.fate == .stays && !operation.repairs ? try container.open() : nil
-        let process = try Strace.start(
-            operation.command(in: container), input: operation.input, fault: place.fault, at: place.call)
-        let (status, text) = try process.finish()
+        let (process, (status, text)) = try operation.accompanied(in: container) {
+            let process = try Strace.start(
+                operation.command(in: container), input: operation.input, fault: place.fault, at: place.call)
+            return (process, try process.finish())
+        }
         let isReached = process.isReached
         // Beside other processes it makes other calls: a fault that was meant for a lock may have met the copy of a
         // descriptor.
@@ -152,9 +158,11 @@ struct FaultMatrix {
         guard let library = ShortTransfers.library else { return [] }
         let container = try TemporaryContainer(creating: false)
         try operation.prepare(container)
-        let (status, text) = try RunningProcess(
-            operation.command(in: container), input: operation.input, environment: ["LD_PRELOAD": library]
-        ).finish()
+        let (status, text) = try operation.accompanied(in: container) {
+            try RunningProcess(
+                operation.command(in: container), input: operation.input, environment: ["LD_PRELOAD": library]
+            ).finish()
+        }
         var member: Container?
         let faults = oracle.faults(in: container, &member, after: .error("EINTR"), status: status, text: text)
         return faults.isEmpty ? [] : ["short transfers: \(faults.joined(separator: " | "))"]

@@ -27,6 +27,8 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
     /// Whether the operation begins a new segment of the journal and drops old ones, so that its records are not
     /// compared.
     var cutsJournal = false
+    /// Starts another process that takes part in the operation, and is killed after it.
+    var companion: (@Sendable (TemporaryContainer) throws -> RunningProcess)?
     /// Whether the operation is a repair: the damage stays until this one, or another one, has run to its end.
     var repairs = false
 
@@ -37,7 +39,14 @@ struct FaultedOperation: Sendable, CustomTestStringConvertible {
         words.map { $0 == "@" ? container.path : $0 }
     }
 
-    static let all = items + together + keysAndMessages + journal + containers
+    /// Runs `body`, which runs the command, beside the process that takes part.
+    func accompanied<Answer>(in container: TemporaryContainer, _ body: () throws -> Answer) throws -> Answer {
+        let other = try companion?(container)
+        defer { other?.kill() }
+        return try body()
+    }
+
+    static let all = items + together + keysAndMessages + presenting + journal + containers
 }
 
 extension FaultedOperation {
