@@ -23,7 +23,7 @@ enum PossibleErrors {
         "fsetxattr": ["EIO", "ENOSPC"], "fgetxattr": ["EIO"], "flistxattr": ["EIO"], "inotify_init1": ["EMFILE"],
         "inotify_add_watch": ["ENOSPC", "EACCES"], "epoll_create1": ["EMFILE"], "eventfd2": ["EMFILE"],
         "pipe2": ["EMFILE"], "socketpair": ["EMFILE"], "sendmsg": ["EINTR", "ENOMEM"], "recvfrom": ["EINTR"],
-        "signalfd4": ["EMFILE"], "epoll_wait": ["EINTR"], "poll": ["EINTR"],
+        "signalfd4": ["EMFILE"], "epoll_wait": ["EINTR"], "poll": ["EINTR"], "futex_waitv": ["EINTR"],
         "clock_nanosleep": ["EINTR"], "epoll_ctl": ["ENOSPC"], "ioctl": ["EIO"], "socket": ["EMFILE"],
     ]
 
