@@ -107,6 +107,19 @@ struct `Presenters of other processes` {
         withExtendedLifetime(other) {}
     }
 
+    @Test func `the child of a presenter that forked without exec ends nothing, and keeps nothing`() throws {
+        let container = try TemporaryContainer()
+        let presenter = try container.member("present-fork", "a")
+        try presenter.waitForText("child forked\n")
+        #expect(try container.groupctl("write", "a", "--timeout", "60s", input: "new").status == 0)
+        try presenter.waitForText("asked writer\n")
+        presenter.kill()
+        // The child lives, but the presentation was its parent's.
+        #expect(try !container.open().opened.lockManager.memberTable.hasPresenters)
+        presenter.closeInput()
+        _ = try? presenter.finish()
+    }
+
     @Test func `a process that opens the container alone forgets the presenters of dead ones`() throws {
         let container = try TemporaryContainer()
         try presenter(of: "a", in: container).kill()

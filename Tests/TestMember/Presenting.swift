@@ -44,6 +44,27 @@ func present(_ path: String, _ item: ItemPath) throws {
     withExtendedLifetime(presentation) { while true { pause(nanoseconds: 3_600_000_000_000) } }
 }
 
+/// Presents an item, and forks a child that ends the presentation, tries to begin one, and stays until the input ends. The
+/// parent answers each question.
+func presentAndFork(_ path: String, _ item: ItemPath) throws {
+    let container = try Container(path: path)
+    let calls = PresenterCalls(
+        answers: .all, answer: { wanted, _, _ in printLine("asked \(words(of: wanted))") }, reacquire: { _ in })
+    let presentation = try container.present(calls, at: item)
+    if forkWithoutExec() == 0 {
+        presentation.end()
+        do {
+            _ = try container.present(calls, at: item)
+            printLine("child presents")
+        } catch {
+            printLine("child \((error as? CoordinationError)?.code.rawValue ?? "other")")
+        }
+        while nextLine() != nil {}
+        _exit(0)
+    }
+    withExtendedLifetime(presentation) { while true { pause(nanoseconds: 3_600_000_000_000) } }
+}
+
 private struct Refused: Error, CustomStringConvertible {
     let description = "the test refuses"
 }

@@ -31,6 +31,9 @@ let usage = """
            test-member upload CONTAINER PATH      read a snapshot until the input ends
            test-member present CONTAINER PATH     present PATH, and print each call of the presenter; answer each question
                                                   as a line of input says: `ok`, `save PATH TEXT`, `read PATH`, `fail`
+           test-member present-fork CONTAINER PATH
+                                                  present PATH, and fork without exec; the child ends the presentation,
+                                                  tries to present, then stays until the input ends
            test-member present-once CONTAINER PATH
                                                   present PATH until another process has asked once, print the calls
            test-member write-presented CONTAINER PATH TEXT
@@ -118,6 +121,7 @@ do {
     case ("share", 4): try share(words[2], ItemPath(words[3]))
     case ("upload", 4): try upload(words[2], ItemPath(words[3]))
     case ("present", 4): try present(words[2], ItemPath(words[3]))
+    case ("present-fork", 4): try presentAndFork(words[2], ItemPath(words[3]))
     case ("present-once", 4): try presentOnce(words[2], ItemPath(words[3]))
     case ("write-presented", 5): try writePresented(words[2], ItemPath(words[3]), words[4])
     case ("fork-hold", 5): try forkAndHold(words[2], ItemPath(words[3]), childStays: words[4] == "stays")
