@@ -57,7 +57,7 @@ func presentAndFork(_ path: String, _ item: ItemPath) throws {
             _ = try container.present(calls, at: item)
             printLine("child presents")
         } catch {
-            printLine("child \((error as? CoordinationError)?.code.rawValue ?? "other")")
+            printLine("child \(error.code.rawValue)")
         }
         while nextLine() != nil {}
         _exit(0)

@@ -54,7 +54,7 @@ struct Question: Sendable {
         var entry: Int
         var index: Int
 
-        fileprivate var offset: Int { PresenterTableLayout.question(entry, index) }
+        var offset: Int { PresenterTableLayout.question(entry, index) }
 
         static func all(of entry: Int) -> [Place] {
             (0..<PresenterTableLayout.questionCount).map { Place(entry: entry, index: $0) }

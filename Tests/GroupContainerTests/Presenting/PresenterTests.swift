@@ -210,6 +210,41 @@ struct Presenters {
         #expect(try await coordinator.readBytes("a") == [2])
         withExtendedLifetime(presentations) {}
     }
+
+    @Test func `an answer that its presenter has withdrawn is asked for again, and not granted`() async throws {
+        let sample = try SampleContainer()
+        let opened = sample.container.opened
+        let presenter = RecordingPresenter()
+        let presentation = try sample.container.present(presenter, at: "a")
+        let request = AccessRequest(
+            "read", [.reading("a")], by: opened, for: [], presenter: nil, grace: .seconds(60), needsAnswers: false)
+        let resolution = try request.resolve()
+        let grant = {
+            let lock = try request.acquireBlocking(resolution, until: Deadline(after: nil), orUntil: nil)
+            return GrantedRequest(
+                request: request, resolution: resolution, frame: LockFrame(lock, outer: nil),
+                deadline: Deadline(after: nil))
+        }
+        let first = try grant()
+        let inquiry = Inquiry(first)
+        let concern = request.concern(resolution)
+        #expect(try !inquiry.isGranted(concern))
+        first.frame.lock.end()
+        try await inquiry.askElsewhere()
+        // The request is stopped, and its deadline passes.
+        let table = try #require(try opened.presenterTable())
+        let place = try #require(
+            opened.memberTable.presenterEntries().flatMap { Question.Place.all(of: $0) }
+                .first { table.word(at: $0)?.state == .answered })
+        table.own?.store64(place.offset + PresenterTableLayout.deadline, 1)
+        #expect(await presenter.calls(until: "reacquire -") == ["to reader", "save", "reacquire -"])
+        let second = try grant()
+        #expect(try !inquiry.isGranted(concern))
+        second.frame.lock.end()
+        inquiry.end()
+        withExtendedLifetime(presentation) {}
+    }
+
     @Test func `an answer that waits for a lock around the request ends in a deadlock`() throws {
         let sample = try SampleContainer()
         let coordinator = sample.coordinator().blocking
