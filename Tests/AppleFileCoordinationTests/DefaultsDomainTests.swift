@@ -18,21 +18,28 @@ struct `Domains of group user defaults` {
     @Test func `a registered value is found by each getter as long as nothing is set, and is not kept`() throws {
         let url = URL(filePath: "/tmp/a")
         defaults.register(defaults: [
-            "registered text": "milk", "registered whole": 5, "registered number": 1.5, "registered truth": true, "registered data": Data([1]), "registered array": ["a"],
+            "registered text": "milk", "registered whole": 5, "registered number": 1.5, "registered truth": true,
+            "registered data": Data([1]), "registered array": ["a"],
             "registered dictionary": ["a": 1], "registered url": url, "registered boxed": NSNumber(value: 7),
         ])
-        #expect(defaults.string(forKey: "registered text") == "milk" && defaults.integer(forKey: "registered whole") == 5)
-        #expect(defaults.double(forKey: "registered number") == 1.5 && defaults.float(forKey: "registered number") == 1.5)
+        #expect(
+            defaults.string(forKey: "registered text") == "milk" && defaults.integer(forKey: "registered whole") == 5)
+        #expect(
+            defaults.double(forKey: "registered number") == 1.5 && defaults.float(forKey: "registered number") == 1.5)
         #expect(defaults.bool(forKey: "registered truth") && defaults.data(forKey: "registered data") == Data([1]))
-        #expect(defaults.stringArray(forKey: "registered array") == ["a"] && defaults.array(forKey: "registered array")?.count == 1)
+        #expect(
+            defaults.stringArray(forKey: "registered array") == ["a"]
+                && defaults.array(forKey: "registered array")?.count == 1)
         #expect(defaults.dictionary(forKey: "registered dictionary") as? [String: Int] == ["a": 1])
-        #expect(defaults.url(forKey: "registered url") == url && defaults.value(forKey: "registered boxed") as? Int == 7)
+        #expect(
+            defaults.url(forKey: "registered url") == url && defaults.value(forKey: "registered boxed") as? Int == 7)
         defaults.set("bread", forKey: "registered text")
         #expect(defaults.string(forKey: "registered text") == "bread")
         defaults.removeObject(forKey: "registered text")
         #expect(defaults.string(forKey: "registered text") == "milk")
         defaults.register(defaults: ["registered text": "salt"])
-        #expect(defaults.string(forKey: "registered text") == "salt" && defaults.integer(forKey: "registered whole") == 5)
+        #expect(
+            defaults.string(forKey: "registered text") == "salt" && defaults.integer(forKey: "registered whole") == 5)
         #expect(defaults.groupDefaults.dictionaryRepresentation().isEmpty)
         let other = try #require(GroupUserDefaults(defaults.groupDefaults.container, suite: "other"))
         #expect(other.string(forKey: "registered text") == "salt", "it is registered for the process")
