@@ -24,6 +24,8 @@ let package = Package(
         .library(name: "WidgetApp", targets: ["WidgetApp"]),
         .library(name: "NotificationCenter", targets: ["NotificationCenter"]),
         .library(name: "WidgetKit", targets: ["WidgetKit"]),
+        .library(name: "Extensions", targets: ["Extensions"]),
+        .library(name: "ExtensionHosting", targets: ["ExtensionHosting"]),
         .library(name: "AppleFileCoordination", targets: ["AppleFileCoordination"]),
         .library(name: "GroupContainerTesting", targets: ["GroupContainerTesting"]),
         .executable(name: "watch-group", targets: ["watch-group"]),
@@ -54,7 +56,10 @@ let package = Package(
         .target(
             name: "GroupContainer", dependencies: ["GroupBytes", "GroupLocking", "GroupLog", "GroupSystemCalls"],
             swiftSettings: strict),
-        .target(name: "Widgets", dependencies: ["GroupContainer", "GroupSystemCalls"], swiftSettings: strict),
+        .target(name: "GroupProtocolLines", dependencies: ["GroupSystemCalls"], swiftSettings: strict),
+        .target(
+            name: "Widgets", dependencies: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls"],
+            swiftSettings: strict),
         .target(name: "WidgetAppIsForAppsNotForWidgets"),
         .target(
             name: "WidgetApp",
@@ -80,15 +85,32 @@ let package = Package(
             dependencies: ["GroupContainer", "GroupBytes", "GroupSystemCalls", "GroupCommandLine"],
             swiftSettings: strict),
         .target(
+            name: "GroupManifests", dependencies: ["GroupBytes", "GroupSystemCalls", "GroupCommandLine"],
+            swiftSettings: strict),
+        .target(
             name: "GroupWidgetHosting",
-            dependencies: ["Widgets", "GroupContainer", "GroupBytes", "GroupSystemCalls", "GroupCommandLine"],
+            dependencies: [
+                "Widgets", "GroupManifests", "GroupProtocolLines", "GroupContainer", "GroupBytes", "GroupSystemCalls",
+                "GroupCommandLine",
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "Extensions", dependencies: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls"],
+            swiftSettings: strict),
+        .target(
+            name: "ExtensionHosting",
+            dependencies: [
+                "Extensions", "GroupManifests", "GroupProtocolLines", "GroupContainer", "GroupBytes",
+                "GroupSystemCalls", "GroupCommandLine",
+            ],
             swiftSettings: strict),
         .target(
             name: "GroupTodayView", dependencies: ["GroupWidgetHosting", "GroupSystemCalls", "GroupCommandLine"],
             swiftSettings: strict),
         .executableTarget(name: "watch-group", dependencies: commands, swiftSettings: strict),
         .executableTarget(
-            name: "widget-host", dependencies: commands + ["Widgets", "GroupWidgetHosting", "GroupTodayView"],
+            name: "widget-host",
+            dependencies: commands + ["Widgets", "GroupManifests", "GroupWidgetHosting", "GroupTodayView"],
             swiftSettings: strict),
         .executableTarget(name: "groupctl", dependencies: commands + ["Widgets"], swiftSettings: strict),
         .target(
@@ -109,9 +131,13 @@ let package = Package(
             dependencies: ["TestSupport", "GroupContainer", "GroupSystemCalls", "GroupCommandLine", "ScenarioKit"],
             path: "Tests/TestMember", swiftSettings: strict),
         .executableTarget(
-            name: "test-widget", dependencies: ["GroupContainer", "GroupSystemCalls", "Widgets"],
+            name: "test-widget", dependencies: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls", "Widgets"],
             path: "Tests/TestWidget",
             swiftSettings: strict),
+        .executableTarget(
+            name: "test-extension",
+            dependencies: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls", "Extensions"],
+            path: "Tests/TestExtension", swiftSettings: strict),
         .executableTarget(
             name: "adopted-widget", dependencies: ["NotificationCenter", "WidgetKit"], path: "Tests/AdoptedWidgets",
             swiftSettings: strict),
@@ -163,7 +189,8 @@ let package = Package(
         .testTarget(
             name: "WidgetsTests",
             dependencies: [
-                "TestSupport", "Widgets", "WidgetApp", "GroupContainer", "groupctl", "watch-group", "todo",
+                "TestSupport", "GroupProtocolLines", "Widgets", "WidgetApp", "GroupContainer", "groupctl",
+                "watch-group", "todo",
                 "todo-widget",
                 "readme-example", "note", "note-widget", "countdown", "countdown-widget", "quick-actions",
                 "quick-actions-widget",
@@ -172,12 +199,27 @@ let package = Package(
         .testTarget(
             name: "GroupWidgetHostingTests",
             dependencies: [
-                "TestSupport", "GroupWidgetHosting", "Widgets", "WidgetApp", "GroupContainer", "GroupSystemCalls",
+                "TestSupport", "GroupManifests", "GroupWidgetHosting", "Widgets", "WidgetApp", "GroupContainer",
+                "GroupSystemCalls",
                 "widget-host",
                 "test-widget",
                 "groupctl", "todo", "todo-widget", "note", "note-widget", "countdown", "countdown-widget",
                 "quick-actions",
                 "quick-actions-widget",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ExtensionsTests",
+            dependencies: [
+                "TestSupport", "Extensions", "GroupProtocolLines", "GroupContainer", "GroupSystemCalls",
+                "test-extension",
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ExtensionHostingTests",
+            dependencies: [
+                "TestSupport", "ExtensionHosting", "Extensions", "GroupManifests", "GroupProtocolLines",
+                "GroupContainer", "GroupSystemCalls", "test-extension",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -263,8 +305,9 @@ package.targets += [
 
 // The decoders, as a test of their corpora; or, for `tools/fuzz`, as the one program that libFuzzer drives.
 let decoders: [Target.Dependency] = [
-    "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog", "GroupSystemCalls", "Widgets", "GroupWidgetHosting",
-    "GroupTodayView", "GroupCommandLine", "GroupCommands",
+    "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog", "GroupSystemCalls", "GroupProtocolLines", "Widgets",
+    "GroupManifests", "GroupWidgetHosting", "GroupTodayView", "GroupCommandLine", "GroupCommands", "Extensions",
+    "ExtensionHosting",
 ]
 package.targets += [
     Context.environment["GROUP_CONTAINER_FUZZING"] == nil

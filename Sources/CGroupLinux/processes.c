@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -11,10 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { registered_limit = 4096 };
@@ -53,120 +49,6 @@ void clinux_fork_forget(int descriptor) {
     for (int i = 0; i < registered_limit; i++) {
         int expected = descriptor + 1;
         if (atomic_compare_exchange_strong(&registered[i], &expected, 0)) return;
-    }
-}
-
-// Between _Fork and exec only calls that are safe in a signal handler are made: other threads may have held any lock.
-static void become(char *const arguments[], char *const environment[], const int32_t streams[3], int flags,
-                   pid_t parent, int report) {
-    int diesWithParent = flags & clinux_spawn_dies_with_parent;
-    if (diesWithParent && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) goto failed;
-    if (diesWithParent && getppid() != parent) _exit(127);  // it died before the request was in force
-    if (flags & clinux_spawn_own_group && setpgid(0, 0) != 0) goto failed;
-    for (int number = 0; number <= 2; number++) {
-        if (streams[number] >= 0 && dup2(streams[number], number) < 0) goto failed;
-    }
-    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);  // an ignored SIGPIPE would be inherited
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    if (environment) {
-        execvpe(arguments[0], arguments, environment);
-    } else {
-        execvp(arguments[0], arguments);
-    }
-failed:;
-    int error = errno;
-    ssize_t written = write(report, &error, sizeof error);
-    (void)written;
-    _exit(127);
-}
-
-// The errno that the child reports before it is another program; 0 once it is.
-static int await_report(int report[2]) {
-    close(report[1]);
-    int error = 0;
-    ssize_t got;
-    do got = read(report[0], &error, sizeof error);
-    while (got < 0 && errno == EINTR);
-    close(report[0]);
-    return got == (ssize_t)sizeof error ? error : 0;
-}
-
-static void reap(pid_t pid) {
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
-}
-
-int clinux_spawn(char *const arguments[], char *const environment[], const int32_t streams[3], int flags,
-                 int32_t *child) {
-    int report[2];
-    if (pipe2(report, O_CLOEXEC) != 0) return errno;
-    pid_t parent = getpid();
-    pid_t pid = _Fork();
-    if (pid == 0) become(arguments, environment, streams, flags, parent, report[1]);
-    int failed = pid < 0 ? errno : 0;
-    int error = await_report(report);
-    if (failed) return failed;
-    if (error) {
-        reap(pid);
-        return error;
-    }
-    *child = pid;
-    return 0;
-}
-
-int clinux_spawn_detached(char *const arguments[], const int32_t streams[3]) {
-    int report[2];
-    if (pipe2(report, O_CLOEXEC) != 0) return errno;
-    pid_t pid = _Fork();
-    if (pid == 0) {
-        setsid();
-        pid_t grandchild = _Fork();
-        if (grandchild == 0) become(arguments, NULL, streams, 0, 0, report[1]);
-        int error = grandchild < 0 ? errno : 0;
-        if (error) {
-            ssize_t written = write(report[1], &error, sizeof error);
-            (void)written;
-        }
-        _exit(0);
-    }
-    int failed = pid < 0 ? errno : 0;
-    int error = await_report(report);
-    if (failed) return failed;
-    reap(pid);
-    return error;
-}
-
-int clinux_wait_child(int32_t child, int64_t nanoseconds, int *status) {
-    for (int looks = 0; looks < 2; looks++) {
-        pid_t ended = waitpid(child, status, WNOHANG);
-        if (ended != 0) return ended < 0 ? -1 : 1;
-        if (looks == 1) break;
-        int descriptor = (int)syscall(SYS_pidfd_open, child, 0);
-        if (descriptor < 0) return -1;
-        struct pollfd entry = {.fd = descriptor, .events = POLLIN};
-        struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
-        int ready = ppoll(&entry, 1, &limit, NULL);
-        int error = errno;
-        close(descriptor);
-        if (ready < 0 && error != EINTR) {
-            errno = error;
-            return -1;
-        }
-    }
-    return 0;
-}
-
-int clinux_child_event(int32_t child, int32_t *number) {
-    siginfo_t information = {.si_pid = 0};
-    if (waitid(P_PID, (id_t)child, &information, WEXITED | WSTOPPED | WNOHANG) != 0) return -1;
-    if (information.si_pid == 0) return 0;
-    *number = information.si_status;
-    switch (information.si_code) {
-        case CLD_EXITED: return 1;
-        case CLD_KILLED:
-        case CLD_DUMPED: return 2;
-        default: return 3;
     }
 }
 

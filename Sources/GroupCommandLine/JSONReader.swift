@@ -6,14 +6,41 @@ package struct JSONReader {
     private let text: [UInt8]
     private var place = 0
     private let deepest: Int
+    /// The names that lead to the present place, and the line of each name; nil where no lines are wanted.
+    private var tracked: (path: [String], lines: [[String]: Int])?
+    /// A place whose line is known, from which later lines are counted.
+    private var counted = (place: 0, line: 1)
 
     /// Returns the value of a text. `deepest`: how many levels the value may have; a scalar has one.
     package static func value(of text: [UInt8], deepest: Int) throws(TextFault) -> JSONValue {
         var reader = JSONReader(text: text, deepest: deepest)
-        let value = try reader.value(depth: 1)
-        reader.skipBlanks()
-        if reader.place < text.count { throw reader.fault("unexpected text after the value") }
+        return try reader.whole()
+    }
+
+    /// Returns the value of a text, and the line of each member of an object, counted from 1, by the names that lead to
+    /// it. Members of objects in arrays have the names that lead to the array.
+    package static func valueWithLines(
+        of text: [UInt8], deepest: Int
+    ) throws(TextFault) -> (value: JSONValue, lines: [[String]: Int]) {
+        var reader = JSONReader(text: text, deepest: deepest)
+        reader.tracked = ([], [:])
+        let value = try reader.whole()
+        return (value, reader.tracked?.lines ?? [:])
+    }
+
+    private mutating func whole() throws(TextFault) -> JSONValue {
+        let value = try value(depth: 1)
+        skipBlanks()
+        if place < text.count { throw fault("unexpected text after the value") }
         return value
+    }
+
+    /// Records the line of a name that begins at `start`.
+    private mutating func enter(_ name: String, at start: Int) {
+        guard tracked != nil else { return }
+        counted = (start, counted.line + text[counted.place..<start].count { $0 == 0x0A })
+        tracked?.path.append(name)
+        if let path = tracked?.path { tracked?.lines[path] = counted.line }
     }
 
     private init(text: [UInt8], deepest: Int) { (self.text, self.deepest) = (text, deepest) }
@@ -75,6 +102,7 @@ package struct JSONReader {
         if take("}") { return .object([]) }
         while true {
             skipBlanks()
+            let start = place
             if !take("\"") { throw fault("a name in quotes is missing") }
             let name = try string()
             if !names.insert(name).inserted {
@@ -82,7 +110,9 @@ package struct JSONReader {
             }
             skipBlanks()
             if !take(":") { throw fault("a ':' is missing") }
+            enter(name, at: start)
             members.append((name, try value(depth: depth + 1)))
+            _ = tracked?.path.popLast()
             skipBlanks()
             if take("}") { return .object(members) }
             if !take(",") { throw fault("a ',' or a '}' is missing") }

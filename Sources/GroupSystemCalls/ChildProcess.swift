@@ -23,6 +23,7 @@ package struct ChildProcess: ~Copyable {
         identifier = try Self.spawn(words, environment: environment, streams: [input, output, -1], flags: flags)
     }
 
+    /// Starts a command whose descriptors 0, 1, 2, … are copies of the streams; -1 is this process's own.
     static func spawn(
         _ words: [[UInt8]], environment: [[UInt8]]?, streams: [Int32], flags: Int32
     ) throws(Errno) -> Int32 {
@@ -30,10 +31,12 @@ package struct ChildProcess: ~Copyable {
         let variables = unsafe Self.pointers(environment ?? [])
         defer { unsafe (arguments + variables).forEach { unsafe free($0) } }
         var child: pid_t = 0
+        var streams = streams
+        let count = Int32(streams.count)
         let error =
             environment == nil
-            ? unsafe clinux_spawn(arguments, nil, streams, flags, &child)
-            : unsafe clinux_spawn(arguments, variables, streams, flags, &child)
+            ? unsafe clinux_spawn(arguments, nil, &streams, count, flags, &child)
+            : unsafe clinux_spawn(arguments, variables, &streams, count, flags, &child)
         if error != 0 { throw Errno(error) }
         return child
     }
@@ -79,7 +82,8 @@ extension ChildProcess {
         let nothing = try FileDescriptor.open(path: Array("/dev/null".utf8), .readingAndWriting)
         let arguments = unsafe pointers(words)
         defer { unsafe arguments.forEach { unsafe free($0) } }
-        let error = unsafe clinux_spawn_detached(arguments, [nothing.number, nothing.number, -1])
+        var streams = [nothing.number, nothing.number, -1]
+        let error = unsafe clinux_spawn_detached(arguments, &streams)
         if error != 0 { throw Errno(error) }
     }
 

@@ -36,14 +36,20 @@ package struct ProcessView: Sendable {
         command = words.split(separator: 0).joined(separator: [UInt8(ascii: " ")]).map { $0 }
     }
 
+    /// Returns whether any thread of the process has not ended. Reads /proc/PID/task/TID/stat.
+    package static func isAlive(_ process: Int32) -> Bool { conditions(of: process).contains { $0 != .zombie } }
+
     /// Returns whether no thread of the process runs: each is stopped, or has ended. Reads /proc/PID/task/TID/stat.
-    package static func isStill(_ process: Int32) -> Bool {
+    package static func isStill(_ process: Int32) -> Bool { !conditions(of: process).contains(.running) }
+
+    /// Returns the conditions of a process's threads; those that end meanwhile are left out.
+    private static func conditions(of process: Int32) -> [Condition] {
         let tasks = (try? OpenFiles.directory("/proc/\(process)/task").entryNames()) ?? []
-        return tasks.allSatisfy { task in
+        return tasks.compactMap { task in
             guard let stat = content(of: "/proc/\(process)/task/\(String(decoding: task, as: UTF8.self))/stat"),
                 let end = stat.lastIndex(of: UInt8(ascii: ")")), end + 2 < stat.endIndex
-            else { return true }
-            return Condition(stat[end + 2]) != .running
+            else { return nil }
+            return Condition(stat[end + 2])
         }
     }
 

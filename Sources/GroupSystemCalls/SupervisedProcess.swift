@@ -16,18 +16,19 @@ package struct SupervisedProcess: ~Copyable, Sendable {
 
     /// Starts a command, which is looked up in PATH. The kernel kills it when the thread that starts it ends, also
     /// while it is stopped. Processes that it starts are signaled with it as long as they stay in its group. For
-    /// `errors` -1 is this process's own standard error.
-    /// System calls: fork(2), prctl(PR_SET_PDEATHSIG), setpgid(2), execve(2)
+    /// `errors` -1 is this process's own standard error. With `attached` its descriptors 3, 4, … are copies of these,
+    /// and it inherits no other descriptor of this process, whether that is close-on-exec or not.
+    /// System calls: fork(2), prctl(PR_SET_PDEATHSIG), setpgid(2), close_range(2), execve(2)
     package init(
         _ words: [[UInt8]], variables: [(name: String, value: [UInt8])], input: borrowing FileDescriptor,
-        output: borrowing FileDescriptor, errors: Int32 = -1, leadsGroup: Bool = true
+        output: borrowing FileDescriptor, errors: Int32 = -1, attached: [Int32]? = nil, leadsGroup: Bool = true
     ) throws(Errno) {
         var flags = Int32(clinux_spawn_dies_with_parent)
         if leadsGroup { flags |= Int32(clinux_spawn_own_group) }
+        if attached != nil { flags |= Int32(clinux_spawn_only_streams) }
         identifier = try ChildProcess.spawn(
             words, environment: ChildProcess.environment(with: variables),
-            streams: [input.number, output.number, errors],
-            flags: flags)
+            streams: [input.number, output.number, errors] + (attached ?? []), flags: flags)
         self.leadsGroup = leadsGroup
     }
 
@@ -37,6 +38,37 @@ package struct SupervisedProcess: ~Copyable, Sendable {
 
     /// The processes that `signal` reaches: its group, or the process alone. System calls: getdents(2), getpgid(2)
     package var signalled: [Int32] { leadsGroup ? OpenFiles.processes(ofGroup: identifier) : [identifier] }
+
+    /// Whether it has ended. Until `nextEvent` reports that, no other process or group gets its number.
+    /// System calls: waitid(WNOWAIT)
+    package var hasEnded: Bool { clinux_child_has_ended(identifier, 0) != 0 }
+
+    /// Waits until it has ended, and blocks the calling thread. System calls: waitid(WNOWAIT)
+    package func awaitEnd() { _ = clinux_child_has_ended(identifier, 1) }
+
+    /// Kills its group, and returns when none of the group's other processes runs. A process that waits in the kernel
+    /// for a disk or a network ends after that wait. Only while its own end was not reported.
+    /// System calls: kill(2), getdents(2), getpgid(2), pidfd_open(2), epoll_pwait2(2)
+    package func endGroup() {
+        signal(.kill)
+        while let other = signalled.first(where: { $0 != identifier && ProcessView.isAlive($0) }) {
+            do throws(Errno) {
+                try Self.awaitEnd(of: other)
+            } catch {
+                // It has ended just now, or no descriptor is free.
+                pause(nanoseconds: 1_000_000)
+            }
+            signal(.kill)
+        }
+    }
+
+    /// Waits for the end of a process, for a limited time, as another process may have got its number meanwhile.
+    private static func awaitEnd(of process: Int32) throws(Errno) {
+        let poller = try Poller()
+        let end = try FileDescriptor.process(process)
+        try poller.add(end.number)
+        _ = try poller.wait(nanoseconds: 20_000_000)
+    }
 
     /// Returns what happened to it since the last call; nil for nothing. After `exited` or `killed` it is gone, and its
     /// number may be another process's. System calls: waitid(2)
@@ -64,6 +96,11 @@ package struct SupervisedProcess: ~Copyable, Sendable {
 }
 
 extension FileDescriptor {
+    /// Opens a process: the descriptor is readable once the process has ended. System calls: pidfd_open(2)
+    package static func process(_ identifier: Int32) throws(Errno) -> FileDescriptor {
+        FileDescriptor(owning: try check { clinux_process_descriptor(identifier) })
+    }
+
     /// Creates a pipe. System calls: pipe2(2)
     package static func pipe() throws(Errno) -> PipeEnds {
         var ends: [Int32] = [-1, -1]
@@ -92,4 +129,27 @@ extension FileDescriptor {
 package struct PipeEnds: ~Copyable {
     package var reading: FileDescriptor
     package var writing: FileDescriptor
+}
+
+/// This process's end of a pipe, for reading and writing without waiting.
+package final class PipeSide: Sendable {
+    package let descriptor: FileDescriptor
+
+    package var number: Int32 { descriptor.number }
+
+    /// Takes over a descriptor. System calls: fcntl(F_SETFL)
+    package init(_ descriptor: consuming FileDescriptor) throws(Errno) {
+        try descriptor.setNonBlocking()
+        self.descriptor = descriptor
+    }
+
+    /// Reads into `chunk`, and returns the number of bytes; nil if nothing is there now, 0 at the end or after an
+    /// error. System calls: read(2)
+    package func take(_ chunk: inout [UInt8]) -> Int? {
+        do throws(Errno) {
+            return try descriptor.read(into: &chunk)
+        } catch {
+            return error == .tryAgain ? nil : 0
+        }
+    }
 }

@@ -1,6 +1,7 @@
 import GroupBytes
 import GroupCommandLine
 import GroupCommands
+import GroupManifests
 import GroupWidgetHosting
 
 /// Prints what is installed, and whether it is shown: first the shown widgets, in their order.
@@ -34,7 +35,8 @@ func list(_ run: inout CommandRun) throws -> ExitStatus {
 
 private func described(_ finding: ManifestError) -> JSONValue {
     .object([
-        ("field", finding.field.map { .string($0) } ?? .null), ("cause", .string(finding.cause)),
+        ("field", finding.field.map { .string($0) } ?? .null),
+        ("line", finding.line.map { .integer(Int64($0)) } ?? .null), ("cause", .string(finding.cause)),
         ("advice", finding.advice.map { .string($0) } ?? .null),
     ])
 }

@@ -2,6 +2,7 @@ import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
+import GroupManifests
 import GroupSystemCalls
 import GroupWidgetHosting
 import Widgets
@@ -16,7 +17,7 @@ extension CommandRun {
             throw arguments.usageError(
                 "--widgets \(PipeText.escaped(Array(directory.utf8))): there is no such directory")
         }
-        var settings = try HostSettings(container, directories: ManifestDirectories(directory))
+        var settings = try HostSettings(container, directories: ManifestDirectories<WidgetManifest>(directory))
         if let grace = try arguments.time("grace") { settings.options.grace = grace.nanoseconds }
         if let opener = try arguments.text("opener") { settings.opener = opener }
         if let kinds = try arguments.text("show") {

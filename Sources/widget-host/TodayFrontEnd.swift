@@ -1,5 +1,6 @@
 import GroupCommandLine
 import GroupCommands
+import GroupManifests
 import GroupSystemCalls
 import GroupTodayView
 import GroupWidgetHosting
@@ -20,7 +21,7 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
         !isOnce && !options.isJSON && TodayTerminal.isPossible
     }
 
-    init(_ options: CommonOptions, _ directories: ManifestDirectories) throws {
+    init(_ options: CommonOptions, _ directories: ManifestDirectories<WidgetManifest>) throws {
         isVerbose = options.isVerbose
         terminal = try TodayTerminal(TodayLook(options.color)) {
             directories.read().manifests.map { KnownWidget(kind: $0.kind, title: $0.title) }

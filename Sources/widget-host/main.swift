@@ -1,5 +1,6 @@
 import GroupCommandLine
 import GroupCommands
+import GroupManifests
 import GroupWidgetHosting
 
 private func kinds(_ point: CompletionPoint) -> [String]? {
@@ -9,7 +10,7 @@ private func kinds(_ point: CompletionPoint) -> [String]? {
     default: return nil
     }
     let directory = point.options.last { $0.name == "widgets" }?.value.validText
-    return ManifestDirectories(directory).read().manifests.map(\.kind).sorted()
+    return ManifestDirectories<WidgetManifest>(directory).read().manifests.map(\.kind).sorted()
 }
 
 CommandRun.main(widgetHostSpecification, completing: kinds) { run in

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import GroupContainer
+import GroupManifests
 import GroupWidgetHosting
 import TestSupport
 import Testing
@@ -49,7 +50,7 @@ struct `The example widgets` {
     @Test func `the example manifests have no findings, and each has a title`() throws {
         let manifests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources/Examples/Manifests").path
-        let found = ManifestDirectories(manifests).read()
+        let found = ManifestDirectories<WidgetManifest>(manifests).read()
         #expect(found.errors.isEmpty && found.findings.isEmpty && found.manifests.count == 6)
         #expect(Set(found.manifests.map(\.title)).count == 6, "\(found.manifests.map(\.title))")
     }

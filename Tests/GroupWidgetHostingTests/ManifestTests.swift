@@ -1,3 +1,4 @@
+import GroupManifests
 import TestSupport
 import Testing
 import Widgets
@@ -84,13 +85,23 @@ import Widgets
             """)
         #expect(
             found == [
-                "manifest 'w/a.json': intrests: there is no such field; did you mean 'interests'?",
-                "manifest 'w/a.json': tile: there is no such field; did you mean 'title'?",
-                "manifest 'w/a.json': weather: there is no such field; begin the name with 'x-' if the field is your own",
-                "manifest 'w/a.json': \\n: there is no such field; begin the name with 'x-' if the field is your own",
-                "manifest 'w/a.json': displayModes.compakt: there is no such field; did you mean 'compact'?",
-                "manifest 'w/a.json': refresh.perday: there is no such field; did you mean 'perDay'?",
+                "manifest 'w/a.json', line 1: intrests: there is no such field; did you mean 'interests'?",
+                "manifest 'w/a.json', line 1: tile: there is no such field; did you mean 'title'?",
+                "manifest 'w/a.json', line 1: weather: there is no such field; begin the name with 'x-' if the field is your own",
+                "manifest 'w/a.json', line 2: \\n: there is no such field; begin the name with 'x-' if the field is your own",
+                "manifest 'w/a.json', line 2: displayModes.compakt: there is no such field; did you mean 'compact'?",
+                "manifest 'w/a.json', line 2: refresh.perday: there is no such field; did you mean 'perDay'?",
             ])
+    }
+
+    @Test func `a manifest of an extension is no widget`() throws {
+        #expect(try Self.read(#"{"point": "widget", "kind": "a", "executable": "w"}"#).kind == "a")
+        do throws(ManifestError) {
+            Issue.record("read: \(try Self.read("{\n" + #""point": "share", "kind": "a", "executable": "w"}"#))")
+        } catch {
+            #expect(error.field == "point" && error.line == 2, "\(error)")
+            #expect("\(error)".contains("for 'share'") && "\(error)".contains("group-extensions"), "\(error)")
+        }
     }
 
     @Test func `a manifest of a newer version may have unknown fields`() throws {

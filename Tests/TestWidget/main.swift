@@ -28,6 +28,7 @@
 import Dispatch
 import Glibc
 import GroupContainer
+import GroupProtocolLines
 import GroupSystemCalls
 import Widgets
 

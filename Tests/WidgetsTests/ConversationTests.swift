@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import GroupContainer
+import GroupProtocolLines
 import TestSupport
 import Testing
 import Widgets

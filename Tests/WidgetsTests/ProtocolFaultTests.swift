@@ -1,3 +1,4 @@
+import GroupProtocolLines
 import Testing
 
 @testable import Widgets

@@ -1,5 +1,6 @@
 import Foundation
 import GroupContainer
+import GroupProtocolLines
 import GroupSystemCalls
 import Testing
 import Widgets

@@ -4,13 +4,14 @@
 # The public modules.
 # shellcheck disable=SC2034 # used where this is sourced
 readonly public_modules=(
-    GroupContainer Widgets WidgetApp NotificationCenter WidgetKit AppleFileCoordination GroupContainerTesting
+    GroupContainer Widgets WidgetApp NotificationCenter WidgetKit Extensions ExtensionHosting AppleFileCoordination
+    GroupContainerTesting
 )
 
 # symbol_graphs DIRECTORY: builds the public modules, and writes the graphs of their public symbols to DIRECTORY/MODULE/.
 symbol_graphs() {
     local directory="$1" module output
-    for module in GroupContainerTesting WidgetApp NotificationCenter WidgetKit AppleFileCoordination; do
+    for module in GroupContainerTesting WidgetApp NotificationCenter WidgetKit ExtensionHosting AppleFileCoordination; do
         # For an up-to-date build its output is of no use.
         output="$(swift build --target "$module" 2>&1)" || {
             printf '%s\n' "$output"

@@ -144,13 +144,14 @@ int clinux_map_guards(const void *address);
 // malloc_trim(3): gives memory that was freed back to the kernel.
 void clinux_release_free_memory(void);
 
-// Starts a program with its standard input, output and error replaced (-1: inherited). With `dies_with_parent` the
-// child is killed when the calling *thread* ends; with `own_group` it leads a process group. An environment of NULL is
-// inherited. Returns 0 or an errno, that of exec included.
+// Starts a program whose descriptors 0, 1, 2, … are copies of the `count` streams (-1: inherited). With
+// `dies_with_parent` the child is killed when the calling *thread* ends; with `own_group` it leads a process group; with
+// `only_streams` it inherits no other descriptor, also none without close-on-exec. An environment of NULL is inherited.
+// Returns 0 or an errno, that of exec included.
 
-enum { clinux_spawn_dies_with_parent = 1, clinux_spawn_own_group = 2 };
+enum { clinux_spawn_dies_with_parent = 1, clinux_spawn_own_group = 2, clinux_spawn_only_streams = 4 };
 
-int clinux_spawn(char *const arguments[], char *const environment[], const int32_t streams[3], int flags,
+int clinux_spawn(char *const arguments[], char *const environment[], int32_t streams[], int count, int flags,
                  int32_t *child);
 
 // Finds a Unix group: its number by `name`, or, where that is NULL, its name by *number. Returns 1, or 0 where there is no
@@ -159,10 +160,15 @@ int clinux_spawn(char *const arguments[], char *const environment[], const int32
 int clinux_group(const char *name, uint32_t *number, char *found, size_t size);
 
 // Starts a program that is no child of this process, in a session of its own, so that it outlives this process.
-int clinux_spawn_detached(char *const arguments[], const int32_t streams[3]);
+int clinux_spawn_detached(char *const arguments[], int32_t streams[3]);
 
 // Waits for a child's end, at most so long, or until a signal comes: 1 with its wait status, 0: it lives, -1 and errno.
 int clinux_wait_child(int32_t child, int64_t nanoseconds, int *status);
+
+// A descriptor of a process that is readable once the process has ended (pidfd_open(2)).
+int clinux_process_descriptor(int32_t process);
+// Whether a child has ended, or is no child any more; it stays to be waited for. With `waits` once it has.
+int clinux_child_has_ended(int32_t child, int waits);
 
 // The change of a child since the last call: 0: nothing, 1: it exited, 2: a signal ended it, 3: it was stopped; -1 and
 // errno. `number` is the status or the signal. Does not wait.

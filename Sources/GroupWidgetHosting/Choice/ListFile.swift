@@ -1,5 +1,6 @@
 import GroupCommandLine
 package import GroupContainer
+import GroupManifests
 import GroupSystemCalls
 
 /// The file of a user's choice of widgets: one for each container, outside of the container, as others share the
@@ -49,8 +50,9 @@ package struct ListFile: Sendable {
             if error == .noSuchEntry || error == .notADirectory { return ShownList() }
             throw Fault(description: "cannot read '\(path)': \(error)")
         }
-        guard let value = try? JSONReader.value(of: content, deepest: 4), let fields = try? ManifestFields(value, path)
-        else { throw damaged(path, "it is not a JSON object") }
+        guard let fields = try? ManifestFields(content, path, deepest: 4) else {
+            throw damaged(path, "it is not a JSON object")
+        }
         do throws(ManifestError) {
             if let version = try fields.number("version", 1...Int(Int32.max)), version > 1 {
                 throw fields.error("version", "it is newer than this program's")

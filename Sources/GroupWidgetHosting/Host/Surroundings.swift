@@ -1,3 +1,4 @@
+import GroupManifests
 import GroupSystemCalls
 
 /// The state of the files around a host at its last check, to notice changes. A check follows each change of the files,

@@ -1,4 +1,5 @@
 import GroupContainer
+import GroupProtocolLines
 import GroupSystemCalls
 
 /// A process that opens an address.

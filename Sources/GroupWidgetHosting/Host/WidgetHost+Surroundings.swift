@@ -1,4 +1,5 @@
 import GroupContainer
+import GroupManifests
 import GroupSystemCalls
 
 /// Checks what users install and choose while the host runs, and the memory of the widgets.

@@ -1,4 +1,5 @@
 package import GroupContainer
+import GroupManifests
 package import GroupSystemCalls
 
 /// A host: one loop that waits for everything at once, passes events to `HostState`, and carries out the actions.

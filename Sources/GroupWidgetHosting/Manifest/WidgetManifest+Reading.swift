@@ -1,39 +1,27 @@
 import GroupBytes
-import GroupCommandLine
+package import GroupManifests
 
-extension WidgetManifest {
-    /// The largest size of a manifest's file, in bytes.
-    package static let largest = 1 << 20
+extension WidgetManifest: InstalledManifest {
+    package static let directoryName = "widget-host/widgets"
+    package static let nameField = "kind"
+    package var name: String { kind }
 
     /// The version of the manifest's format.
     package static let version = 1
 
-    /// Reads a manifest. `file` is for errors; `directory` is where a relative executable begins.
-    package init(_ content: [UInt8], file: String, directory: String) throws(ManifestError) {
-        var findings: [ManifestError] = []
-        try self.init(content, file: file, directory: directory, &findings)
-    }
-
-    /// Reads a manifest. `findings` gets likely mistakes that do not prevent showing the widget; none where the
-    /// manifest is of a newer version, which may have fields of its own.
+    /// Reads a manifest. `file` is for errors; `directory` is where a relative executable begins. `findings` gets likely
+    /// mistakes that do not prevent showing the widget; none where the manifest is of a newer version, which may have
+    /// fields of its own.
     package init(
         _ content: [UInt8], file: String, directory: String, _ findings: inout [ManifestError]
     ) throws(ManifestError) {
-        let value: JSONValue
-        if content.count > Self.largest { throw ManifestError(file, "it is larger than \(Self.largest) bytes") }
-        do throws(TextFault) {
-            value = try JSONReader.value(of: content, deepest: 16)
-        } catch {
-            throw ManifestError(file, "it is not JSON: \(error)")
-        }
-        let fields = try ManifestFields(value, file)
-        let kind = try Self.kind(fields)
-        guard let executable = try fields.text("executable"), !executable.isEmpty else {
-            throw fields.error(
-                "executable", "it is missing", "write the widget's program: \"next-todo\" or \"./next-todo\"")
-        }
+        let fields = try ManifestFields(content, file)
+        try Self.checkPoint(fields)
+        let kind = try fields.plainName("kind", "write the name of the widget's type")
         self.init(
-            kind: kind, title: try fields.text("title"), executable: Self.path(executable, in: directory),
+            kind: kind, title: try fields.text("title"),
+            executable: try fields.program(
+                "executable", in: directory, "write the widget's program: \"next-todo\" or \"./next-todo\""),
             arguments: try fields.texts("arguments") ?? [], rooms: try Self.rooms(fields),
             interests: try Self.interests(fields), refreshing: try Self.refreshing(fields),
             memoryLimit: try fields.number("memoryLimit", 1 << 20...1 << 50).map { UInt64($0) },
@@ -41,31 +29,12 @@ extension WidgetManifest {
         if try fields.number("version", 1...Int(Int32.max)) ?? 1 <= Self.version { findings += fields.findings }
     }
 
-    private static func kind(_ fields: ManifestFields) throws(ManifestError) -> String {
-        guard let kind = try fields.text("kind") else {
-            throw fields.error("kind", "it is missing", "write the name of the widget's type")
-        }
-        let isPlain = kind.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-                true
-            default: false
-            }
-        }
-        if kind.isEmpty || kind.utf8.count > 200 || kind.hasPrefix(".") || !isPlain {
-            let shown = PipeText.escaped(Array(kind.utf8))
-            throw fields.error(
-                "kind", "'\(shown)' is not a kind",
-                "a kind has letters, digits, '.', '-' and '_', and does not begin with '.'")
-        }
-        return kind
-    }
-
-    /// Returns the program's path: a relative path with a '/' begins in the manifest's directory; a name without a '/'
-    /// is looked up in PATH.
-    private static func path(_ executable: String, in directory: String) -> String {
-        executable.contains("/") && !executable.hasPrefix("/") ? "\(directory)/\(executable)" : executable
+    /// Refuses the manifest of an extension for another point, which is no widget.
+    private static func checkPoint(_ fields: ManifestFields) throws(ManifestError) {
+        guard let point = try fields.text("point"), point != "widget" else { return }
+        throw fields.error(
+            "point", "it is for '\(PipeText.escaped(Array(point.utf8)))', and only a widget is shown here",
+            "move the file to a directory 'group-extensions', such as ~/.config/group-extensions")
     }
 
     private static func rooms(_ fields: ManifestFields) throws(ManifestError) -> [WidgetDisplayMode: Room] {

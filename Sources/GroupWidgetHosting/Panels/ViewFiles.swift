@@ -1,3 +1,4 @@
+import GroupProtocolLines
 import GroupSystemCalls
 
 /// The last view of each widget, in one file each beside the user's list. The files are only copies of what the widgets

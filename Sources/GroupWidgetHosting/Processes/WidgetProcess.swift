@@ -1,3 +1,5 @@
+import GroupManifests
+import GroupProtocolLines
 import GroupSystemCalls
 
 /// A widget's process, and the pipes to and from it. No function here blocks on the process, neither for input or
@@ -64,7 +66,7 @@ final class WidgetProcess {
 
     /// Reads from standard output at most 64 KiB, so that other widgets get their turn.
     func read() -> [(event: ProcessEvent, line: [UInt8])] {
-        guard let count = Self.take(&chunk, from: output) else { return [] }
+        guard let count = output?.take(&chunk) else { return [] }
         if count == 0 {
             output = nil
             return [(.outputEnded, [])]
@@ -85,7 +87,7 @@ final class WidgetProcess {
 
     /// Reads lines from standard error, for the log.
     func readErrors(at now: Int64) -> [String] {
-        guard let count = Self.take(&chunk, from: errors) else { return [] }
+        guard let count = errors?.take(&chunk) else { return [] }
         if count == 0 {
             errors = nil
             return []
@@ -97,28 +99,5 @@ final class WidgetProcess {
         // A line that is too long ends the reading of standard error.
         if complaints.isTooLong { errors = nil }
         return found
-    }
-
-    /// Reads into `chunk`, and returns the number of bytes; nil if nothing is there now, 0 at the end or after an
-    /// error.
-    private static func take(_ chunk: inout [UInt8], from side: PipeSide?) -> Int? {
-        guard let side else { return nil }
-        do throws(Errno) {
-            return try side.descriptor.read(into: &chunk)
-        } catch {
-            return error == .tryAgain ? nil : 0
-        }
-    }
-}
-
-/// This process's end of a pipe, for reading and writing without waiting.
-final class PipeSide: Sendable {
-    let descriptor: FileDescriptor
-
-    var number: Int32 { descriptor.number }
-
-    init(_ descriptor: consuming FileDescriptor) throws(Errno) {
-        try descriptor.setNonBlocking()
-        self.descriptor = descriptor
     }
 }

@@ -1,4 +1,5 @@
 public import GroupContainer
+import GroupProtocolLines
 import GroupSystemCalls
 
 /// A provider as a process of its own, with a host or without one.
@@ -22,24 +23,27 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
         _ = container.coordinator(purpose: provider.kind)
         let link = try HostLink()
         try link.send(
-            .hello(version: WidgetMessage.version, kind: provider.kind, placeholder: provider.placeholder?.view))
+            WidgetMessage.hello(
+                version: WidgetMessage.version, kind: provider.kind, placeholder: provider.placeholder?.view))
         var update: Task<Void, Never>?
         // What the host last got to show: what another process renders of the same kind is new to the host.
         let shownBefore = Guarded<[UInt8]?>(nil)
-        for await message in link.messages {
+        for await line in link.lines {
+            // A newer host may send messages that this version cannot decode; they are ignored.
+            guard let message = ProtocolLine.decoded(HostMessage.self, from: line) else { continue }
             switch message {
             case .update(let id, let environment, let deadline, let shows, let reloads):
                 let previous = update
                 update = Task {
                     await previous?.value
                     let answer = await answer(id, environment, deadline, shows: shows, reloads: reloads, shownBefore)
-                    try? link.send(.answer(answer))
+                    try? link.send(WidgetMessage.answer(answer))
                 }
             case .suspend(let id):
                 update?.cancel()
                 await update?.value
                 update = nil
-                try link.send(.suspended(id: id))
+                try link.send(WidgetMessage.suspended(id: id))
             case .resume: break
             case .end:
                 update?.cancel()

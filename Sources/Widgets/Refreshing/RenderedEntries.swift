@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GroupProtocolLines
 
 /// Encoding of a timeline's entries, without its policy, into bytes that are compared with the last ones and stored.
 enum RenderedEntries {

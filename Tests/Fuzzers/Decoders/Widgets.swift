@@ -1,4 +1,6 @@
 import FoundationEssentials
+import GroupManifests
+import GroupProtocolLines
 @testable import GroupContainer
 @testable import GroupLog
 @testable import GroupWidgetHosting

@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Messages as lines of JSON. Dates are seconds since 1970.
 package enum ProtocolLine {
-    /// The largest size of a line, in bytes; a widget that writes a longer line is at fault.
+    /// The largest size of a line, in bytes; a program that writes a longer line is at fault.
     package static let largest = 4 << 20
 
     /// Encodes a message, without the newline; nil if it contains a number that JSON cannot hold.
@@ -13,7 +13,7 @@ package enum ProtocolLine {
         return (try? encoder.encode(message)).map { Array($0) }
     }
 
-    /// Returns why a line is no such message, for authors of widgets; empty if it is one.
+    /// Returns why a line is no such message, for its author; empty if it is one.
     package static func fault<Message: Decodable>(_ type: Message.Type, in line: [UInt8]) -> String {
         if line.count > largest { return "a line of more than \(largest) bytes" }
         let decoder = JSONDecoder()

@@ -13,6 +13,9 @@ package struct LineBuffer: Sendable {
     /// Whether more bytes than a line may have came without a newline.
     package var isTooLong: Bool { searched > largest }
 
+    /// The bytes after the last newline.
+    package var rest: [UInt8] { Array(bytes) }
+
     /// Returns the next line, without its newline; nil if there is none yet. The time is linear in all bytes together.
     package mutating func next() -> [UInt8]? {
         guard let end = bytes.dropFirst(searched).firstIndex(of: 0x0A) else {

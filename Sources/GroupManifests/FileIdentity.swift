@@ -2,7 +2,7 @@ import GroupSystemCalls
 
 /// The identity of the file at a path, with its modification time and size, to notice another file or a change.
 package struct FileIdentity: Hashable, Sendable {
-    let path: [UInt8]
+    package let path: [UInt8]
     private let device: UInt64
     private let inode: UInt64
     private let modified: Int64

@@ -1,0 +1,46 @@
+public import Extensions
+import FoundationEssentials
+
+/// The description of an installed extension: what it is for, what it takes, and its program.
+public struct ExtensionManifest: Hashable, Sendable {
+    /// The point that the extension is for.
+    public var point: ExtensionPoint
+    /// The name of the extension, of which only one manifest counts.
+    public var identifier: String
+    /// The title, for people.
+    public var title: String
+    /// The icon: a name of the icon theme, or a path; nil for none.
+    public var icon: String?
+    /// The contents that the extension takes.
+    public var rule: ActivationRule
+    /// The program: a path, or a name that is looked up in PATH.
+    public var executable: String
+    /// The arguments of the program.
+    public var arguments: [String]
+    /// The group identifier of the container that the extension gets, or, with a '/', the container's path; nil if it
+    /// gets none.
+    public var group: String?
+    /// What the hosts of the point need to know besides: a JSON object, as its text.
+    public var attributes: [UInt8]
+
+    /// Creates a description.
+    public init(
+        point: ExtensionPoint, identifier: String, title: String? = nil, icon: String? = nil,
+        rule: ActivationRule = ActivationRule([]), executable: String, arguments: [String] = [], group: String? = nil,
+        attributes: [UInt8] = Array("{}".utf8)
+    ) {
+        (self.point, self.identifier, self.title, self.icon) = (point, identifier, title ?? identifier, icon)
+        (self.rule, self.executable, self.arguments) = (rule, executable, arguments)
+        (self.group, self.attributes) = (group, attributes)
+    }
+
+    /// Decodes the attributes. Errors: those of `JSONDecoder`
+    public func decodeAttributes<Value: Decodable>(as type: Value.Type) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(attributes))
+    }
+
+    /// Returns why the extension does not take these items; nil if it does. All their attachments count together.
+    public func refusal(of items: [ExtensionItem]) -> ActivationRule.Refusal? {
+        rule.refusal(of: items.flatMap { $0.attachments.map(\.type) })
+    }
+}
