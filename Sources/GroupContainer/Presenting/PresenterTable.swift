@@ -124,7 +124,7 @@ final class PresenterTable: Sendable {
         // A moved item's path is written into the buffer that is not read, and then the word is changed.
         for _ in 0..<16 {
             let word = map.load64(base + Layout.presenter)
-            if word == 0 { return nil }
+            if word >> 1 == 0 { return nil }
             let entry = read(index, word)
             SharedMap.fence()
             if map.load64(base + Layout.presenter) == word { return entry }
