@@ -135,6 +135,9 @@ let package = Package(
             path: "Tests/TestWidget",
             swiftSettings: strict),
         .executableTarget(
+            name: "inbox-member", dependencies: ["GroupContainer", "Extensions"], path: "Tests/InboxMember",
+            swiftSettings: strict),
+        .executableTarget(
             name: "test-extension",
             dependencies: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls", "Extensions"],
             path: "Tests/TestExtension", swiftSettings: strict),
@@ -212,7 +215,7 @@ let package = Package(
             name: "ExtensionsTests",
             dependencies: [
                 "TestSupport", "Extensions", "GroupProtocolLines", "GroupContainer", "GroupSystemCalls",
-                "test-extension",
+                "test-extension", "inbox-member", "groupctl",
             ],
             swiftSettings: strict),
         .testTarget(

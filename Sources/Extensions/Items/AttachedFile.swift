@@ -1,3 +1,4 @@
+import GroupContainer
 import GroupSystemCalls
 
 /// A regular file that is open for reading, and is closed with the last reference.
@@ -81,6 +82,18 @@ public final class AttachedFile: Sendable {
             throw AttachmentError.file(label, reason: "\(error)")
         }
         try self.init(owning: file, label: label)
+    }
+
+    /// Copies the whole file into an item that is being written. Errors: `file`; those of `ItemWriter.write(_:)`.
+    /// System calls: openat2(2), ioctl(FICLONE), copy_file_range(2), read(2), write(2)
+    func copy(to writer: inout ItemWriter) throws {
+        let own: FileDescriptor
+        do throws(Errno) {
+            own = try FileDescriptor.open(path: Array("/proc/self/fd/\(file.number)".utf8), .reading)
+        } catch {
+            throw AttachmentError.file("descriptor \(file.number)", reason: "\(error)")
+        }
+        try writer.write(contentOf: own)
     }
 
     /// Reads the whole file, from its beginning. Errors: `file`; `tooLarge`. System calls: openat2(2), read(2)

@@ -1,6 +1,6 @@
 import GroupLocking
 import GroupBytes
-import GroupSystemCalls
+package import GroupSystemCalls
 
 /// Reads an item's content piece by piece, in a constant amount of memory. Valid during its closure.
 public struct ItemReader: ~Copyable {
@@ -96,10 +96,7 @@ public struct ItemWriter: ~Copyable {
         do throws(Errno) {
             try append(bytes)
         } catch {
-            let failure = CoordinationError(error, operation: "write", item: label).located(in: container)
-            self.failure = failure
-            (file, buffer) = (nil, [])
-            throw failure
+            throw failed(error)
         }
     }
 
@@ -107,6 +104,38 @@ public struct ItemWriter: ~Copyable {
     public mutating func write(contentsOf bytes: some Collection<UInt8>) throws(CoordinationError) {
         let bytes = Array(bytes)
         try write(bytes.span)
+    }
+
+    /// Appends what a file has from its offset on. A large file that comes first is copied without its bytes, on file
+    /// systems that can share them. Errors: those of `write(_:)`.
+    /// System calls: read(2), write(2); ioctl(FICLONE), copy_file_range(2)
+    package mutating func write(contentOf source: borrowing FileDescriptor) throws(CoordinationError) {
+        do throws(Errno) {
+            if file == nil, buffer.isEmpty, try source.status().size > UInt64(Self.held) {
+                return try open().copy(source)
+            }
+        } catch {
+            throw failed(error)
+        }
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count: Int
+            do throws(Errno) {
+                count = try source.read(into: &chunk)
+            } catch {
+                throw failed(error)
+            }
+            if count == 0 { return }
+            try write(chunk.span.extracting(0..<count))
+        }
+    }
+
+    /// Gives up the content, and returns the error.
+    private mutating func failed(_ error: Errno) -> CoordinationError {
+        let failure = CoordinationError(error, operation: "write", item: label).located(in: container)
+        self.failure = failure
+        (file, buffer) = (nil, [])
+        return failure
     }
 
     private mutating func append(_ bytes: Span<UInt8>) throws(Errno) {

@@ -188,6 +188,15 @@ extension Coordinator {
         _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> (answer: Answer, generation: Generation?) {
+        try await transaction(intents, durability: durability, timeout: timeout, body)
+    }
+
+    /// Runs `body` with access to all items of a list. See the form with single intents.
+    @discardableResult
+    public func transaction<Answer: Sendable>(
+        _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
+        _ body: @escaping @Sendable (Access) throws -> Answer
+    ) async throws -> (answer: Answer, generation: Generation?) {
         let container = container
         return try await run(ItemCall(operation: "transaction", intents: intents), durability, timeout) { access in
             try Self.run(body, access)
@@ -231,6 +240,15 @@ extension BlockingCoordinator {
     @discardableResult
     public func transaction<Answer>(
         _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
+        _ body: (Access) throws -> Answer
+    ) throws -> (answer: Answer, generation: Generation?) {
+        try transaction(intents, durability: durability, timeout: timeout, body)
+    }
+
+    /// Runs `body` with access to all items of a list. See `Coordinator.transaction`.
+    @discardableResult
+    public func transaction<Answer>(
+        _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: (Access) throws -> Answer
     ) throws -> (answer: Answer, generation: Generation?) {
         try run(ItemCall(operation: "transaction", intents: intents), durability, timeout) { access in

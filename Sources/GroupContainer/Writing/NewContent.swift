@@ -68,6 +68,13 @@ final class StagedFile: Sendable {
     // A file that became an item has another name by now.
     deinit { try? directory.descriptor.unlink(name) }
 
+    /// Copies everything of another file to this empty one.
+    func copy(_ source: borrowing FileDescriptor) throws(Errno) {
+        try descriptor.copyContent(of: source)
+        let size = try descriptor.status().size
+        written.withLock { $0 = size }
+    }
+
     func append(_ bytes: Span<UInt8>) throws(Errno) {
         try descriptor.writeAll(bytes)
         written.withLock { $0 += UInt64(bytes.count) }
