@@ -96,19 +96,19 @@ struct `widget-host` {
     @Test func `an invalid manifest is skipped with an error that has the expected value`() throws {
         let run = try HostRun(["a": "", "b": #""memoryLimit": "much""#])
         try run.await("a", "active", "nothing")
-        #expect(run.host.text.contains("b.json': memoryLimit: it must be an integer"))
+        #expect(run.host.text.contains("b.json', line 1: memoryLimit: it must be an integer"))
         let (status, text) = try run.run("list")
         #expect(status == 65 && text.contains("\ta\t"))
     }
 
     @Test func `a widget whose manifest has an unknown field is shown, and the field named`() throws {
         let run = try HostRun(["a": #""intrests": ["Library/b"]"#])
-        try run.host.waitForText("a.json': intrests: there is no such field; did you mean 'interests'?")
+        try run.host.waitForText("a.json', line 1: intrests: there is no such field; did you mean 'interests'?")
         try run.await("a", "active", "nothing")
         let (status, text) = try run.run("list")
-        #expect(status == 65 && text.contains("shown\ta\t") && text.contains("a.json': intrests: "), "\(text)")
+        #expect(status == 65 && text.contains("shown\ta\t") && text.contains("a.json', line 1: intrests: "), "\(text)")
         let json = try run.run("list", options: ["--json"]).text
-        #expect(json.contains(#""findings":[{"field":"intrests","cause":"there is no such field""#), "\(json)")
+        #expect(json.contains(#""findings":[{"field":"intrests","line":1,"cause":"there is no such field""#), "\(json)")
         let twin = #"{"kind": "a", "executable": "/bin/true"}"#
         try Data(twin.utf8).write(to: URL(filePath: run.widgets + "/b.json"))
         #expect(try run.run("list").text.contains("b.json': kind: 'a' is also the kind of '\(run.widgets)/a.json'"))
