@@ -17,7 +17,7 @@ struct PropertyListNode: Codable {
         /// Seconds since 1970.
         case date = "$date"
         case url = "$url"
-        /// Numbers as text: those that JSON cannot tell from integers, or cannot hold.
+        /// Numbers as text: those that look like integers in JSON, or that it cannot hold.
         case double = "$double"
         case float = "$float"
         /// JSON as text.
