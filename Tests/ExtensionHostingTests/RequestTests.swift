@@ -21,8 +21,8 @@ struct `A request` {
         ("partial", #"failed wrongOutput(line: "{\"say\":", fault: "its end, a newline, is missing")"#),
         ("endless", #"failed tooMuchOutput("a line of more than 4194304 bytes")"#),
         ("chatter", #"failed tooMuchOutput("more than 16777216 bytes of messages")"#),
-        ("complain", #"failed tooMuchOutput("more than 67108864 bytes of standard error")"#),
-        ("mumble", #"failed tooMuchOutput("more than 67108864 bytes of standard error")"#),
+        ("complain", #"failed tooMuchOutput("more than 16777216 bytes of standard error")"#),
+        ("mumble", #"failed tooMuchOutput("more than 16777216 bytes of standard error")"#),
     ])
     func `an extension ends in one result, and leaves no process`(word: String, result: String) {
         #expect(TestExtension.run(word).result == result)

@@ -51,7 +51,7 @@ struct ExtensionProcess: ~Copyable {
     private static let grace: Int64 = 1_000_000_000
     /// The most bytes of standard output, and of standard error, that are read.
     private static let largestOutput = 16 << 20
-    private static let largestErrors = 64 << 20
+    private static let largestErrors = 16 << 20
 
     var identifier: Int32 { process.identifier }
 
