@@ -31,6 +31,7 @@ let package = Package(
         .executable(name: "watch-group", targets: ["watch-group"]),
         .executable(name: "groupctl", targets: ["groupctl"]),
         .executable(name: "widget-host", targets: ["widget-host"]),
+        .executable(name: "group-share", targets: ["group-share"]),
     ],
     traits: [
         .default(enabledTraits: ["InotifyTools"]),
@@ -111,6 +112,10 @@ let package = Package(
         .executableTarget(
             name: "widget-host",
             dependencies: commands + ["Widgets", "GroupManifests", "GroupWidgetHosting", "GroupTodayView"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "group-share",
+            dependencies: commands + ["Extensions", "ExtensionHosting", "GroupProtocolLines", "Widgets"],
             swiftSettings: strict),
         .executableTarget(name: "groupctl", dependencies: commands + ["Widgets"], swiftSettings: strict),
         .target(
@@ -222,7 +227,9 @@ let package = Package(
             name: "ExtensionHostingTests",
             dependencies: [
                 "TestSupport", "ExtensionHosting", "Extensions", "GroupManifests", "GroupProtocolLines",
-                "GroupContainer", "GroupSystemCalls", "test-extension",
+                "GroupContainer", "GroupSystemCalls", "test-extension", "group-share", "groupctl", "bookmarks",
+                "bookmarks-share",
+                "title-case",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -232,7 +239,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "TestSupport", "GroupContainer", "groupctl", "watch-group", "widget-host", "todo", "todo-widget",
+                "TestSupport", "GroupContainer", "groupctl", "watch-group", "widget-host", "group-share", "todo",
+                "todo-widget",
                 "readme-example", "test-member",
             ],
             swiftSettings: strict),
@@ -298,6 +306,18 @@ package.targets += example("todo", "TodoShared")
 package.targets += example("note", "NoteShared")
 package.targets += example("countdown", "CountdownShared")
 package.targets += example("quick-actions", "QuickActionsShared")
+
+// An app, its share extension, and an action of another app.
+package.targets += [
+    .executableTarget(
+        name: "bookmarks", dependencies: commands + ["Extensions"], path: "Sources/Examples/bookmarks",
+        swiftSettings: strict),
+    .executableTarget(
+        name: "bookmarks-share", dependencies: ["Extensions", "GroupContainer"],
+        path: "Sources/Examples/bookmarks-share", swiftSettings: strict),
+    .executableTarget(
+        name: "title-case", dependencies: ["Extensions"], path: "Sources/Examples/title-case", swiftSettings: strict),
+]
 
 // Code as it stands in apps of Apple's systems, with the language mode that many of them have.
 package.targets += [

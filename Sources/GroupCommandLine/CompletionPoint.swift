@@ -81,7 +81,7 @@ package struct CompletionPoint: Sendable {
 
     private var nextPositional: PositionalSpecification? {
         if positionals.count < inner.positionals.count { return inner.positionals[positionals.count] }
-        return inner.positionals.last?.arity == .variadic ? inner.positionals.last : nil
+        return inner.positionals.last?.arity.isRepeated == true ? inner.positionals.last : nil
     }
 
     /// Returns the option whose value is the next word; nil if the word is complete.

@@ -104,7 +104,7 @@ struct ParsingPass {
             try enterSubcommand(named: word)
             return nil
         }
-        let isVariadic = inner.positionals.last?.arity == .variadic
+        let isVariadic = inner.positionals.last?.arity.isRepeated == true
         if taken < inner.positionals.count || isVariadic {
             let positional = inner.positionals[min(taken, inner.positionals.count - 1)]
             parsed.namedPositionals.append(ParsedArguments.NamedValue(name: positional.name, value: word))
@@ -139,7 +139,7 @@ struct ParsingPass {
     }
 
     private func checkNothingIsMissing() throws(UsageError) {
-        if taken < inner.positionals.count, inner.positionals[taken].arity != .optional {
+        if taken < inner.positionals.count, inner.positionals[taken].arity.isRequired {
             throw parsed.usageError("missing \(inner.positionals[taken].name)")
         }
         if !inner.subcommands.isEmpty {

@@ -10,6 +10,15 @@ package struct PositionalSpecification: Sendable, Equatable {
 
         /// One word or more; only for the last positional.
         case variadic
+
+        /// Any number of words, none included; only for the last positional.
+        case anyNumber
+
+        /// Whether more words may follow the first one.
+        var isRepeated: Bool { self == .variadic || self == .anyNumber }
+
+        /// Whether a word must be there.
+        var isRequired: Bool { self == .required || self == .variadic }
     }
 
     /// The name in the help and in errors: `GROUP`.

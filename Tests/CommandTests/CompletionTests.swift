@@ -116,7 +116,7 @@ import Testing
         #expect(terminal.reap() == 0)
     }
 
-    @Test(arguments: ["groupctl", "watch-group", "widget-host"])
+    @Test(arguments: ["groupctl", "watch-group", "widget-host", "group-share"])
     func `each program prints completions for each shell`(program: String) async throws {
         for (shell, first) in [("bash", "_"), ("zsh", "#compdef \(program)"), ("fish", "function _")] {
             let made = try await Command(program, ["--completions=\(shell)"]).finish()

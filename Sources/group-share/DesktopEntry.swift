@@ -1,0 +1,43 @@
+import ExtensionHosting
+import Extensions
+
+/// A desktop entry for an extension: file managers offer it under "Open with". An entry has no place for how many files an
+/// extension takes: if there are too many, group-share says so.
+struct DesktopEntry {
+    let text: String
+
+    init(of manifest: ExtensionManifest, _ types: FileTypes) {
+        let mimeTypes = manifest.rule.entries.flatMap { Self.types($0.pattern, types) }
+        var lines = [
+            "[Desktop Entry]", "Type=Application", "Name=\(Self.escaped(manifest.title))",
+            "Exec=group-share --with \(manifest.identifier) %U", "NoDisplay=true", "Terminal=false",
+            "MimeType=\(mimeTypes.map { $0 + ";" }.joined())",
+        ]
+        if let icon = manifest.icon { lines.insert("Icon=\(Self.escaped(icon))", at: 3) }
+        text = lines.map { $0 + "\n" }.joined()
+    }
+
+    /// An entry knows single types only: a family is all of it that the shared MIME database knows.
+    private static func types(_ pattern: ActivationRule.Pattern, _ types: FileTypes) -> [String] {
+        switch pattern {
+        case .type(.url): ["x-scheme-handler/http", "x-scheme-handler/https"]
+        case .type(.text): ["text/plain"]
+        case .type(.propertyList): []
+        case .type(let type): [type.rawValue]
+        case .family(let name): types.known.filter { $0.hasPrefix("\(name)/") }
+        case .anyMIME: types.known
+        }
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.map { character in
+            switch character {
+            case "\\": "\\\\"
+            case "\n": "\\n"
+            case "\t": "\\t"
+            case "\r": "\\r"
+            default: "\(character)"
+            }
+        }.joined()
+    }
+}

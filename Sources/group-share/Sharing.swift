@@ -1,0 +1,113 @@
+import ExtensionHosting
+import Extensions
+import FoundationEssentials
+import GroupBytes
+import GroupCommandLine
+import GroupCommands
+import GroupContainer
+import GroupSystemCalls
+import Widgets
+
+/// Prints the extensions that take the items; without items, all. Standard error has why the others do not.
+func list(_ run: inout CommandRun, _ host: ExtensionHost, _ items: [ExtensionItem]) throws -> ExitStatus {
+    let point = try run.arguments.text("point")
+    let installed = host.installed()
+    for fault in installed.faults { run.complain(fault) }
+    var count = 0
+    var refusals: [String] = []
+    for manifest in installed.extensions where point == nil || manifest.point.rawValue == point {
+        if !items.isEmpty, let refusal = manifest.refusal(of: items) {
+            refusals.append("\(manifest.identifier): \(refusal)")
+            continue
+        }
+        count += 1
+        if run.options.isJSON {
+            let types = manifest.rule.entries.map { ("\($0.pattern)", JSONValue.integer(Int64($0.maximum))) }
+            let object = JSONValue.object([
+                ("identifier", .string(manifest.identifier)), ("point", .string(manifest.point.rawValue)),
+                ("title", .string(manifest.title)), ("types", .object(types)),
+                ("executable", .string(manifest.executable)), ("group", manifest.group.map { .string($0) } ?? .null),
+            ])
+            try run.output.writeLine(object.encoded())
+        } else {
+            let fields = [manifest.identifier, manifest.point.rawValue, manifest.title]
+            try run.output.writeLine(fields.map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t"))
+        }
+    }
+    for refusal in refusals {
+        if count == 0 { run.complain(refusal) } else { run.explain(refusal) }
+    }
+    if count == 0 { run.complain(items.isEmpty ? "no extension is installed" : "no extension takes these items") }
+    return count == 0 ? .notFound : .success
+}
+
+/// Runs an extension, and prints what it returns.
+func share(
+    _ run: inout CommandRun, _ host: ExtensionHost, _ manifest: ExtensionManifest, _ items: [ExtensionItem]
+) throws -> ExitStatus {
+    let urls = Guarded<[URL]>([])
+    let isVerbose = run.options.isVerbose
+    let signals = TerminationSignals()
+    let request = host.begin(
+        manifest, items, deadline: run.options.timeout ?? .seconds(300),
+        log: { line in
+            if isVerbose { _ = StandardOutput.writeNow(Array("\(PipeText.escaped(Array(line.utf8)))\n".utf8), to: 2) }
+        },
+        open: { url in urls.withLock { $0.append(url) } })
+    try WorkThread.start {
+        while signals.received == nil { signals.wait(nanoseconds: .max) }
+        request.cancel()
+    }
+    let result = request.waitForResult()
+    let container = try manifest.group.map { try Container(named: Array($0.utf8), timeout: run.lockTimeout) }
+    for url in urls.withLock({ $0 }) { try open(url, in: container, &run) }
+    if run.options.isJSON {
+        guard let line = ResultLine.encoded(result) else { return .failure }
+        try run.output.write(line + [UInt8(ascii: "\n")])
+    }
+    switch result {
+    case .completed(let items):
+        if !run.options.isJSON { for item in items { try print(item, in: container, &run) } }
+        return .success
+    case .cancelled(let error):
+        if !run.options.isJSON { run.complain("\(manifest.identifier): \(PipeText.escaped(Array(error.text.utf8)))") }
+        return .noData
+    case .failed(let failure):
+        if let signal = signals.received { return .signal(signal) }
+        if !run.options.isJSON { run.complain("\(manifest.identifier): \(failure)") }
+        if case .deadline = failure.reason { return .lockTimedOut }
+        return .failure
+    }
+}
+
+private func print(_ item: ExtensionItem, in container: Container?, _ run: inout CommandRun) throws {
+    if let text = item.text { try printLine(Array(text.utf8), &run) }
+    for attachment in item.attachments {
+        switch attachment.content {
+        case .text(let text): try printLine(Array(text.utf8), &run)
+        case .url(let url): try printLine(Array(url.absoluteString.utf8), &run)
+        case .bytes(let bytes): try run.output.write(bytes)
+        case .propertyList: try printLine(ResultLine.encoded(attachment) ?? [], &run)
+        case .item(let path):
+            let place = container.map { $0.path.bytes + [UInt8(ascii: "/")] + path.bytes } ?? path.bytes
+            try printLine(place, &run)
+        case .file: continue
+        }
+    }
+}
+
+private func printLine(_ bytes: [UInt8], _ run: inout CommandRun) throws {
+    try run.output.write(bytes.last == UInt8(ascii: "\n") ? bytes : bytes + [UInt8(ascii: "\n")])
+}
+
+/// Opens a URL: in the app of the extension's group that has registered its scheme, else with the opener.
+private func open(_ url: URL, in container: Container?, _ run: inout CommandRun) throws {
+    let text = url.absoluteString
+    if let container, try WidgetCenter(container).open(text) != .noApp { return }
+    let opener = try run.arguments.text("opener") ?? "xdg-open"
+    do throws(Errno) {
+        try ChildProcess.startDetached([Array(opener.utf8), Array(text.utf8)])
+    } catch {
+        run.complain("cannot run '\(opener)': \(error)")
+    }
+}

@@ -1,0 +1,34 @@
+import ExtensionHosting
+import Extensions
+import GroupCommandLine
+import GroupCommands
+
+private func identifiers(_ point: CompletionPoint) -> [String]? {
+    guard case .value(let option) = point.expected, ["with", "desktop-entry"].contains(option.name) else { return nil }
+    let directory = point.options.last { $0.name == "extensions" }?.value.validText
+    return ExtensionHost(directory: directory).installed().extensions.map(\.identifier).sorted()
+}
+
+CommandRun.main(groupShareSpecification, completing: identifiers) { run in
+    let host = ExtensionHost(directory: try run.arguments.text("extensions"))
+    if let identifier = try run.arguments.text("desktop-entry") {
+        guard let manifest = run.manifest(identifier, of: host) else { return .notFound }
+        try run.output.write(Array(DesktopEntry(of: manifest, FileTypes()).text.utf8))
+        return .success
+    }
+    let items: [ExtensionItem]
+    do {
+        items = try run.items()
+    } catch let error as MissingFile {
+        run.complain("\(error)")
+        return .notFound
+    }
+    guard let identifier = try run.arguments.text("with") else { return try list(&run, host, items) }
+    if items.isEmpty { throw run.arguments.usageError("missing ITEM") }
+    guard let manifest = run.manifest(identifier, of: host) else { return .notFound }
+    if let refusal = manifest.refusal(of: items) {
+        run.complain("\(identifier): \(refusal)")
+        return .damaged
+    }
+    return try share(&run, host, manifest, items)
+}

@@ -1,0 +1,56 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The example: an app, its share extension, and an action.
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
+struct `The bookmarks example` {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// Runs the lines of a page's first block of code.
+    private func run(page: String, home: String) throws -> (status: Int32, text: String) {
+        let content = try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)
+        let block = try #require(content.components(separatedBy: "```\n").dropFirst().first)
+        // The programs of this build, wherever it is.
+        let script = block.replacing(/export PATH=.*\n/, with: "")
+        return try RunningProcess(
+            ["bash", "-euc", "cd '\(Self.root.path)'\n" + script],
+            environment: [
+                "PATH": "\(BuildDirectory.path):/usr/bin:/bin", "XDG_DATA_HOME": home, "HOME": home,
+            ]
+        ).finish()
+    }
+
+    @Test func `the lines of its page do what the page tells`() throws {
+        let directory = try TemporaryDirectory()
+        let (status, text) = try run(page: "docs/examples/bookmarks.md", home: directory.path)
+        let expected = [
+            "com.example.bookmarks.share\tshare\tAdd to bookmarks", "https://example.com/\tAn example",
+            "https://example.com/\tAn example", "The Quick Brown Fox",
+        ]
+        #expect(status == 0)
+        #expect(text.split(separator: "\n").map(String.init).suffix(4) == expected[...], "\(text)")
+    }
+
+    @Test func `an app that serves takes what is shared while it runs`() throws {
+        let container = try TemporaryContainer()
+        let manifest = """
+            {"point": "share", "identifier": "com.example.share", "executable": "\(BuildDirectory.path)/bookmarks-share",
+             "group": "\(container.path)", "types": {"url": 10}}
+            """
+        let directory = try TemporaryDirectory()
+        try directory.put(manifest, at: "share.json")
+        let app = try RunningProcess(["bookmarks", "--group", container.path, "serve"], input: "")
+        defer { app.kill() }
+        for number in 0..<5 {
+            let (status, text) = try RunningProcess([
+                "group-share", "--extensions", directory.path, "--with", "com.example.share",
+                "https://example.com/\(number)",
+            ]).finish()
+            #expect(status == 0, "\(text)")
+            try app.waitForText("https://example.com/\(number)\t")
+        }
+        #expect(try container.groupctl("read", "Library/bookmarks.json").text.contains("example.com/4"))
+    }
+}
