@@ -59,7 +59,8 @@ func share(
         request.cancel()
     }
     let result = request.waitForResult()
-    let container = try manifest.group.map { try Container(named: Array($0.utf8), timeout: run.lockTimeout) }
+    // Without it, nothing of it is opened or named; the result says why it is not there.
+    let container = manifest.group.flatMap { try? Container(named: Array($0.utf8), timeout: run.lockTimeout) }
     for url in urls.withLock({ $0 }) { try open(url, in: container, &run) }
     if run.options.isJSON {
         guard let line = ResultLine.encoded(result) else { return .failure }
