@@ -8,7 +8,10 @@ extension FileDescriptor {
     /// System calls: ioctl(FICLONE), lseek(SEEK_DATA, SEEK_HOLE), copy_file_range(2), ftruncate(2), pread(2), write(2)
     package func copyContent(of source: borrowing FileDescriptor) throws(Errno) {
         let (from, to) = (source.number, number)
-        if clinux_clone(to, from) == 0 { return }
+        if clinux_clone(to, from) == 0 {
+            _ = try check { lseek(to, 0, SEEK_END) }
+            return
+        }
         var place = 0
         while let data = try source.data(from: place) {
             place = data.lowerBound

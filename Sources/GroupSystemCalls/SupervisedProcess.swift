@@ -46,12 +46,16 @@ package struct SupervisedProcess: ~Copyable, Sendable {
     /// Waits until it has ended, and blocks the calling thread. System calls: waitid(WNOWAIT)
     package func awaitEnd() { _ = clinux_child_has_ended(identifier, 1) }
 
-    /// Kills its group, and returns when none of the group's other processes runs. A process that waits in the kernel
-    /// for a disk or a network ends after that wait. Only while its own end was not reported.
+    /// Kills its group, and returns when none of the group's other processes runs, or after five seconds: a process of
+    /// another user cannot be killed, and one that waits in the kernel for a disk or a network ends after that wait. Only
+    /// while its own end was not reported.
     /// System calls: kill(2), getdents(2), getpgid(2), pidfd_open(2), epoll_pwait2(2)
     package func endGroup() {
         signal(.kill)
-        while let other = signalled.first(where: { $0 != identifier && ProcessView.isAlive($0) }) {
+        let end = monotonicNanoseconds() + 5_000_000_000
+        while monotonicNanoseconds() < end,
+            let other = signalled.first(where: { $0 != identifier && ProcessView.isAlive($0) })
+        {
             do throws(Errno) {
                 try Self.awaitEnd(of: other)
             } catch {

@@ -29,15 +29,9 @@ struct DesktopEntry {
         }
     }
 
+    /// Control characters would begin another line.
     private static func escaped(_ text: String) -> String {
-        text.map { character in
-            switch character {
-            case "\\": "\\\\"
-            case "\n": "\\n"
-            case "\t": "\\t"
-            case "\r": "\\r"
-            default: "\(character)"
-            }
-        }.joined()
+        text.unicodeScalars.filter { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
+            .map { $0 == "\\" ? "\\\\" : "\($0)" }.joined()
     }
 }

@@ -67,7 +67,7 @@ extension CommandRun {
         do throws(AttachmentError) {
             file = try AttachedFile(path: text)
         } catch {
-            throw MissingFile(description: "\(error)")
+            throw MissingFile(description: PipeText.escaped(Array("\(error)".utf8)))
         }
         let name = text.split(separator: "/").last.map(String.init) ?? text
         let found = type ?? ContentType(types.type(of: name, file)) ?? .bytes

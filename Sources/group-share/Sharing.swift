@@ -75,7 +75,10 @@ func share(
         return .noData
     case .failed(let failure):
         if let signal = signals.received { return .signal(signal) }
-        if !run.options.isJSON { run.complain("\(manifest.identifier): \(failure)") }
+        if !run.options.isJSON {
+            let lines = "\(failure)".split(separator: "\n").map { PipeText.escaped(Array($0.utf8)) }
+            run.complain("\(manifest.identifier): \(lines.joined(separator: "\n"))")
+        }
         if case .deadline = failure.reason { return .lockTimedOut }
         return .failure
     }
@@ -90,11 +93,22 @@ private func print(_ item: ExtensionItem, in container: Container?, _ run: inout
         case .bytes(let bytes): try run.output.write(bytes)
         case .propertyList: try printLine(ResultLine.encoded(attachment) ?? [], &run)
         case .item(let path):
-            let place = container.map { $0.path.bytes + [UInt8(ascii: "/")] + path.bytes } ?? path.bytes
-            try printLine(place, &run)
+            guard let container, isItem(path, of: container) else {
+                run.complain("the extension returned '\(path)', which is no item of its group's container")
+                continue
+            }
+            try printLine(container.path.bytes + [UInt8(ascii: "/")] + path.bytes, &run)
         case .file: continue
         }
     }
+}
+
+/// An extension may return any bytes as a path.
+private func isItem(_ path: ItemPath, of container: Container) -> Bool {
+    if path.bytes.contains(where: { $0 < 0x20 }) { return false }
+    let coordinator = container.coordinator(purpose: "group-share").blocking
+    let intent = AccessIntent.reading(path, .immediatelyAvailableMetadataOnly)
+    return (try? coordinator.coordinate(intent) { try $0.item(path) }).flatMap { $0 } != nil
 }
 
 private func printLine(_ bytes: [UInt8], _ run: inout CommandRun) throws {

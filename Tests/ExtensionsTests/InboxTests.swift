@@ -172,6 +172,70 @@ struct `A share inbox` {
         #expect(try handleAll() == ["b"])
     }
 
+    @Test func `an item names only its own files`() async throws {
+        let first = try await inbox.add(ExtensionItem(text: "a"))
+        let content = ItemPath("Share Inbox/\(first)/item.json")
+        for path in [
+            "mine", "../mine", "Share Inbox/\(first)/../x", "Share Inbox/\(first)/..", "Share Inbox/\(first)/",
+        ] {
+            let item = #"{"attachments":[{"type":"text","item":"\#(path)"}]}"#
+            try container.coordinator(purpose: "test").blocking.write(bytes: Array(item.utf8), to: content)
+            let error = await #expect(throws: SharedItem.Damaged.self, "\(path)") {
+                try await inbox.handleNext(changing: [.writing("mine")]) { _, _ in }
+            }
+            #expect(error?.identifier == first)
+        }
+    }
+
+    @Test func `an item of another container is not taken for one of this`() async throws {
+        let other = try await TemporaryContainer()
+        let attachment = Attachment(.item("a"), type: .text).found(in: try other.open())
+        try container.coordinator(purpose: "test").blocking.write(bytes: [1], to: "a")
+        await #expect(throws: AttachmentError.self) {
+            try await inbox.add(ExtensionItem(attachments: [attachment]), moving: true)
+        }
+        #expect(try inbox.identifiers().isEmpty)
+    }
+
+    @Test(arguments: ["Inbox [1]*?", "a\\b", "d/é\u{7}"])
+    func `a directory of any name is an inbox`(name: String) async throws {
+        let inbox = try ShareInbox(container, at: ItemPath(name))
+        try container.coordinator(purpose: "test").blocking.write(bytes: [1], to: "original")
+        let (texts, continuation) = AsyncStream<String>.makeStream()
+        let task = Task {
+            try await inbox.handleEach { shared in
+                continuation.yield("\(try await shared.item.attachments[0].loadBytes())")
+            }
+        }
+        var iterator = texts.makeAsyncIterator()
+        for _ in 0..<3 {
+            let attachment = Attachment(.item("original"), type: .bytes, name: "a/\u{301}b/../c\u{85}")
+            try await inbox.add(ExtensionItem(attachments: [attachment]))
+            #expect(await iterator.next() == "[1]")
+        }
+        task.cancel()
+        _ = await task.result
+    }
+
+    @Test func `a handler goes past an item that another one has`() async throws {
+        for text in ["a", "b"] { try await inbox.add(ExtensionItem(text: text)) }
+        let other = try ShareInbox(temporary.open())
+        let isHandled = try await inbox.handleNext { first in
+            let isHandled = try await Task.detached {
+                try await other.handleNext(timeout: .zero) { second in
+                    #expect(first.item.text == "a" && second.item.text == "b")
+                }
+            }.value
+            #expect(isHandled)
+            // There is only the one that is being handled.
+            await #expect(throws: CoordinationError.self) {
+                try await Task.detached { try await other.handleNext(timeout: .zero) { _ in } }.value
+            }
+        }
+        #expect(isHandled)
+        #expect(try inbox.identifiers().isEmpty)
+    }
+
     @Test func `a number that is drawn again after a power cut is not used twice`() async throws {
         let first = try await inbox.add(ExtensionItem(text: "a"))
         try GroupDefaults(container, suite: "share-inbox").removeValue(forKey: "Share Inbox")

@@ -29,6 +29,7 @@ struct ExtensionProcess: ~Copyable {
     private var logged = LoggedLines()
     private var outputBytes = 0
     private var errorBytes = 0
+    private var openings = 0
     private var chunk = [UInt8](repeating: 0, count: 65_536)
     /// The first result or failure; nothing that comes later changes it.
     private var outcome: Outcome?
@@ -52,6 +53,8 @@ struct ExtensionProcess: ~Copyable {
     /// The most bytes of standard output, and of standard error, that are read.
     private static let largestOutput = 16 << 20
     private static let largestErrors = 16 << 20
+    /// The most URLs that are opened.
+    private static let largestOpenings = 100
 
     var identifier: Int32 { process.identifier }
 
@@ -216,9 +219,10 @@ struct ExtensionProcess: ~Copyable {
         if closesInput { self.input = nil }
     }
 
-    /// Reads standard output: once, or all that is there.
+    /// Reads standard output: once, or all that is there, which is at most what a pipe can hold.
     private mutating func readOutput(toItsEnd: Bool) {
-        while let count = output?.take(&chunk) {
+        let most = outputBytes + (1 << 20)
+        while outputBytes < most, let count = output?.take(&chunk) {
             if count == 0 {
                 output = nil
                 fail(.outputClosed)
@@ -261,6 +265,8 @@ struct ExtensionProcess: ~Copyable {
             guard let url = URL(absolute: url) else {
                 return fail(.wrongOutput(line: Self.beginning(line), fault: "url: it is not an absolute URL"))
             }
+            openings += 1
+            if openings > Self.largestOpenings { return fail(.tooMuchOutput("more than \(Self.largestOpenings) URLs")) }
             task.open(url)
         case .log(let text): pass(text.utf8)
         }

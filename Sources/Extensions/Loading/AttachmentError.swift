@@ -12,6 +12,8 @@ public enum AttachmentError: Error, Sendable, CustomStringConvertible {
     case tooLarge(limit: Int)
     /// The content is an item, and there is no container to look it up in.
     case noContainer(ItemPath)
+    /// The content is an item of another container.
+    case otherContainer(ItemPath)
     /// The content is an item that cannot be read.
     case item(CoordinationError)
     /// A file cannot be opened or read.
@@ -27,6 +29,7 @@ public enum AttachmentError: Error, Sendable, CustomStringConvertible {
         case .notURL: "the attachment is not an absolute URL"
         case .tooLarge(let limit): "the attachment is larger than \(limit) bytes"
         case .noContainer(let path): "the attachment is the item '\(path)' of a container, and there is no container"
+        case .otherContainer(let path): "the attachment is the item '\(path)' of another container"
         case .item(let error): "\(error)"
         case .file(let label, let reason): "the attachment cannot be read: \(label): \(reason)"
         case .notReturnable: "an open file cannot be returned; write an item of the container, and return that"

@@ -44,16 +44,25 @@ public struct BlockingShareInbox: Sendable {
     public func handleNext(
         timeout: Duration? = Coordinator.lockTimeout, _ body: (SharedItem) throws -> Void
     ) throws -> Bool {
+        var busy: String?
         for identifier in try inbox.identifiers() {
-            let intent = AccessIntent.writing(inbox.path(of: identifier), .forDeleting)
-            let isHandled = try coordinator.coordinate(intent, timeout: timeout) { access in
-                guard let shared = try inbox.begin(identifier, by: access) else { return false }
-                try body(shared)
-                return try inbox.remove(identifier, by: access)
+            do {
+                if try handle(identifier, timeout: .zero, body) { return true }
+            } catch let error as CoordinationError where inbox.isBusy(error, identifier) {
+                busy = busy ?? identifier
             }
-            if isHandled { return true }
         }
-        return false
+        guard let busy else { return false }
+        if try handle(busy, timeout: timeout, body) { return true }
+        return try handleNext(timeout: timeout, body)
+    }
+
+    private func handle(_ identifier: String, timeout: Duration?, _ body: (SharedItem) throws -> Void) throws -> Bool {
+        try coordinator.coordinate(.writing(inbox.path(of: identifier), .forDeleting), timeout: timeout) { access in
+            guard let shared = try inbox.begin(identifier, by: access) else { return false }
+            try body(shared)
+            return try inbox.remove(identifier, by: access)
+        }
     }
 }
 

@@ -15,8 +15,8 @@ import GroupProtocolLines
 ///     }
 ///
 /// An item is a directory of the inbox with its files and an `item.json`. It comes by one durable transaction, so that it is
-/// there as a whole or not at all, also after a power cut. Its name is a number that grows from item to item; items that
-/// are added at the same time come in any order. `blocking` has the calls that block.
+/// there as a whole or not at all, also after a power cut. Its name is a number that grows from item to item, and is not used
+/// again; items that are added at the same time come in any order. `blocking` has the calls that block.
 public struct ShareInbox: Sendable {
     /// The container.
     public let container: Container
@@ -54,15 +54,24 @@ public struct ShareInbox: Sendable {
         }
     }
 
-    /// Draws a number for an item. After a power cut, a number may be drawn again.
+    /// Draws a number for an item. A number may be taken all the same, by files that were put there past this library.
     func newItem(_ item: ExtensionItem, moving: Bool) throws -> NewSharedItem {
+        // The paths of items are of this container.
+        for case .item(let path) in item.attachments.map(\.content) where !item.attachments.allSatisfy(isOurs) {
+            throw AttachmentError.otherContainer(path)
+        }
         let identifier = try nextIdentifier()
         return try NewSharedItem(identifier, item, at: path(of: identifier), moving: moving)
     }
 
+    private func isOurs(_ attachment: Attachment) -> Bool {
+        guard case .item = attachment.content, let other = attachment.container else { return true }
+        return other.path == container.path
+    }
+
     private func nextIdentifier() throws -> String {
         let key = GroupDefaults.Key("\(directory)", default: 0)
-        let number = try numbers.update(key) { $0 = $0 < 0 || $0 == .max ? 1 : $0 + 1 }
+        let number = try numbers.update(key, durability: .durable) { $0 = $0 < 0 || $0 == .max ? 1 : $0 + 1 }
         let digits = "\(number)"
         return String(repeating: "0", count: max(0, Self.digits - digits.count)) + digits
     }
@@ -105,5 +114,5 @@ public struct ShareInbox: Sendable {
         return true
     }
 
-    func path(of identifier: String) -> ItemPath { ItemPath("\(directory)/\(identifier)") }
+    func path(of identifier: String) -> ItemPath { directory.appending(identifier) }
 }

@@ -12,18 +12,42 @@ public struct SharedItem: Sendable {
     /// Whether the item was handled before by a handler that did not return: its work may have been done, or begun.
     public let again: Bool
 
-    /// Reads an item, under its lock; nil if it is gone. Errors: `damaged` for content that is no item; those of
-    /// `Access.readBytes`
+    /// The error of an item that cannot be read. `ShareInbox.remove(_:)` removes it.
+    public struct Damaged: Error, Sendable, CustomStringConvertible {
+        /// The item's identifier.
+        public let identifier: String
+        /// What is wrong with it, for people.
+        public let reason: String
+
+        /// A sentence for people.
+        public var description: String { "the shared item \(identifier) cannot be read: \(reason)" }
+    }
+
+    /// Reads an item, under its lock; nil if it is gone. Errors: `Damaged`
     init?(_ identifier: String, in inbox: ShareInbox, by access: Access) throws {
         place = inbox.path(of: identifier)
         guard try access.item(place) != nil else { return nil }
-        let content = ItemPath("\(place)/\(ShareInbox.content)")
-        let line = try access.read(content, as: ItemLine.self)
-        item = try line.item(in: inbox.container) { number throws(AttachmentError) in
-            throw AttachmentError.file("descriptor \(number)", reason: "an item in an inbox has none")
-        }
         self.identifier = identifier
-        again = try access.item(ItemPath("\(place)/\(ShareInbox.mark)")) != nil
+        again = try access.item(place.appending(ShareInbox.mark)) != nil
+        do {
+            let line = try access.read(place.appending(ShareInbox.content), as: ItemLine.self)
+            item = try line.item(in: inbox.container) { number throws(AttachmentError) in
+                throw AttachmentError.file("descriptor \(number)", reason: "an item in an inbox has none")
+            }
+        } catch {
+            throw Damaged(identifier: identifier, reason: "\(error)")
+        }
+        // What it names may be moved by its handler: only its own files.
+        for case .item(let path) in item.attachments.map(\.content) where !Self.isDirectly(path, in: place) {
+            throw Damaged(identifier: identifier, reason: "it names '\(path)', which is no file of it")
+        }
+    }
+
+    private static func isDirectly(_ path: ItemPath, in place: ItemPath) -> Bool {
+        let start = place.bytes + [UInt8(ascii: "/")]
+        let name = path.bytes.dropFirst(start.count)
+        return path.bytes.starts(with: start) && !name.isEmpty && !name.contains(UInt8(ascii: "/"))
+            && ![Array(".".utf8), Array("..".utf8)].contains(Array(name))
     }
 }
 
@@ -42,7 +66,7 @@ struct NewSharedItem: Sendable {
         for (index, attachment) in item.attachments.enumerated() {
             switch attachment.content {
             case .text, .url, .propertyList, .bytes: continue
-            case .file, .item: files[index] = ItemPath("\(place)/\(Self.name(of: attachment, index))")
+            case .file, .item: files[index] = place.appending(Self.name(of: attachment, index))
             }
         }
         self.files = files
@@ -50,13 +74,15 @@ struct NewSharedItem: Sendable {
 
     /// The number keeps two files of one name apart, and a name from being one of the inbox.
     private static func name(of attachment: Attachment, _ index: Int) -> String {
-        var name = (attachment.name ?? "file").filter { $0 != "/" && $0 >= " " }
-        while name.utf8.count > 200 { name.removeLast() }
-        return "\(index + 1) \(name)"
+        var name = (attachment.name ?? "file").unicodeScalars.filter { scalar in
+            scalar != "/" && scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value)
+        }
+        while String(name).utf8.count > 200 { name.removeLast() }
+        return "\(index + 1) \(String(name))"
     }
 
     var intents: [AccessIntent] {
-        var intents = [AccessIntent.writing(place), .writing(ItemPath("\(place)/\(ShareInbox.content)"))]
+        var intents = [AccessIntent.writing(place), .writing(place.appending(ShareInbox.content))]
         for (index, file) in files {
             intents.append(.writing(file))
             guard case .item(let path) = item.attachments[index].content else { continue }
@@ -79,7 +105,12 @@ struct NewSharedItem: Sendable {
             item.attachments[index].content = .item(file)
         }
         let line = try ItemLine(item) { _ throws(AttachmentError) in throw AttachmentError.notReturnable }
-        try access.write(json: line, to: ItemPath("\(place)/\(ShareInbox.content)"))
+        try access.write(json: line, to: place.appending(ShareInbox.content))
         return true
     }
+}
+
+extension ItemPath {
+    /// Returns the path of an entry of this directory.
+    func appending(_ name: String) -> ItemPath { ItemPath(bytes: bytes + [UInt8(ascii: "/")] + Array(name.utf8)) }
 }
