@@ -110,7 +110,7 @@ struct `A share inbox` {
         #expect(try inbox.identifiers().isEmpty)
     }
 
-    @Test func `work that fails is done again, and knows it`() async throws {
+    @Test func `work that fails is done again, and marked as a repetition`() async throws {
         try await inbox.add(ExtensionItem(text: "a"))
         struct Refused: Error {}
         await #expect(throws: Refused.self) { _ = try await inbox.handleNext { _ in throw Refused() } as Bool }

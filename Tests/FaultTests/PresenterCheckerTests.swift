@@ -64,6 +64,30 @@ import Testing
         "36 p1 answered as=p1.1 request=r2-1 questions=writer saved=0 version=1", "52 p1 reacquired as=p1.1",
     ]
 
+    /// A request for the directory `d` asks a presenter twice. The presenter's item was at `e/c`, and another request
+    /// moved it to `d/b` before the request began.
+    private static func askedTwice(_ name: String, _ rule: Rule?, meanwhile: [String], moves: [String]) -> Case {
+        let question = "as=p1.1 request=r1-1 questions=writer+deletion"
+        return Case(
+            name, rule, ("as=p1.1 item", ["10 p1 presenting as=p1.1 item=e/c answers=reader+writer+save+deletion"]),
+            ("p1 presented", ["20 p1 presented as=p1.1"] + moving("r2-1", from: "e/c", to: "d/b", at: 30)),
+            ("r1 begins", ["100 r1 begins request=r1-1 intents=delete:d timeout=1000 grace=300"]),
+            ("p1 asked", ["110 p1 asked \(question)"] + meanwhile + ["118 p1 asked \(question)"]),
+            ("p1 answered", ["120 p1 answered \(question) saved=1 version=1"]),
+            ("r1 granted", ["130 r1 granted request=r1-1 places=d directory=yes unresponsive= versions=d/a:2:p1-n1"]),
+            ("p1 reacquired", ["160 p1 reacquired as=p1.1", "161 p1 reacquired as=p1.1"]),
+            ("sequence=1", ["9000001 storm change sequence=0 kind=moved path=d/b from=e/c purpose=r2-1"] + moves))
+    }
+
+    /// A request that moves an item, for which no presenter is asked.
+    private static func moving(_ name: String, from: String, to: String, at time: Int) -> [String] {
+        [
+            "\(time) r2 begins request=\(name) intents=move:\(from),replace:\(to) timeout=1000 grace=0 presenter=p1.1",
+            "\(time + 1) r2 granted request=\(name) places=\(from),\(to) directory=no unresponsive= versions=",
+            "\(time + 2) r2 leaves request=\(name)", "\(time + 3) r2 ends request=\(name) result=ok",
+        ]
+    }
+
     private static let cases: [Case] = [
         Case("nothing changed", nil),
 
@@ -185,6 +209,15 @@ import Testing
                     "118 p1 asked as=p1.1 request=r1-1 questions=reader+save", "161 p1 reacquired as=p1.1",
                 ]
             )),
+
+        askedTwice("a presenter that was moved before is asked twice", .askedOnce, meanwhile: [], moves: []),
+        askedTwice(
+            "a presenter that was moved twice is asked again", nil,
+            meanwhile: moving("r2-2", from: "d/b", to: "d/a", at: 111),
+            moves: ["9000001 storm change sequence=1 kind=moved path=d/a from=d/b purpose=r2-2"]),
+        askedTwice(
+            "a presenter is asked again, and a killed process may have moved it", nil, meanwhile: [],
+            moves: ["9000001 storm change sequence=1 kind=moved path=d/a from=d/b purpose="]),
 
         Case("a reacquisition is missing", .reacquiredOnce, ("p1 reacquired", [])),
         Case("a killed presenter does not reacquire", nil, ("p1 reacquired", ["155 p1 armed action=kill"])),

@@ -11,13 +11,13 @@ struct SampleContainer {
     let temporary: TemporaryDirectory
     let container: Container
 
-    /// Names of items that do not share a range of the lock file, as any two do once in 2,047 containers: tests hold
-    /// one and expect another to be free.
+    /// Names of items that do not share a range of the lock file, as any two do once in 2,047 containers, nor a bucket of
+    /// the member table, as any two do once in 256: tests hold one and expect another to be free.
     private static let apart = ["a", "b", "c", "d", "e", "n", "directory"]
 
     init(in place: String = "/dev/shm") throws {
         var made = try Self.make(in: place)
-        for _ in 0..<20 where try !Self.areApart(made.container.opened.hashKey) { made = try Self.make(in: place) }
+        for _ in 0..<60 where try !Self.areApart(made.container.opened.hashKey) { made = try Self.make(in: place) }
         (temporary, container) = made
     }
 
@@ -27,10 +27,11 @@ struct SampleContainer {
     }
 
     private static func areApart(_ key: SipHash) throws -> Bool {
-        let starts = try apart.map { name in
-            try LockRange(ItemPath(stringLiteral: name).location(for: "test"), key: key).subtree.start
+        let ranges = try apart.map { name in
+            try LockRange(ItemPath(stringLiteral: name).location(for: "test"), key: key)
         }
-        return Set(starts).count == apart.count
+        let buckets = ranges.flatMap { [$0.bucket, $0.subtree.bucket] }
+        return Set(ranges.map(\.subtree.start)).count == apart.count && Set(buckets).count == buckets.count
     }
 
     func coordinator(_ purpose: String = "tester") -> Coordinator { container.coordinator(purpose: purpose) }

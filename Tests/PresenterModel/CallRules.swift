@@ -32,16 +32,18 @@ extension PresenterChecker {
         }
     }
 
-    /// Returns whether one of a request's items, or the presenter's, was moved by another request since it began.
+    /// Returns whether one of a request's items, or the presenter's, may have been moved by another request since it
+    /// began.
     private func hasFollowed(_ name: String, _ presenter: History.Presenter, before time: Int64) -> Bool {
         guard let request = history.request(name) else { return false }
+        let places = (request.intents.map(\.path) + [presenter.item]).flatMap(history.places(of:))
         return history.changes.contains { change in
-            guard let from = change.from, let mover = history.request(change.purpose), mover.name != name else {
+            guard let from = change.from, places.contains(where: { $0.following(from, to: change.path) != nil }) else {
                 return false
             }
-            let isMeanwhile = mover.grant?.time ?? .max < time && mover.leaves ?? .max > request.begins
-            let places = request.intents.map(\.path) + [presenter.item]
-            return isMeanwhile && places.contains { $0.following(from, to: change.path) != nil }
+            // A move by a process that died may have been recorded as one that no request made.
+            guard let mover = history.request(change.purpose) else { return true }
+            return mover.name != name && mover.grant?.time ?? .max < time && mover.leaves ?? .max > request.begins
         }
     }
 

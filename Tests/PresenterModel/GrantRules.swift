@@ -52,11 +52,7 @@ extension PresenterChecker {
     /// The access names it. The item may have been moved since it was passed over.
     private func isPassedOver(_ presenter: History.Presenter, in grant: History.Grant) -> Bool {
         let identifier = history.lives[presenter.process]?.identifier
-        let places =
-            [presenter.item]
-            + history.changes.compactMap { change in
-                change.from.flatMap { presenter.item.following($0, to: change.path) }
-            }
+        let places = history.places(of: presenter.item)
         return grant.unresponsive.contains { $0.identifier == identifier && places.contains($0.item) }
     }
 
@@ -69,17 +65,8 @@ extension PresenterChecker {
         let asked = history.presenter(answering)?.calls.first { $0.word == .asked && $0["request"] == name }
         guard let asked, presenter.begun < asked.time else { return false }
         // Where the items of the parent were by then is not known: it may have followed them.
-        let places = parent.intents.map { intent in
-            [intent.path]
-                + history.changes.compactMap { change in
-                    change.from.flatMap { intent.path.following($0, to: change.path) }
-                }
-        }
-        let own =
-            [presenter.item]
-            + history.changes.compactMap { change in
-                change.from.flatMap { presenter.item.following($0, to: change.path) }
-            }
+        let places = parent.intents.map { history.places(of: $0.path) }
+        let own = history.places(of: presenter.item)
         return zip(parent.intents, places).contains { intent, places in
             places.contains { place in
                 let reach = Reach(intents: [intent], places: [place], hasDirectory: true)

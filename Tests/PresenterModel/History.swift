@@ -94,6 +94,22 @@ package struct History: Sendable {
         (lives[process]?.stops ?? []).reduce(0) { $0 + max(0, min($1.to, end) - max($1.from, start)) }
     }
 
+    /// Returns the places that an item may have been at, by any of the schedule's moves; its own place is the first.
+    func places(of item: String) -> [String] {
+        var places = [item]
+        var next = 0
+        while next < places.count {
+            for change in changes {
+                guard let from = change.from, let place = places[next].following(from, to: change.path),
+                    !places.contains(place)
+                else { continue }
+                places.append(place)
+            }
+            next += 1
+        }
+        return places
+    }
+
     /// Returns whether a request is made, directly or as part of an answer, while another one has its access.
     func isWithinAccess(_ request: Request) -> Bool {
         if request.outer != nil { return true }
