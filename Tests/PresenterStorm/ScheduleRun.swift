@@ -75,6 +75,9 @@ final class ScheduleRun {
         for intervention in schedule.interventions where intervention.count == 0 { plan(intervention) }
         while !processes.keys.allSatisfy({ done.contains($0) || ended.contains($0) }) { try step(until: end) }
         resumeAll()
+        // Presenters that save when they are asked, and have something to save after each reacquisition, ask each other
+        // without end.
+        _ = try FileDescriptor.open(path: StormWorker.markOfEnd(surroundings.path), [.writing, .creating], mode: 0o600)
     }
 
     private func launch(_ worker: Schedule.Worker) throws {

@@ -61,8 +61,8 @@ final class StormPresenter: Sendable {
 
     /// Begins the answer to the next question.
     private func begin(_ questions: Questions, _ request: String) {
-        // The last requests of a schedule are answered at once.
-        let isLast = request.hasPrefix("final")
+        // What is asked at the end of a schedule is answered at once.
+        let isLast = request.hasPrefix("final") || worker.isOver
         if isLast { worker.events.disarm() }
         state.withLock { state in
             state.reply = isLast ? .init(action: .nothing) : plan.replies[state.replies % plan.replies.count]
@@ -125,7 +125,7 @@ final class StormPresenter: Sendable {
 
     private func showAgain() {
         write(.reacquired)
-        edit()
+        if !worker.isOver { edit() }
     }
 }
 

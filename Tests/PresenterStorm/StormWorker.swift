@@ -16,6 +16,12 @@ final class StormWorker: Sendable {
         container = try Container(path: path)
     }
 
+    /// The file that the controller makes when all processes have taken their steps.
+    static func markOfEnd(_ container: String) -> [UInt8] { Array("\(container)/../over".utf8) }
+
+    /// Whether all processes have taken their steps: presenters edit nothing more, and answer at once.
+    var isOver: Bool { unsafe access(String(decoding: Self.markOfEnd("\(container.path)"), as: UTF8.self), F_OK) == 0 }
+
     func work() async throws {
         events.write(.started, "pid=\(getpid())")
         awaitStart()
