@@ -50,6 +50,10 @@ final class DiaryDocument: NSObject, NSFilePresenter, @unchecked Sendable {
     private let lock = NSLock()
     private var lines: [String]
     private var isSaved = true
+    /// Whether another process writes the file, or has just written it: the text is then not to be changed.
+    private var hasLetGo = false
+    /// What the user has typed meanwhile.
+    private var typed: [String] = []
 
     init(_ url: URL) throws {
         presentedItemURL = url
@@ -61,8 +65,12 @@ final class DiaryDocument: NSObject, NSFilePresenter, @unchecked Sendable {
     func append(_ line: String) {
         lock.lock()
         defer { lock.unlock() }
-        lines.append(line)
-        isSaved = false
+        if hasLetGo {
+            typed.append(line)
+        } else {
+            lines.append(line)
+            isSaved = false
+        }
     }
 
     func close() throws {
@@ -71,13 +79,15 @@ final class DiaryDocument: NSObject, NSFilePresenter, @unchecked Sendable {
     }
 
     private func save() throws {
-        lock.lock()
-        defer { lock.unlock() }
-        guard let url = presentedItemURL, !isSaved else { return }
+        guard let url = presentedItemURL, hasChanges else { return }
         var error: NSError?
         var failure: Error?
         NSFileCoordinator(filePresenter: self).coordinate(writingItemAt: url, options: .forReplacing, error: &error) {
+            lock.lock()
+            defer { lock.unlock() }
             do {
+                // The write for which the document let go is over.
+                if hasLetGo { takeOver() }
                 try lines.joined(separator: "\n").write(to: $0, atomically: true, encoding: .utf8)
                 isSaved = true
             } catch {
@@ -87,13 +97,39 @@ final class DiaryDocument: NSObject, NSFilePresenter, @unchecked Sendable {
         if let error = error ?? failure { throw error }
     }
 
+    private var hasChanges: Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        return !isSaved || !typed.isEmpty
+    }
+
     private func load() {
         lock.lock()
         defer { lock.unlock() }
-        guard let url = presentedItemURL, isSaved, let text = try? String(contentsOf: url, encoding: .utf8) else {
-            return
+        if !hasLetGo { takeOver() }
+    }
+
+    private func letGo() {
+        lock.lock()
+        defer { lock.unlock() }
+        hasLetGo = true
+    }
+
+    private func reacquire() {
+        lock.lock()
+        defer { lock.unlock() }
+        if hasLetGo { takeOver() }
+    }
+
+    /// Takes over the text of the file, unless there is one to save, and then what was typed meanwhile.
+    private func takeOver() {
+        hasLetGo = false
+        if let url = presentedItemURL, isSaved, let text = try? String(contentsOf: url, encoding: .utf8) {
+            lines = text.split(separator: "\n").map(String.init)
         }
-        lines = text.split(separator: "\n").map(String.init)
+        lines += typed
+        if !typed.isEmpty { isSaved = false }
+        typed = []
     }
 
     // MARK: NSFilePresenter
@@ -103,7 +139,8 @@ final class DiaryDocument: NSObject, NSFilePresenter, @unchecked Sendable {
     }
 
     func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
-        writer { self.load() }
+        letGo()
+        writer { self.reacquire() }
     }
 
     func savePresentedItemChanges(completionHandler: @escaping @Sendable (Error?) -> Void) {
