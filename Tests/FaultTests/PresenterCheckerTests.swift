@@ -66,11 +66,13 @@ import Testing
 
     /// A request for the directory `d` asks a presenter twice. The presenter's item was at `e/c`, and another request
     /// moved it to `d/b` before the request began.
-    private static func askedTwice(_ name: String, _ rule: Rule?, meanwhile: [String], moves: [String]) -> Case {
+    private static func askedTwice(
+        _ name: String, _ rule: Rule?, presented: Int = 20, meanwhile: [String], moves: [String]
+    ) -> Case {
         let question = "as=p1.1 request=r1-1 questions=writer+deletion"
         return Case(
             name, rule, ("as=p1.1 item", ["10 p1 presenting as=p1.1 item=e/c answers=reader+writer+save+deletion"]),
-            ("p1 presented", ["20 p1 presented as=p1.1"] + moving("r2-1", from: "e/c", to: "d/b", at: 30)),
+            ("p1 presented", ["\(presented) p1 presented as=p1.1"] + moving("r2-1", from: "e/c", to: "d/b", at: 30)),
             ("r1 begins", ["100 r1 begins request=r1-1 intents=delete:d timeout=1000 grace=300"]),
             ("p1 asked", ["110 p1 asked \(question)"] + meanwhile + ["118 p1 asked \(question)"]),
             ("p1 answered", ["120 p1 answered \(question) saved=1 version=1"]),
@@ -211,6 +213,9 @@ import Testing
             )),
 
         askedTwice("a presenter that was moved before is asked twice", .askedOnce, meanwhile: [], moves: []),
+        askedTwice(
+            "a presenter that was moved while it was registered is asked again", nil, presented: 105, meanwhile: [],
+            moves: []),
         askedTwice(
             "a presenter that was moved twice is asked again", nil,
             meanwhile: moving("r2-2", from: "d/b", to: "d/a", at: 111),

@@ -33,9 +33,11 @@ extension PresenterChecker {
     }
 
     /// Returns whether one of a request's items, or the presenter's, may have been moved by another request since it
-    /// began.
+    /// began. A presenter that was being registered then may follow an earlier move only now.
     private func hasFollowed(_ name: String, _ presenter: History.Presenter, before time: Int64) -> Bool {
         guard let request = history.request(name) else { return false }
+        let isNew = presenter.presented ?? .max > request.begins
+        let start = isNew ? min(request.begins, presenter.begun) : request.begins
         let places = (request.intents.map(\.path) + [presenter.item]).flatMap(history.places(of:))
         return history.changes.contains { change in
             guard let from = change.from, places.contains(where: { $0.following(from, to: change.path) != nil }) else {
@@ -43,7 +45,7 @@ extension PresenterChecker {
             }
             // A move by a process that died may have been recorded as one that no request made.
             guard let mover = history.request(change.purpose) else { return true }
-            return mover.name != name && mover.grant?.time ?? .max < time && mover.leaves ?? .max > request.begins
+            return mover.name != name && mover.grant?.time ?? .max < time && mover.leaves ?? .max > start
         }
     }
 
