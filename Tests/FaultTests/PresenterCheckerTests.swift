@@ -183,6 +183,26 @@ import Testing
                 ]
             )),
         Case(
+            "an answer's own request does not ask the others that are asked in a later round", nil,
+            ("as=p1.1 item", ["10 p1 presenting as=p1.1 item=d/a answers=reader+writer+save+deletion"]),
+            (
+                "p1 answered",
+                [
+                    "120 \(answer)", "111 p2 asked as=p2.1 request=r1-1 questions=reader",
+                    "129 p2 answered as=p2.1 request=r1-1 questions=reader saved=0 version=0",
+                    "161 p2 reacquired as=p2.1",
+                ]
+            ),
+            (
+                "p1 asked",
+                [
+                    "105 p1 asked as=p1.1 request=r1-1 questions=reader",
+                    "106 p1 answered as=p1.1 request=r1-1 questions=reader saved=0 version=1",
+                    "107 p2 presenting as=p2.1 item=d answers=reader+writer", "108 p2 presented as=p2.1",
+                    "110 p1 asked as=p1.1 request=r1-1 questions=reader+save",
+                ]
+            ), ("p1 reacquired", ["160 p1 reacquired as=p1.1", "161 p1 reacquired as=p1.1"])),
+        Case(
             "a presenter that was moved is asked at its new place", .answeredBeforeGrant,
             ("as=p1.1 item", ["10 p1 presenting as=p1.1 item=d/c answers=reader+writer+save+deletion"]),
             ("p1 presented", move), ("p1 answered as=p1.1 request=r1-1", []),

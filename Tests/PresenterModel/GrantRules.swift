@@ -62,7 +62,10 @@ extension PresenterChecker {
     private func isExempt(_ presenter: History.Presenter, from request: History.Request) -> Bool {
         guard let (name, answering) = request.parent, let parent = history.request(name) else { return false }
         if presenter.name == answering || presenter.name == parent.presenter { return true }
-        let asked = history.presenter(answering)?.calls.first { $0.word == .asked && $0["request"] == name }
+        // A request that follows a moved item asks in another round.
+        let asked = history.presenter(answering)?.calls.last {
+            $0.word == .asked && $0["request"] == name && $0.time <= request.begins
+        }
         guard let asked, presenter.begun < asked.time else { return false }
         // Where the items of the parent were by then is not known: it may have followed them.
         let places = parent.intents.map { history.places(of: $0.path) }
