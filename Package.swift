@@ -26,6 +26,7 @@ let package = Package(
         .library(name: "WidgetKit", targets: ["WidgetKit"]),
         .library(name: "Extensions", targets: ["Extensions"]),
         .library(name: "ExtensionHosting", targets: ["ExtensionHosting"]),
+        .library(name: "GroupDatabase", targets: ["GroupDatabase"]),
         .library(name: "AppleFileCoordination", targets: ["AppleFileCoordination"]),
         .library(name: "GroupContainerTesting", targets: ["GroupContainerTesting"]),
         .executable(name: "watch-group", targets: ["watch-group"]),
@@ -104,6 +105,10 @@ let package = Package(
                 "Extensions", "GroupManifests", "GroupProtocolLines", "GroupContainer", "GroupBytes",
                 "GroupSystemCalls", "GroupCommandLine",
             ],
+            swiftSettings: strict),
+        .systemLibrary(name: "CGroupSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        .target(
+            name: "GroupDatabase", dependencies: ["CGroupSQLite", "GroupContainer", "GroupBytes", "GroupSystemCalls"],
             swiftSettings: strict),
         .target(
             name: "GroupTodayView", dependencies: ["GroupWidgetHosting", "GroupSystemCalls", "GroupCommandLine"],
@@ -230,6 +235,16 @@ let package = Package(
                 "GroupContainer", "GroupSystemCalls", "test-extension", "group-share", "groupctl", "bookmarks",
                 "bookmarks-share",
                 "title-case",
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "database-member", dependencies: ["GroupContainer", "GroupDatabase"], path: "Tests/DatabaseMember",
+            swiftSettings: strict),
+        .testTarget(
+            name: "GroupDatabaseTests",
+            dependencies: [
+                "TestSupport", "GroupDatabase", "GroupContainer", "GroupSystemCalls", "database-member", "watch-group",
+                "groupctl",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -38,6 +38,16 @@ int clinux_lock_conflict(int descriptor, int64_t start, int64_t length, int type
     return 1;
 }
 
+int clinux_lock_owner(int descriptor, int64_t start, int64_t length, int32_t *owner) {
+    struct flock lock = range(start, length, F_WRLCK);
+    while (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) {
+        if (errno != EINTR) return -1;
+    }
+    if (lock.l_type == F_UNLCK || lock.l_pid <= 0) return 0;
+    *owner = lock.l_pid;
+    return 1;
+}
+
 // The cancellable waiter. fcntl(F_OFD_SETLKW) is a cancellation point, so pthread_cancel ends the sleep at once, which
 // neither closing the descriptor nor anything but a signal would do.
 struct clinux_lock_waiter {

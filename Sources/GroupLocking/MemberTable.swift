@@ -214,6 +214,13 @@ package struct MemberProcess: Equatable, Sendable {
     package var command: String?
     package var condition: ProcessView.Condition?
 
+    package init(
+        identifier: Int32, pidNamespace: UInt64? = nil, command: String? = nil, condition: ProcessView.Condition? = nil
+    ) {
+        (self.identifier, self.pidNamespace) = (identifier, pidNamespace)
+        (self.command, self.condition) = (command, condition)
+    }
+
     /// The process number if a signal to it reaches the member, else nil.
     package var signalled: Int32? { pidNamespace == nil ? identifier : nil }
 

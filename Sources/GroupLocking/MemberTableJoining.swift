@@ -86,6 +86,9 @@ extension MemberTable.Open {
         return true
     }
 
+    /// Notes the bits of all registered databases, which a new incarnation has lost.
+    package func noteDatabases(_ bits: UInt64) { map.store64(MemberTableLayout.databases, bits) }
+
     /// Locks the repair byte of a slot whose member is gone and returns the slot, or nil if no slot is free. Where
     /// `needsRepair` is true, the caller repairs what the slot's last member left before anything is written into the
     /// slot. Then the caller calls `occupy`.

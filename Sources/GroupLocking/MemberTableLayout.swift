@@ -46,6 +46,8 @@ package enum MemberTableLayout {
     package static let presenterBytes = 32
     /// One bit for each bucket of items that have a presenter: see `LockRange.bucket`.
     static let presentedBuckets = 1_120
+    /// 64 bits, of which each registered database has set one, by the hash of its path.
+    package static let databases = 1_152
     /// One bit for each slot: it has an entry in `inFlight`.
     static let inFlightMembers = 128
     /// 64 pairs of a flag and a counter; the journal's pair is the first.

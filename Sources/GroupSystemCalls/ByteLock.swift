@@ -53,6 +53,15 @@ extension FileDescriptor {
         return answer == 1 ? found : nil
     }
 
+    /// Returns the process that has locked a byte of the range by `fcntl(F_SETLK)`; nil where there is none that this one
+    /// can name. System calls: fcntl(F_OFD_GETLK)
+    package func lockOwner(_ range: ByteRange) throws(Errno) -> Int32? {
+        var owner: Int32 = 0
+        let number = number
+        let answer = try check { unsafe clinux_lock_owner(number, range.start, range.length, &owner) }
+        return answer == 1 ? owner : nil
+    }
+
     /// Closes this descriptor in each child that forks without exec, where it would prolong its parent's locks.
     package func closeInForkedChild() throws(Errno) { _ = try check { clinux_fork_close_in_child(number) } }
 

@@ -247,6 +247,13 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// System calls: futimens(2)
     package func touch() throws(Errno) { _ = try check { futimens(number, nil) } }
 
+    /// Sets the times of an item in this directory to now. A symbolic link at its end is not followed.
+    /// System calls: utimensat(2)
+    package func touch(entry: [UInt8]) throws(Errno) {
+        let number = number
+        _ = try check { unsafe withCString(entry) { unsafe utimensat(number, $0, nil, AT_SYMLINK_NOFOLLOW) } }
+    }
+
     /// System calls: fchown(2)
     package func setOwner(_ owner: UInt32, group: UInt32) throws(Errno) {
         _ = try check { fchown(number, owner, group) }

@@ -56,6 +56,8 @@ int clinux_pipe(int32_t ends[2]);
 int clinux_lock_try(int descriptor, int64_t start, int64_t length, int type);
 // Whether the lock of another open file description conflicts: 1 (and the range of that lock), 0, or -1.
 int clinux_lock_conflict(int descriptor, int64_t start, int64_t length, int type, int64_t *found, int64_t *foundLength);
+// Whether a process has locked a byte of the range by fcntl(F_SETLK): 1 (and its number), 0, or -1.
+int clinux_lock_owner(int descriptor, int64_t start, int64_t length, int32_t *owner);
 
 typedef struct {
     int64_t start, length;

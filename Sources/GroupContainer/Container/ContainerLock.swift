@@ -33,6 +33,11 @@ package enum ContainerLock {
         1 << 60 + Int64(key.hash("presence/\(name)".utf8) >> 4)
     }
 
+    /// Held, as a shared lock, by all processes that have a database open.
+    static func database(_ location: ItemLocation, key: SipHash) -> Int64 {
+        1 << 59 + Int64(key.hash(location.bytes) >> 5)
+    }
+
     /// Returns whether a process ever waits for a lock that begins at `start`. Processes wait for locks on items, and
     /// for those that are taken to join or to repair. A lock that only shows that a process is there is tried and never
     /// waited for. For any other file the result is true.

@@ -39,6 +39,11 @@ extension Container {
                 for name in try open.entryNames() where !ContainerMark.isOne(name) {
                     // The entry may be gone by now.
                     guard let status = try open.statusIfPresent(of: name) else { continue }
+                    if DatabaseFiles.mayBeCompanion(name), let place = ItemLocation.entry(name, of: location),
+                        opened.database(of: place) != nil
+                    {
+                        continue
+                    }
                     let state = ItemState(status, contentHash: nil)
                     let path = location.map { $0.bytes + [UInt8(ascii: "/")] + name } ?? name
                     items.append(Item(path: ItemPath(bytes: path), state))

@@ -119,7 +119,10 @@ enum Membership {
                 try directory.presentLife(status)
             }
             // The container's files may have been copied while they were written.
-            if open.renewIncarnation(life, always: isCopy) { isAfterLoss = true }
+            if open.renewIncarnation(life, always: isCopy) {
+                isAfterLoss = true
+                open.noteDatabases(DatabaseRegister.bits(in: directory.group))
+            }
             if isCopy { try format.write(in: directory.group, mode: directory.fileMode) }
             open.hidePresenters()
         }

@@ -29,6 +29,7 @@ package final class OpenContainer: Sendable {
     /// The number of items that were looked up in the journal without a journal view.
     let traced = Guarded(0)
     let intentFiles = IntentFiles()
+    let databases = DatabaseRegister()
     let writtenContents = WrittenContents()
     /// The suites and channels that were opened, by their directories.
     private let logs = Guarded([String: any AnyObject & Sendable]())

@@ -3,10 +3,14 @@ import GroupSystemCalls
 
 extension OpenContainer {
     /// Checks that an item belongs to this container. A container inside this one is separate: its contents are neither
-    /// read nor changed by way of this one. Errors: `outsideContainer` where a directory around the item is a
-    /// container. Nothing is checked where the item is at the top. System calls: statx, two for each directory around
+    /// read nor changed by way of this one, and the files beside a database are SQLite's. Errors: `outsideContainer`. Nothing is checked where the item is at the top. System calls: statx, two for each directory around
     /// the item
     func checkIsOurs(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
+        if mayHaveDatabases, let database = database(of: location) {
+            throw CoordinationError(
+                .outsideContainer, operation: operation, item: printable(location.bytes),
+                reason: "the file is a part of the database '\(printable(database.bytes))', and no item")
+        }
         let slash = UInt8(ascii: "/")
         var rest = location.bytes[...]
         while let end = rest.firstIndex(of: slash) {

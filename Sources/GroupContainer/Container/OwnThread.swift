@@ -1,10 +1,10 @@
 package import GroupSystemCalls
 
 /// Blocking work of a task, on a thread of its own, so that it occupies no thread of the cooperative pool.
-enum OwnThread {
+package enum OwnThread {
     /// Runs blocking work. Fails at once if no thread can be started; what the work's closure holds is released then.
     /// Error: `limitReached`
-    static func run<Answer: Sendable>(_ work: @escaping @Sendable () throws -> Answer) async throws
+    package static func run<Answer: Sendable>(_ work: @escaping @Sendable () throws -> Answer) async throws
         -> Answer
     {
         try await withCheckedThrowingContinuation { continuation in

@@ -131,6 +131,11 @@ struct AccessRequest: Sendable {
     /// Checks the resolution after the locks were granted. An item that was moved in between is followed, once.
     func check(_ resolution: Resolution) throws(CoordinationError) -> Verdict {
         try container.locating { () throws(CoordinationError) -> Verdict in
+            if container.mayHaveDatabases {
+                for (location, mode) in resolution.modes {
+                    try container.checkHasNoOpenDatabase(location, isWhole: mode == .tree, operation)
+                }
+            }
             // No member has changed anything. An external change could follow a moment after any check.
             if !container.isReadOnly && !container.journal.log.hasMore(behind: start) { return .current }
             var next = self

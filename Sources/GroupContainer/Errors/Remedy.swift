@@ -114,6 +114,9 @@ extension CoordinationError.Remedy.Code {
     /// Set a first value.
     public static let setValue = Self(rawValue: "setValue")
 
+    /// Close a database, or open it and close it.
+    public static let closeDatabase = Self(rawValue: "closeDatabase")
+
     // MARK: Processes
 
     /// End the members that have the container open.

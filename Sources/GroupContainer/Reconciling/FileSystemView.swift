@@ -30,6 +30,9 @@ protocol FileSystemView {
     mutating func append(_ record: ChangeRecord) throws(CoordinationError) -> Bool
     /// Returns whether an item that is new elsewhere may be recorded as moved from a place.
     func mayComeFrom(_ origin: ItemLocation) -> Bool
+    /// Returns whether the item is a database in which a transaction was being written when its state was read. The end of
+    /// the transaction changes the state, and causes no event.
+    func isBeingWritten(_ location: ItemLocation) -> Bool
     /// Returns a record of an external change.
     func record(
         _ kind: ChangeRecord.Kind, _ location: ItemLocation, _ state: ItemState?, from: ItemLocation?,
@@ -39,4 +42,5 @@ protocol FileSystemView {
 
 extension FileSystemView {
     func mayComeFrom(_ origin: ItemLocation) -> Bool { true }
+    func isBeingWritten(_ location: ItemLocation) -> Bool { false }
 }

@@ -42,6 +42,12 @@ final class LiveFileSystem {
     var wakesReadersLater = false
     /// Whether records were appended for which followers have to be woken.
     private var hasAppended = false
+    /// Databases in which a transaction was being written when their state was last read.
+    private var writtenDatabases: Set<ItemLocation> = []
+    /// When the last commit of each database was recorded. The leader records one at most every 20 ms: readers then read
+    /// all that was committed, so a burst of commits need not have a record each.
+    private var recordedDatabases: [ItemLocation: Int64] = [:]
+    private static let databaseInterval: Int64 = 20_000_000
     /// The slot of the member whose in-flight operation was last found by `isBusy`.
     private(set) var busySlot: Int?
 
@@ -135,6 +141,11 @@ extension LiveFileSystem: WatchedFileSystem {
         let isAppended = try tree.append(record, to: container.journal, wakesReaders: !wakesReadersLater)
         if !isAppended { return false }
         hasAppended = true
+        if lock == nil, container.mayHaveDatabases, record.kind == .modified,
+            let location = try? ItemLocation(record.path), container.isDatabase(location)
+        {
+            recordedDatabases[location] = monotonicNanoseconds()
+        }
         if author != nil { container.movePresenters(by: record) }
         let number = tree.position.sequence
         appended = (appended?.lowerBound ?? number)...number
@@ -142,17 +153,38 @@ extension LiveFileSystem: WatchedFileSystem {
     }
 
     func state(at location: ItemLocation) throws(CoordinationError) -> ItemState? {
+        if database(of: location) != nil { return nil }
         do throws(Errno) {
-            return try directory(of: location).descriptor.statusIfPresent(of: location.name).map {
-                ItemState($0, contentHash: nil)
-            }
+            let directory = try directory(of: location)
+            guard let status = try directory.descriptor.statusIfPresent(of: location.name) else { return nil }
+            return try state(status, at: location, in: directory)
         } catch {
             if Self.nothingThere.contains(error) { return nil }
             throw CoordinationError(error, operation: "watch", item: printable(location.bytes))
         }
     }
 
+    /// Returns the state of an item, which for a database includes its last commit.
+    private func state(
+        _ status: FileStatus, at location: ItemLocation, in directory: OpenDirectory
+    ) throws(Errno) -> ItemState {
+        let state = ItemState(status, contentHash: nil)
+        guard container.mayHaveDatabases,
+            let database = try container.databaseState(state, at: location, in: directory.descriptor)
+        else { return state }
+        if database.isBusy { writtenDatabases.insert(location) } else { writtenDatabases.remove(location) }
+        return database.state
+    }
+
+    func database(of location: ItemLocation) -> ItemLocation? { container.database(of: location) }
+
+    func isBeingWritten(_ location: ItemLocation) -> Bool {
+        !writtenDatabases.isEmpty && writtenDatabases.contains(location)
+    }
+
     func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> ContentHash? {
+        // A commit does not change the file, and the file may be large.
+        if container.isDatabase(location) { return nil }
         do throws(CoordinationError) {
             let file = try container.contentHash(at: location, operation: "watch")
             if file.inode == inode { return file.content }
@@ -169,6 +201,7 @@ extension LiveFileSystem: WatchedFileSystem {
     func isFresh(_ state: ItemState) -> Bool { state.changed > roundBegan - 50_000_000 }
 
     func isBusy(_ locations: [ItemLocation], in directories: [ItemLocation]) throws(CoordinationError) -> Bool {
+        if locations.contains(where: isBeingWritten) || locations.contains(where: wasJustRecorded) { return true }
         let uncovered = locations.filter { !(lock?.covers($0, for: .shared) ?? false) }
         if uncovered.isEmpty && directories.isEmpty { return false }
         // A writer that got its lock after the first check of this round is found below by its announced operation, or
@@ -203,6 +236,11 @@ extension LiveFileSystem: WatchedFileSystem {
             }
         }
         return isUnfinished ? try !repairDeadMembers(uncovered) : false
+    }
+
+    private func wasJustRecorded(_ location: ItemLocation) -> Bool {
+        guard !recordedDatabases.isEmpty, let last = recordedDatabases[location] else { return false }
+        return monotonicNanoseconds() - last < Self.databaseInterval
     }
 
     /// Finishes the operations that a dead member left unfinished on the items, by taking and releasing their locks.
@@ -251,8 +289,13 @@ extension LiveFileSystem: WatchedFileSystem {
             let entries = try open.descriptor.entries()
             listing.isContainer = directory != nil && isContainer(open.descriptor, entries)
             for (name, _) in entries where !listing.isContainer && !ContainerMark.isOne(name) {
-                let state = try open.descriptor.statusIfPresent(of: name).map { ItemState($0, contentHash: nil) }
-                listing.entries.append((name, state))
+                let status = try open.descriptor.statusIfPresent(of: name)
+                guard let status, let location = ItemLocation.entry(name, of: directory) else {
+                    listing.entries.append((name, nil))
+                    continue
+                }
+                if database(of: location) != nil { continue }
+                listing.entries.append((name, try state(status, at: location, in: open)))
             }
             watchGaps.noteListed(directory, isWatched: watch != nil)
             return listing

@@ -122,7 +122,10 @@ struct Reconciler<View: FileSystemView> {
                 }
             }
             let change = ExternalChange.decide(known: known, found: found, by: why)
-            if change == .nothing { return outcome }
+            if change == .nothing {
+                if view.isBeingWritten(location) { postpone(location, why) }
+                return outcome
+            }
             if let found {
                 switch known == nil ? try recordDirectories(around: location) : .recorded {
                 case .recorded: break

@@ -5,6 +5,12 @@ protocol WatchedFileSystem: FileSystemView {
     /// Watches a directory, then lists it; nil if there is none, or if it may not be entered.
     mutating func list(_ directory: ItemLocation?) throws(CoordinationError) -> DirectoryListing?
     mutating func unwatch(_ watch: Int32)
+    /// Returns the registered database that SQLite keeps this file beside; nil where the location is that of an item.
+    func database(of location: ItemLocation) -> ItemLocation?
+}
+
+extension WatchedFileSystem {
+    func database(of location: ItemLocation) -> ItemLocation? { nil }
 }
 
 /// Turns the events of watched directories into locations for the reconciler, and compares directories that were not
@@ -72,6 +78,10 @@ struct TreeWatcher<View: WatchedFileSystem> {
         }
         guard !watches.isClosed(event.watch), let location = ItemLocation.entry(event.name, of: directory) else {
             return
+        }
+        // A commit is written into a file beside the database.
+        if let database = reconciler.view.database(of: location) {
+            return reconciler.worklist.add(database, .content)
         }
         switch event.kind {
         case .ended: break

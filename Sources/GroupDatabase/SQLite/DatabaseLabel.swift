@@ -1,0 +1,69 @@
+import CGroupSQLite
+import Glibc
+import GroupContainer
+import GroupSystemCalls
+
+/// What the errors of a database are about, and the one translation of SQLite's result codes.
+struct DatabaseLabel: Sendable {
+    var path: ItemPath
+    var container: String
+    /// The process that writes, or that has the database open.
+    var holder: @Sendable (_ writing: Bool) -> CoordinationError.Holder?
+    /// The operation: "open", "read", "write".
+    var operation = "open"
+
+    func error(
+        _ code: CoordinationError.Code, _ reason: String, holders: [CoordinationError.Holder] = [],
+        _ remedy: CoordinationError.Remedy? = nil, cause: (any Error)? = nil
+    ) -> CoordinationError {
+        CoordinationError(
+            code, operation: operation, item: path.description, containerPath: container, reason: reason,
+            holders: holders, remedy: remedy, cause: cause)
+    }
+
+    var isSuspended: CoordinationError {
+        error(.cancelled, "the database is suspended", .init(.tryAgain, "resume it first"))
+    }
+
+    var isClosed: CoordinationError { error(.cancelled, "the database was closed", .init(.reopen, "open it again")) }
+
+    /// Returns the error for a result code of SQLite.
+    func error(_ code: Int32, _ message: String, errno: Int32, _ statement: String?) -> any Error {
+        let cause: Errno? = errno == 0 ? nil : Errno(errno)
+        switch code & 0xff {
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            let holder = holder(true) ?? holder(false)
+            return error(
+                .lockTimedOut,
+                holder == nil
+                    ? "another program kept the database locked"
+                    : "a transaction of another program was not over in time",
+                holders: holder.map { [$0] } ?? [], .init(.tryAgain, "try again"))
+        case SQLITE_FULL: return noSpace(cause)
+        case SQLITE_IOERR where errno == ENOSPC || errno == EDQUOT: return noSpace(cause)
+        case SQLITE_IOERR: return error(.inputOutput, "\(message)\(cause.map { ": \($0)" } ?? "")", cause: cause)
+        case SQLITE_CORRUPT, SQLITE_NOTADB:
+            return error(
+                .damaged, code & 0xff == SQLITE_NOTADB ? "the file is not an SQLite database" : message,
+                .init(.checkContainer, "nothing was changed; restore a backup, or recover it with sqlite3 (.recover)"))
+        case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: return error(.notPermitted, message, cause: cause)
+        case SQLITE_CANTOPEN where errno == ENOENT:
+            return error(.notFound, "there is no such database", .init(.checkPath, "check the path"), cause: cause)
+        case SQLITE_CANTOPEN:
+            let isRefused = errno == EACCES || errno == EPERM || errno == EROFS
+            return error(
+                isRefused ? .notPermitted : .inputOutput, "\(message)\(cause.map { ": \($0)" } ?? "")", cause: cause)
+        case SQLITE_INTERRUPT: return error(.cancelled, "the transaction was interrupted, and has changed nothing")
+        case SQLITE_NOMEM: return error(.limitReached, message)
+        case SQLITE_CONSTRAINT:
+            return DatabaseError(.constraint, reason: message, statement: statement, resultCode: code)
+        default: return DatabaseError(.statement, reason: message, statement: statement, resultCode: code)
+        }
+    }
+
+    private func noSpace(_ cause: Errno?) -> CoordinationError {
+        error(
+            .noSpace, "there is no room on the disk",
+            .init(.freeSpace, "nothing was changed; free space on the file system, and try again"), cause: cause)
+    }
+}
