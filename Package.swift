@@ -244,7 +244,7 @@ let package = Package(
             name: "GroupDatabaseTests",
             dependencies: [
                 "TestSupport", "GroupDatabase", "GroupContainer", "GroupSystemCalls", "database-member", "watch-group",
-                "groupctl",
+                "groupctl", "group-share", "notebook", "notebook-widget", "notebook-share",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -332,6 +332,22 @@ package.targets += [
         path: "Sources/Examples/bookmarks-share", swiftSettings: strict),
     .executableTarget(
         name: "title-case", dependencies: ["Extensions"], path: "Sources/Examples/title-case", swiftSettings: strict),
+]
+
+// An app with a database, its widget and its share extension.
+package.targets += [
+    .target(
+        name: "NotebookShared", dependencies: ["GroupContainer", "GroupDatabase"],
+        path: "Sources/Examples/NotebookShared", swiftSettings: strict),
+    .executableTarget(
+        name: "notebook", dependencies: commands + ["NotebookShared"], path: "Sources/Examples/notebook",
+        swiftSettings: strict),
+    .executableTarget(
+        name: "notebook-widget", dependencies: commands + ["Widgets", "WidgetCommands", "NotebookShared"],
+        path: "Sources/Examples/notebook-widget", swiftSettings: strict),
+    .executableTarget(
+        name: "notebook-share", dependencies: ["Extensions", "GroupContainer", "NotebookShared"],
+        path: "Sources/Examples/notebook-share", swiftSettings: strict),
 ]
 
 // Code as it stands in apps of Apple's systems, with the language mode that many of them have.

@@ -45,7 +45,7 @@ struct `A database of several processes` {
         #expect(!temporary.exists("Store/t.sqlite-wal") && !temporary.exists("Store/t.sqlite-shm"))
     }
 
-    @Test func `observers get each commit that concerns them once, whoever made it`() throws {
+    @Test func `observers get each commit that concerns them once, by any program`() throws {
         let first = try member("open")
         try first.waitForText("open\n")
         let observers = try [["row"], ["row"], []].map { tables in

@@ -4,14 +4,15 @@
 # The public modules.
 # shellcheck disable=SC2034 # used where this is sourced
 readonly public_modules=(
-    GroupContainer Widgets WidgetApp NotificationCenter WidgetKit Extensions ExtensionHosting AppleFileCoordination
-    GroupContainerTesting
+    GroupContainer Widgets WidgetApp NotificationCenter WidgetKit Extensions ExtensionHosting GroupDatabase
+    AppleFileCoordination GroupContainerTesting
 )
 
 # symbol_graphs DIRECTORY: builds the public modules, and writes the graphs of their public symbols to DIRECTORY/MODULE/.
 symbol_graphs() {
     local directory="$1" module output
-    for module in GroupContainerTesting WidgetApp NotificationCenter WidgetKit ExtensionHosting AppleFileCoordination; do
+    for module in GroupContainerTesting WidgetApp NotificationCenter WidgetKit ExtensionHosting GroupDatabase \
+        AppleFileCoordination; do
         # For an up-to-date build its output is of no use.
         output="$(swift build --target "$module" 2>&1)" || {
             printf '%s\n' "$output"
@@ -24,6 +25,7 @@ symbol_graphs() {
             -Xcc -fmodule-map-file=.build/debug/CGroupLinux.build/module.modulemap \
             -Xcc -fmodule-map-file=.build/debug/WidgetAppIsForAppsNotForWidgets.build/module.modulemap \
             -Xcc -fmodule-map-file=Sources/CGroupInotifyTools/module.modulemap \
+            -Xcc -fmodule-map-file=Sources/CGroupSQLite/module.modulemap \
             -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level public -skip-inherited-docs \
             -emit-extension-block-symbols \
             -output-dir "$directory/$module"

@@ -47,6 +47,8 @@ package enum ContainerLock {
             return start < Int64(MemberTableLayout.slots)
                 || (start - Int64(MemberTableLayout.slots)) % Int64(MemberTableLayout.slotBytes) != 0
         }
+        // Each connection of SQLite has this lock, shared, and a process that wants more only tries.
+        if ends(path, "-shm") { return start != DatabaseCommit.openLock }
         return true
     }
 

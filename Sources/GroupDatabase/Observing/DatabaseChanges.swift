@@ -1,8 +1,8 @@
 public import GroupContainer
 import GroupSystemCalls
 
-/// A place in the history of a database: how often each table was changed. A widget keeps it, and is then told what was changed
-/// since, also by processes that have ended.
+/// A place in the history of a database: how often each table was changed. A program keeps it, and follows the changes since
+/// then when it runs again, also those of processes that have ended.
 public struct DatabaseCursor: Hashable, Sendable, Codable {
     var numbers: [String: Int64]
 }
@@ -27,23 +27,23 @@ public struct DatabaseChange: Hashable, Sendable {
 /// committed, it makes no system call.
 public struct DatabaseChanges: AsyncSequence, Sendable {
     private let start: Result<Observation, any Error>
-    private let doorbell: Changes
+    private let records: Changes
 
-    init(_ start: Result<Observation, any Error>, _ doorbell: Changes) {
-        (self.start, self.doorbell) = (start, doorbell)
+    init(_ start: Result<Observation, any Error>, _ records: Changes) {
+        (self.start, self.records) = (start, records)
     }
 
     /// Returns an iterator that starts at the sequence's place.
-    public func makeAsyncIterator() -> Iterator { Iterator(start, doorbell.makeAsyncIterator()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(start, records.makeAsyncIterator()) }
 
     /// The place of one consumer.
     public struct Iterator: AsyncIteratorProtocol {
         private var observation: Result<Observation, any Error>
-        private var doorbell: Changes.Iterator
-        private var hasRung = false
+        private var records: Changes.Iterator
+        private var hasRecord = false
 
-        init(_ observation: Result<Observation, any Error>, _ doorbell: Changes.Iterator) {
-            (self.observation, self.doorbell) = (observation, doorbell)
+        init(_ observation: Result<Observation, any Error>, _ records: Changes.Iterator) {
+            (self.observation, self.records) = (observation, records)
         }
 
         /// Returns the next change; nil when the task is cancelled. Errors: those of `GroupDatabase.read(timeout:_:)` and of
@@ -53,12 +53,12 @@ public struct DatabaseChanges: AsyncSequence, Sendable {
             while !Task.isCancelled {
                 let database = observation.database
                 let now = try await database.interruptibly { _ in try database.numbers() }
-                let change = observation.take(now, hasRung: hasRung)
+                let change = observation.take(now, hasRecord: hasRecord)
                 self.observation = .success(observation)
-                hasRung = false
+                hasRecord = false
                 if let change { return change }
-                if try await doorbell.next() == nil { return nil }
-                hasRung = true
+                if try await records.next() == nil { return nil }
+                hasRecord = true
             }
             return nil
         }
@@ -68,11 +68,11 @@ public struct DatabaseChanges: AsyncSequence, Sendable {
 /// The changes of a database on the calling thread. See `DatabaseChanges`.
 public struct DatabaseFollower: Sendable {
     private var observation: Observation
-    private var doorbell: Follower<Change>
-    private var hasRung = false
+    private var records: Follower<Change>
+    private var hasRecord = false
 
-    init(_ observation: Observation, _ doorbell: Follower<Change>) {
-        (self.observation, self.doorbell) = (observation, doorbell)
+    init(_ observation: Observation, _ records: Follower<Change>) {
+        (self.observation, self.records) = (observation, records)
     }
 
     /// Returns the next change; waits for it at most `timeout` (nil: forever) and then returns nil. Errors: as those of
@@ -80,11 +80,11 @@ public struct DatabaseFollower: Sendable {
     public mutating func next(timeout: Duration? = nil) throws -> DatabaseChange? {
         let deadline = Deadline(after: timeout)
         while true {
-            let change = observation.take(try observation.database.numbers(), hasRung: hasRung)
-            hasRung = false
+            let change = observation.take(try observation.database.numbers(), hasRecord: hasRecord)
+            hasRecord = false
             if let change { return change }
-            if try doorbell.next(timeout: deadline.remaining.map { .nanoseconds($0) }) == nil { return nil }
-            hasRung = true
+            if try records.next(timeout: deadline.remaining.map { .nanoseconds($0) }) == nil { return nil }
+            hasRecord = true
         }
     }
 }
@@ -102,7 +102,7 @@ struct Observation: Sendable {
     }
 
     /// Takes what the database has now. Returns nil if nothing that matters was changed.
-    mutating func take(_ now: (numbers: [String: Int64], hasOthers: Bool), hasRung: Bool) -> DatabaseChange? {
+    mutating func take(_ now: (numbers: [String: Int64], hasOthers: Bool), hasRecord: Bool) -> DatabaseChange? {
         let before = cursor.numbers
         cursor.numbers = now.numbers
         var rows: [String: Int64] = [:]
@@ -111,7 +111,7 @@ struct Observation: Sendable {
             let (difference, _) = number.subtractingReportingOverflow(before[table] ?? 0)
             if difference != 0 { rows[table] = difference }
         }
-        let mayConcernOthers = hasRung && now.hasOthers
+        let mayConcernOthers = hasRecord && now.hasOthers
         if rows.isEmpty && !mayConcernOthers { return nil }
         return DatabaseChange(tables: Set(rows.keys), mayConcernOthers: mayConcernOthers, cursor: cursor, rows: rows)
     }
@@ -121,14 +121,14 @@ extension GroupDatabase {
     /// Returns the changes of tables, of all if none is named, since a place; without one, since this call. See
     /// `DatabaseChanges`. Table names are compared as the schema has them.
     public func changes(of tables: String..., since cursor: DatabaseCursor? = nil) -> DatabaseChanges {
-        // The doorbell rings from now on, and the numbers are read later.
-        let doorbell = container.changes(since: .now, matching: filter)
-        return DatabaseChanges(Result { try Observation(self, Set(tables), since: cursor) }, doorbell)
+        // The records are read from now on, and the numbers are read later.
+        let records = container.changes(since: .now, matching: filter)
+        return DatabaseChanges(Result { try Observation(self, Set(tables), since: cursor) }, records)
     }
 
     func follower(of tables: Set<String>, since cursor: DatabaseCursor?) throws -> DatabaseFollower {
-        let doorbell = try container.follow(since: .now, matching: filter)
-        return DatabaseFollower(try Observation(self, tables, since: cursor), doorbell)
+        let records = try container.follow(since: .now, matching: filter)
+        return DatabaseFollower(try Observation(self, tables, since: cursor), records)
     }
 
     /// Returns the place behind the last commit, for a program that wants the changes since when it runs again. Errors: those of
