@@ -108,6 +108,9 @@ package final class MemberTable: Sendable {
         try file.closeInForkedChild()
     }
 
+    /// Sets a bit for a registered database.
+    package func noteDatabase(_ bit: UInt64) { own?.map.setBits64(MemberTableLayout.databases, bit) }
+
     /// Opens the member table in a process that may only read.
     package init(onlyForReadingIn group: borrowing FileDescriptor) throws(Failure) {
         let name = Array("members".utf8)

@@ -49,9 +49,6 @@ extension MemberTable {
         }
     }
 
-    /// Sets a bit for a registered database.
-    package func noteDatabase(_ bit: UInt64) { own?.map.setBits64(MemberTableLayout.databases, bit) }
-
     /// The buckets of an item: its own, and that of everything below it.
     private static func buckets(_ path: [UInt8], _ key: SipHash) -> [Int] {
         let range = LockRange(path: path, key: key)

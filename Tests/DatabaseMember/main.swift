@@ -8,6 +8,9 @@ let usage = """
            database-member insert CONTAINER PATH COUNT      insert rows, each by a transaction of its own
            database-member die CONTAINER PATH               insert a row, and be killed once it is committed
            database-member hold CONTAINER PATH              begin to write, say so, and wait for the end of the input
+           database-member measure create DIRECTORY         make a container with a database, for tools/bench
+           database-member measure insert DIRECTORY COUNT durable|relaxed
+                                                            print the nanoseconds of each insertion
            database-member observe CONTAINER PATH TABLE…    print each change of the tables (none: of all)
 
     """
@@ -41,6 +44,25 @@ let words = CommandLine.arguments
 guard words.count >= 4 else {
     print(usage, terminator: "")
     exit(64)
+}
+if words[1] == "measure" {
+    do {
+        let container = try Container(path: words[3], creating: words[2] == "create")
+        let durability: Durability = words.last == "durable" ? .durable : .relaxed
+        let database = try GroupDatabase("rows.sqlite", in: container, migrations: steps, durability: durability)
+        let blocking = database.blocking
+        for number in 0..<(words.count > 4 ? Int(words[4]) ?? 0 : 0) {
+            let clock = ContinuousClock()
+            let time = try clock.measure {
+                try blocking.write { db in _ = try db.execute("INSERT INTO row (process) VALUES (?)", number) }
+            }
+            printLine("\(Int64(time / .nanoseconds(1)))")
+        }
+        exit(0)
+    } catch {
+        printLine("\(error)")
+        exit(1)
+    }
 }
 // However the test ends, the process does.
 _ = alarm(120)

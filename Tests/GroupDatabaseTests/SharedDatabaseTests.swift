@@ -144,6 +144,22 @@ struct `A database of several processes` {
         try database.blocking.write { _ = try $0.execute("INSERT INTO row (process) VALUES (1)") }
     }
 
+    @Test func `a database that sqlite3 has open, or that was not closed, has no coordinated access`() throws {
+        let items = try temporary.open().coordinator(purpose: "test").blocking
+        #expect(try member("insert", "1").finish().status == 0)
+        let shell = try RunningProcess(["sqlite3", "\(temporary.path)/\(Self.path)"])
+        try shell.send("SELECT 'open', count(*) FROM row;")
+        try shell.waitForText("open|1\n")
+        let open = #expect(throws: CoordinationError.self) { try items.move(Self.path, to: "moved") }
+        #expect(open?.code == .conflict && open?.holders.first?.processIdentifier == shell.identifier)
+        shell.kill()
+        #expect(try member("die").reap() == 128 + SIGKILL)
+        let left = #expect(throws: CoordinationError.self) { try items.move(Self.path, to: "moved") }
+        #expect(left?.code == .conflict && left?.holders.isEmpty == true && left?.remedy?.code == .closeDatabase)
+        #expect(try member("insert", "1").finish().status == 0)
+        try items.move(Self.path, to: "moved")
+    }
+
     @Test func `a full disk is an error, and nothing is lost`() async throws {
         guard SmallFileSystem.isPossible else { return }
         let outcome = try await SmallFileSystem(.memory).shell(

@@ -123,26 +123,10 @@ package final class RegisteredDatabase: Sendable {
         try? opened.directory.root.touch(entry: location.bytes + DatabaseFiles.log)
     }
 
-    /// Returns the process that writes at present, by SQLite's lock, or that has the database open; nil if it is not known.
-    /// System calls, on a thread with other descriptors: openat2, fcntl(F_GETLK)
-    private func owner(writing: Bool) -> Int32? {
-        let name = location.bytes
-        let byte = writing ? DatabaseCommit.writeLock : DatabaseCommit.openLock
-        return try? SeparateTable.within(opened.directory.root) { root throws(Errno) in
-            try FileDescriptor.open(name + DatabaseFiles.index, in: root, [.reading, .notFollowing, .nonBlocking])
-                .lockOwner(ByteRange(start: byte, length: 1))
-        }
-    }
-
-    /// Returns the process that writes at present, or that has the database open, as the holder in an error.
+    /// Returns the process that writes at present, or that has the database open, as the holder in an error; nil if it is
+    /// not known.
     package func holder(writing: Bool) -> CoordinationError.Holder? {
-        guard let process = owner(writing: writing) else { return nil }
-        let view = ProcessView(of: process)
-        return CoordinationError.Holder(
-            MemberProcess(
-                identifier: process, command: view.map { printable($0.command) }, condition: view?.condition),
-            purpose: "SQLite", sinceNanoseconds: wallNanoseconds(), item: printable(location.bytes),
-            isWriting: writing)
+        opened.userOfDatabase(location, writing: writing)
     }
 
     /// The container's path, for errors.

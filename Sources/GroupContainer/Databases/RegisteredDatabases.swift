@@ -80,9 +80,12 @@ extension OpenContainer {
         if !mayHaveDatabases { return }
         for database in databases(at: location, andBelow: isWhole) {
             let byte = ContainerLock.database(database, key: hashKey)
-            let isOpen = try locking("read the locks of") { () throws(LockFileFailure) in
+            // A process that is no member, such as sqlite3, has only SQLite's locks.
+            let user = userOfDatabase(database, writing: false)
+            let isHeld = try locking("read the locks of") { () throws(LockFileFailure) in
                 try HeldByte.isHeld(byte, lockManager)
             }
+            let isOpen = isHeld || user != nil
             let log = try? status(of: ItemLocation(trusted: database.bytes + DatabaseFiles.log))
             if !isOpen && log?.size ?? 0 == 0 { continue }
             let item = printable(database.bytes)
@@ -91,12 +94,30 @@ extension OpenContainer {
                 reason: isOpen
                     ? "the item is a database that a process has open"
                     : "the item is a database that was not closed: its last changes are in '\(item)-wal'",
+                holders: user.map { [$0] } ?? [],
                 remedy: .init(
                     .closeDatabase,
                     isOpen
                         ? "close the database in all processes, or use the backup of the database"
                         : "open the database once, and close it"))
         }
+    }
+
+    /// Returns a process that has the database open, or that writes at present, by SQLite's locks; nil if it is not known.
+    /// System calls, on a thread with other descriptors: openat2, fcntl(F_OFD_GETLK)
+    func userOfDatabase(_ location: ItemLocation, writing: Bool) -> CoordinationError.Holder? {
+        let byte = writing ? DatabaseCommit.writeLock : DatabaseCommit.openLock
+        let owner = try? SeparateTable.within(directory.root) { root throws(Errno) in
+            try FileDescriptor.open(
+                location.bytes + DatabaseFiles.index, in: root, [.reading, .notFollowing, .nonBlocking]
+            ).lockOwner(ByteRange(start: byte, length: 1))
+        }
+        guard let process = owner ?? nil else { return nil }
+        let view = ProcessView(of: process)
+        return CoordinationError.Holder(
+            MemberProcess(
+                identifier: process, command: view.map { printable($0.command) }, condition: view?.condition),
+            purpose: "SQLite", sinceNanoseconds: wallNanoseconds(), item: printable(location.bytes), isWriting: writing)
     }
 
     /// Returns the state of a database with its last commit, and whether a transaction is being written; nil for both where

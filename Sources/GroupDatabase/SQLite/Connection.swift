@@ -45,7 +45,18 @@ import Synchronization
         }
     }
 
-    deinit { close() }
+    /// A forked child must not touch the locks and files of its parent.
+    private let forkGeneration = GroupSystemCalls.forkGeneration
+
+    deinit { if forkGeneration == GroupSystemCalls.forkGeneration { close() } }
+
+    /// Checks that the library is not too old for `pragma_table_list`.
+    static func checkVersion(_ label: DatabaseLabel) throws(CoordinationError) {
+        if sqlite3_libversion_number() >= 3_037_000 { return }
+        throw label.error(
+            .limitReached, "SQLite is too old: version 3.37 or newer is needed",
+            .init(.update, "use a newer version of SQLite"))
+    }
 
     /// Closes the connection. The last one of a database writes the log into the database, and removes it.
     func close() {
@@ -57,9 +68,6 @@ import Synchronization
             unsafe handle = nil
         }
     }
-
-    /// Forgets the connection in a forked child, where SQLite must not touch the locks and files of its parent.
-    func forget() { life.withLock { _ in unsafe handle = nil } }
 
     /// Ends the statement that runs, and with it the transaction, from any thread.
     func interrupt() {

@@ -37,15 +37,6 @@ final class Connections: Sendable {
         self.label = label
     }
 
-    deinit {
-        guard forkGeneration == GroupSystemCalls.forkGeneration else {
-            state.withLock { state in
-                for connection in [state.writer].compactMap({ $0 }) + state.idle { connection.forget() }
-            }
-            return
-        }
-    }
-
     private func label(_ operation: String) -> DatabaseLabel {
         var label = label
         label.operation = operation
@@ -213,6 +204,10 @@ final class Connections: Sendable {
     func close() { stop(.closed) }
 
     private func stop(_ phase: Phase) {
+        if forkGeneration != GroupSystemCalls.forkGeneration {
+            // The files and locks of the parent, whose lock on the state another thread of it may have had.
+            return
+        }
         state.withLock { state in
             if state.phase != .closed { state.phase = phase }
             for connection in state.running.values { connection.interrupt() }

@@ -4,6 +4,7 @@ from ..row import Row
 from .burst import Burst
 from .coordinated import Coordinated
 from .followers import Followers
+from .database import Database
 from .dependent_build import DependentBuild
 from .durable_writers import DurableWriters
 from .external import External
@@ -28,6 +29,7 @@ SECTIONS: dict[str, list[type[Row]]] = {
     "Watching": [Coordinated, External, Steady, Renames, Stall, Start, Memory, CommandStart, Followers, Burst, Idle],
     "Growth": [GrowthOfTree, GrowthOfJournal],
     "Group defaults": [Increments, DurableIncrements, Reads, SetSeen, SuiteSize],
+    "Databases": [Database],
     "Building": [DependentBuild],
 }
 ROWS = [row for rows in SECTIONS.values() for row in rows]
