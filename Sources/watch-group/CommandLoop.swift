@@ -23,24 +23,34 @@ struct CommandLoop<Source: WatchSource> {
             let now = monotonicNanoseconds()
             let pause = max(batch.wait(from: now), runner.retry.wait(from: now))
             if !batch.isEmpty && pause == 0 {
+                // What came while this process did not run is not read yet, and is no pause of the writers.
+                if !batch.isOverdue(at: now), try add(timeout: .zero, since: seen, run) { continue }
                 if let status = try runCommand(&run) { return status }
                 continue
             }
             let due = Duration.nanoseconds(pause)
             let wait = batch.isEmpty ? watch.wait(since: runner.lastRun) : watch.pause.map { min($0, due) } ?? due
-            let lines = try watch.read(timeout: wait, run) { (source, timeout) throws(CoordinationError) in
-                try source.nextBatch(timeout: timeout, since: seen)
-            }
+            let hasAdded = try add(timeout: wait, since: seen, run)
             watch.sayDiagnostics(run)
-            for line in lines {
-                batch.add(line, at: monotonicNanoseconds())
-                if let complaint = watch.source.complaint(about: line) { run.complain(complaint) }
-            }
-            if batch.isEmpty && lines.isEmpty {
+            if batch.isEmpty && !hasAdded {
                 try watch.keep(isDue: false)
                 if watch.isSilent(since: runner.lastRun) { return .timedOut }
             }
         }
+    }
+
+    /// Adds the lines that come next to the batch, and waits for them once, at most `timeout`. Returns false if there are
+    /// none.
+    private mutating func add(timeout: Duration?, since seen: Interruption, _ run: borrowing CommandRun) throws -> Bool
+    {
+        let lines = try watch.read(timeout: timeout, run) { (source, timeout) throws(CoordinationError) in
+            try source.nextBatch(timeout: timeout, since: seen)
+        }
+        for line in lines {
+            batch.add(line, at: monotonicNanoseconds())
+            if let complaint = watch.source.complaint(about: line) { run.complain(complaint) }
+        }
+        return !lines.isEmpty
     }
 
     /// Returns the exit status to end with; nil to continue.

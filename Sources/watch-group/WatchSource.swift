@@ -73,6 +73,8 @@ protocol WatchBatch<Line> {
     mutating func add(_ line: Line, at now: Int64)
     /// Returns how long until the batch has settled: 0 if it has, `.max` if it is empty.
     func wait(from now: Int64) -> Int64
+    /// Returns whether the batch has waited as long as it may, whatever else comes.
+    func isOverdue(at now: Int64) -> Bool
     /// Returns a line for each path or key, escaped as in the lines of watch-group; or each unescaped, with a NUL after
     /// it.
     func input(separatedByNUL: Bool) -> [UInt8]

@@ -22,6 +22,7 @@ import Testing
         #expect(batch.wait(from: 1_010) == 9)
         batch.note(key: "a", at: 1_018)
         #expect(batch.wait(from: 1_018) == 7, "25 after the first")
+        #expect(!batch.isOverdue(at: 1_024) && batch.isOverdue(at: 1_025))
         #expect(batch.wait(from: 1_025) == 0 && batch.wait(from: 2_000) == 0)
         batch.noteRescan(at: 2_000)
         #expect(batch.wait(from: 2_000) == 0)

@@ -26,6 +26,9 @@ struct ItemBatch: WatchBatch {
     /// Returns 0: the changes have settled when they come.
     func wait(from now: Int64) -> Int64 { isEmpty ? .max : 0 }
 
+    /// Returns true: what settles later is another batch.
+    func isOverdue(at now: Int64) -> Bool { true }
+
     var successor: ItemBatch { ItemBatch() }
 
     func input(separatedByNUL: Bool) -> [UInt8] {

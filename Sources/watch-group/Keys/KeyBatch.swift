@@ -38,6 +38,9 @@ struct KeyBatch: Equatable, Sendable {
         return max(0, min(quiet - (now - last), atMost - (now - first)))
     }
 
+    /// Returns whether the batch has waited as long as it may, whatever else comes.
+    func isOverdue(at now: Int64) -> Bool { first.map { now - $0 >= atMost } ?? false }
+
     /// An empty batch with the same times.
     var successor: KeyBatch { KeyBatch(quiet: quiet, atMost: atMost) }
 }
