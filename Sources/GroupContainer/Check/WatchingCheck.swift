@@ -62,7 +62,9 @@ struct WatchingFacts: Sendable {
     }
 
     private var degradation: Finding? {
-        degraded.map { degraded in
+        // The next leader tries again to watch everything.
+        if leader == nil { return nil }
+        return degraded.map { degraded in
             Finding(
                 .watchingDegraded, .warning, item: degraded.directory.isEmpty ? nil : degraded.directory,
                 degraded.reason,

@@ -79,6 +79,12 @@ import Testing
         #expect(facts.findings.last?.what.hasSuffix("(and 3 more like it)") == true)
     }
 
+    @Test func `a watch gap of a leader that has gone is not reported`() {
+        var facts = WatchingFacts()
+        facts.degraded = ("", "no inotify instance was left")
+        #expect(codes(facts.findings) == ["note leaderMissing"])
+    }
+
     @Test func `a refused journal write is an error only in the newest segment`() {
         var facts = JournalFacts()
         facts.failedSyncs = [("1.log", false)]
