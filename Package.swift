@@ -27,12 +27,14 @@ let package = Package(
         .library(name: "Extensions", targets: ["Extensions"]),
         .library(name: "ExtensionHosting", targets: ["ExtensionHosting"]),
         .library(name: "GroupDatabase", targets: ["GroupDatabase"]),
+        .library(name: "Transfers", targets: ["Transfers"]),
         .library(name: "AppleFileCoordination", targets: ["AppleFileCoordination"]),
         .library(name: "GroupContainerTesting", targets: ["GroupContainerTesting"]),
         .executable(name: "watch-group", targets: ["watch-group"]),
         .executable(name: "groupctl", targets: ["groupctl"]),
         .executable(name: "widget-host", targets: ["widget-host"]),
         .executable(name: "group-share", targets: ["group-share"]),
+        .executable(name: "group-transfer", targets: ["group-transfer"]),
     ],
     traits: [
         .default(enabledTraits: ["InotifyTools"]),
@@ -110,6 +112,9 @@ let package = Package(
         .target(
             name: "GroupDatabase", dependencies: ["CGroupSQLite", "GroupContainer", "GroupBytes", "GroupSystemCalls"],
             swiftSettings: strict),
+        .systemLibrary(name: "CGroupCurl", providers: [.apt(["libcurl4-openssl-dev", "libssl-dev"])]),
+        .target(
+            name: "Transfers", dependencies: ["GroupContainer", "GroupBytes", "GroupSystemCalls"], swiftSettings: strict),
         .target(
             name: "GroupTodayView", dependencies: ["GroupWidgetHosting", "GroupSystemCalls", "GroupCommandLine"],
             swiftSettings: strict),
@@ -121,6 +126,9 @@ let package = Package(
         .executableTarget(
             name: "group-share",
             dependencies: commands + ["Extensions", "ExtensionHosting", "GroupProtocolLines", "Widgets"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "group-transfer", dependencies: commands + ["Transfers", "Widgets", "CGroupCurl"],
             swiftSettings: strict),
         .executableTarget(name: "groupctl", dependencies: commands + ["Widgets"], swiftSettings: strict),
         .target(
@@ -247,6 +255,12 @@ let package = Package(
                 "groupctl", "group-share", "notebook", "notebook-widget", "notebook-share",
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "TransfersTests",
+            dependencies: [
+                "TestSupport", "Transfers", "GroupContainer", "GroupSystemCalls", "group-transfer", "groupctl",
+            ],
+            exclude: ["server.py"], swiftSettings: strict),
         .testTarget(
             name: "GroupTodayViewTests",
             dependencies: ["TestSupport", "GroupTodayView", "test-today", "GroupWidgetHosting", "GroupSystemCalls"],

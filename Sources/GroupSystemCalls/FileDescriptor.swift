@@ -210,6 +210,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Sets the place of the next read or write. System calls: lseek(2)
+    package func seek(to place: Int) throws(Errno) { _ = try check { lseek(number, off_t(place), SEEK_SET) } }
+
     /// Writes all bytes over the beginning of the file; the bytes after them stay. System calls: pwrite(2)
     package func overwrite(_ content: [UInt8]) throws(Errno) {
         let number = number

@@ -268,6 +268,14 @@ extension CompactedLog<ChannelState> {
 }
 
 extension GroupChannel {
+    /// Returns the number of the last message; 0 where none was posted.
+    package func lastNumber() throws(CoordinationError) -> UInt64 {
+        try container.opened.locating { () throws(CoordinationError) -> UInt64 in
+            guard let store = try store(creating: false) else { return 0 }
+            return try store.checkedRead { $0.last }
+        }
+    }
+
     /// Returns whether any process listens under that name now. System calls: fcntl(F_OFD_GETLK)
     public func isListening(_ listener: String) throws(CoordinationError) -> Bool {
         try container.opened.locating { () throws(CoordinationError) -> Bool in

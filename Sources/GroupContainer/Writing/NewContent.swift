@@ -65,6 +65,18 @@ final class StagedFile: Sendable {
             name, in: directory.descriptor, [.writing, .creating, .exclusively], mode: 0o600)
     }
 
+    /// Adds a name in staging to a file of another directory below `.group`. System calls: linkat(2), openat2(2), statx(2)
+    init(
+        linking other: [UInt8], in origin: borrowing FileDescriptor, by container: OpenContainer
+    ) throws(Errno) {
+        name = StagingName.of(container.memberTable.makeOperation())
+        directory = container.directory.stagingDirectory
+        descriptor = try FileDescriptor.open(other, in: origin, [.writing])
+        try origin.link(other, as: name, in: directory.descriptor)
+        let size = try descriptor.status().size
+        written.withLock { $0 = size }
+    }
+
     // A file that became an item has another name by now.
     deinit { try? directory.descriptor.unlink(name) }
 

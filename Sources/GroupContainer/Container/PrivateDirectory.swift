@@ -1,0 +1,84 @@
+import GroupLocking
+package import GroupSystemCalls
+
+/// A directory below `.group` in which one of this package's own modules keeps files.
+package struct PrivateDirectory: Sendable {
+    private let opened: OpenContainer
+    private let name: String
+
+    package init(_ name: String, in container: Container) { (opened, self.name) = (container.opened, name) }
+
+    /// Opens the directory, and makes it where it is missing.
+    package func open() throws(CoordinationError) -> FileDescriptor {
+        try opened.locating { () throws(CoordinationError) in try opened.directory.ownDirectory(name) }
+    }
+
+    /// Replaces an item by a file of the directory, with one change, and leaves the file's name in the directory: so a process
+    /// that finds the item and the file to be the same has placed it before it was killed. The directories around the item are
+    /// made. Errors: those of `BlockingCoordinator.write(bytes:to:)`
+    @discardableResult
+    package func place(
+        _ file: [UInt8], at path: ItemPath, purpose: String, timeout: Duration?
+    ) throws -> WriteResult {
+        let coordinator = Container(opened).coordinator(purpose: purpose).blocking
+        try makeDirectory(around: path, by: coordinator, timeout)
+        let call = ItemCall.write(path)
+        return try coordinator.run(call, .durable, timeout) { access in
+            let content = try opened.locating { () throws(CoordinationError) -> NewContent in
+                let directory = try opened.directory.ownDirectory(name)
+                return .staged(
+                    try translating("write", item: path.description) { () throws(Errno) in
+                        try StagedFile(linking: file, in: directory, by: opened)
+                    })
+            }
+            return try access.write(content, to: path, if: .always, mode: nil)
+        }
+    }
+
+    private func makeDirectory(
+        around path: ItemPath, by coordinator: BlockingCoordinator, _ timeout: Duration?
+    ) throws {
+        guard let parent = try path.location(for: "write").parent,
+            try opened.status(of: parent, for: "write") == nil
+        else { return }
+        try coordinator.createDirectory(ItemPath(bytes: parent.bytes), timeout: timeout)
+    }
+
+    /// Returns whether an item is this file of the directory.
+    package func isPlaced(_ file: [UInt8], at path: ItemPath) throws(CoordinationError) -> Bool {
+        let directory = try open()
+        return try opened.locating { () throws(CoordinationError) -> Bool in
+            let item = try opened.status(of: try path.location(for: "look at"), for: "look at")
+            let ours = try translating("look at", item: ".group/\(name)") { () throws(Errno) in
+                try directory.statusIfPresent(of: file)
+            }
+            guard let item, let ours else { return false }
+            return item.inode == ours.inode && item.device == ours.device
+        }
+    }
+}
+
+/// The right to be the one process of a container that does some work, as long as the object and the process live. It is a
+/// lock on a byte of the lock file. System calls: fcntl(F_OFD_SETLK, F_OFD_GETLK)
+package final class SoleProcess: Sendable {
+    private let byte: HeldByte
+    private let opened: OpenContainer
+
+    /// Takes the right to make the container's transfers; nil where another process has it.
+    package init?(makingTransfersOf container: Container) throws(CoordinationError) {
+        let opened = container.opened
+        let byte = try locking("lock the transfers of") { () throws(LockFileFailure) in
+            try HeldByte(ContainerLock.transferring, .exclusive, opened.lockManager)
+        }
+        guard let byte else { return nil }
+        (self.byte, self.opened) = (byte, opened)
+    }
+
+    /// Returns whether a process makes the container's transfers.
+    package static func makesTransfers(of container: Container) throws(CoordinationError) -> Bool {
+        let opened = container.opened
+        return try locking("read the locks of") { () throws(LockFileFailure) in
+            try HeldByte.isHeld(ContainerLock.transferring, opened.lockManager)
+        }
+    }
+}

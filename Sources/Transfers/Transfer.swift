@@ -1,0 +1,111 @@
+public import FoundationEssentials
+
+/// A file that is loaded from a server into the container, or sent from it to a server.
+public struct Transfer: Codable, Hashable, Sendable, Identifiable {
+    /// The name of a transfer, which is not used again.
+    public typealias ID = String
+
+    /// The direction of a transfer.
+    public enum Direction: String, Codable, Sendable {
+        /// From the server to an item.
+        case download
+        /// From a copy of a file to the server, by the method PUT.
+        case upload
+    }
+
+    /// What has become of a transfer.
+    public enum State: String, Codable, Sendable {
+        /// The transfer waits for its turn, or for another attempt.
+        case waiting
+        /// Bytes are being transferred.
+        case running
+        /// The whole file is there, and is about to become the item.
+        case placing
+        /// The item, or the server, has the whole file.
+        case completed
+        /// The transfer was given up; `reason` says why.
+        case failed
+        /// A process has cancelled the transfer.
+        case cancelled
+
+        /// Whether nothing more happens to the transfer.
+        public var isOver: Bool { self == .completed || self == .failed || self == .cancelled }
+    }
+
+    /// The identifier.
+    public let id: ID
+    /// The direction.
+    public let direction: Direction
+    /// The address on the server.
+    public let url: String
+    /// The item that a download becomes; the name of an upload's source, for people.
+    public let path: String
+    /// The SHA-256 of the file in hexadecimal digits, if it was given.
+    public let sha256: String?
+    /// The length that was given.
+    public let expectedLength: UInt64?
+    /// The URL that starts the app, if it is to be started when the transfer is over.
+    public let opening: String?
+    /// When the transfer was queued.
+    public let queuedAt: Date
+    /// When the transfer is given up.
+    public let deadline: Date
+
+    /// What has become of the transfer.
+    public package(set) var state = State.waiting
+    /// The bytes that were transferred.
+    public package(set) var received: UInt64 = 0
+    /// The length of the file, once the server has stated it.
+    public package(set) var total: UInt64?
+    /// The speed of the last second or so.
+    public package(set) var bytesPerSecond: UInt64 = 0
+    /// Why the last attempt failed, or the transfer.
+    public package(set) var reason: String?
+
+    /// The number of attempts since the last that brought bytes.
+    package var failures = 0
+    /// The number of times that the file had to be started over.
+    package var restarts = 0
+    /// The time of the next attempt, in nanoseconds since 1970.
+    package var nextAttempt: Int64 = 0
+    /// The strong validator of the bytes that are there (RFC 9110, 8.8.3).
+    package var tag: String?
+    /// The number of bytes that are on the disk, for a boot other than `boot`.
+    package var durable: UInt64 = 0
+    /// The boot in which the bytes were written.
+    package var boot: String?
+    /// The number of the last message of the channel before that of this transfer; nil until it is to be posted.
+    package var messageAfter: UInt64?
+    /// Whether the message was posted, and the app started.
+    package var isReported = false
+
+    package init(
+        _ direction: Direction, url: String, path: String, sha256: String?, length: UInt64?, opening: String?,
+        id: ID, now: Date, timeout: Duration
+    ) {
+        (self.direction, self.url, self.path, self.sha256) = (direction, url, path, sha256)
+        (self.expectedLength, self.opening, self.id) = (length, opening, id)
+        (queuedAt, deadline) = (now, now.addingTimeInterval(Double(timeout.components.seconds)))
+    }
+
+    /// The message that is posted when the transfer is over.
+    package var result: TransferResult {
+        TransferResult(id: id, url: url, path: path, direction: direction, state: state, reason: reason)
+    }
+}
+
+/// What a transfer has come to, as its message has it.
+public struct TransferResult: Codable, Hashable, Sendable {
+    /// The identifier of the transfer.
+    public let id: Transfer.ID
+    /// The address on the server.
+    public let url: String
+    /// The item that a download became, or the name of an upload's source.
+    public let path: String
+    /// The direction.
+    public let direction: Transfer.Direction
+    /// `completed` or `failed`.
+    public let state: Transfer.State
+    /// Why it failed.
+    public let reason: String?
+}

@@ -1,0 +1,344 @@
+import FoundationEssentials
+import GroupContainer
+import GroupSystemCalls
+import Transfers
+
+/// One attempt at a transfer, on a thread of its own.
+///
+/// A download's bytes go to `ID.part`. In the boot in which they were written, all bytes of the file are good, however its
+/// writer ended. After another boot only those are that were synchronized before their number was recorded; the rest is cut
+/// off. The validator is recorded durably before the first byte that belongs to it: no two versions of a file are mixed.
+struct Attempt {
+    let container: Container
+    let records: TransferRecords
+    let boot: String
+    let stall: Int
+
+    /// What has come of an attempt.
+    enum Outcome {
+        case placed
+        case sent
+        case retry(String, after: Int?)
+        case startOver(String)
+        case failed(String)
+        /// The transfer was cancelled, or its record is gone.
+        case gone
+    }
+
+    /// The bytes between two synchronizations.
+    private static let step: UInt64 = 4 << 20
+    private static let mostRedirections = 10
+    /// The time between two records of the progress.
+    private static let period: Int64 = 250_000_000
+
+    func run(_ transfer: Transfer) -> Outcome {
+        do {
+            return transfer.direction == .download ? try download(transfer) : try upload(transfer)
+        } catch let error as CoordinationError {
+            return [.lockTimedOut, .presenterUnresponsive, .conflict].contains(error.code)
+                ? .retry("\(error)", after: nil) : .failed("\(error)")
+        } catch {
+            return .failed("\(error)")
+        }
+    }
+
+    // MARK: Downloads
+
+    private func download(_ transfer: Transfer) throws -> Outcome {
+        let directory = try TransferFiles.directory(of: container).open()
+        let name = TransferFiles.part(transfer.id)
+        let path = ItemPath(transfer.path)
+        if transfer.state == .placing, try isPlaced(name, path) { return .placed }
+        let part = PartFile(
+            try FileDescriptor.open(name, in: directory, [.readingAndWriting, .creating], mode: 0o600))
+        var size = try part.file.status().size
+        if transfer.boot != boot { size = min(size, transfer.durable) }
+        if transfer.tag == nil && transfer.state != .placing { size = 0 }
+        try part.file.setSize(Int(clamping: size))
+        var record = transfer
+        if size == 0 || size != transfer.total {
+            switch try receive(&record, into: part, from: size) {
+            case .complete: break
+            case .ended(let outcome): return outcome
+            }
+        }
+        if let failure = try check(record, part.file) { return failure }
+        try part.file.synchronizeData()
+        guard try records.update(transfer.id, durability: .durable, { current in
+            if current.state.isOver { return false }
+            (current.state, current.boot, current.reason) = (.placing, boot, nil)
+            return true
+        }) else { return .gone }
+        try TransferFiles.directory(of: container).place(
+            name, at: path, purpose: "group-transfer", timeout: .seconds(30))
+        return .placed
+    }
+
+    /// Returns whether the file has become the item. The part stays until that is recorded.
+    private func isPlaced(_ name: [UInt8], _ path: ItemPath) throws -> Bool {
+        try TransferFiles.directory(of: container).isPlaced(name, at: path)
+    }
+
+    /// Returns why the file is not the one that was wanted.
+    private func check(_ record: Transfer, _ file: borrowing FileDescriptor) throws -> Outcome? {
+        let size = try file.status().size
+        if let expected = record.expectedLength, size != expected {
+            return .startOver("the file has \(size) bytes, and \(expected) were expected")
+        }
+        guard let wanted = record.sha256 else { return nil }
+        guard let found = try sha256(of: file) else { return .failed("the SHA-256 cannot be computed") }
+        return found == wanted ? nil : .startOver("the file has the SHA-256 \(found), and \(wanted) was expected")
+    }
+
+    private enum Receipt {
+        case complete
+        case ended(Outcome)
+    }
+
+    private func receive(
+        _ record: inout Transfer, into part: PartFile, from start: UInt64
+    ) throws -> Receipt {
+        var url = record.url
+        for _ in 0...Self.mostRedirections {
+            let exchange = Exchange()
+            var request = Exchange.Request(url: url, stall: stall)
+            if start > 0, let tag = record.tag {
+                request.fields = ["Range: bytes=\(start)-", "If-Range: \(tag)"]
+            }
+            let sink = Sink(self, record, part, start)
+            exchange.onBody = { piece in
+                guard let response = exchange.response else { return false }
+                return sink.take(piece, response)
+            }
+            exchange.onProgress = { _ in sink.goesOn() }
+            let outcome = exchange.perform(request)
+            if let response = exchange.response, response.status / 100 == 3, response.status != 304 {
+                guard case .redirect = response.decision(offset: start, total: nil, expected: nil, hasHash: false),
+                    let target = exchange.redirection
+                else { return .ended(.failed("the server redirects to nowhere, with status \(response.status)")) }
+                if let refusal = TransferAddress.refusal(from: url, to: target) { return .ended(.failed(refusal)) }
+                url = target
+                continue
+            }
+            record = sink.record
+            return try finish(&record, exchange, outcome, sink)
+        }
+        return .ended(.failed("the server has redirected more than \(Self.mostRedirections) times"))
+    }
+
+    private func finish(
+        _ record: inout Transfer, _ exchange: Exchange, _ outcome: Exchange.Outcome, _ sink: Sink
+    ) throws -> Receipt {
+        // A response without a body has not been decided upon yet.
+        if sink.decision == nil, let response = exchange.response, case .done = outcome { sink.decide(response) }
+        try sink.record(progress: true)
+        record = sink.record
+        if let failure = sink.failure { return .ended(failure) }
+        switch sink.decision {
+        case .startOver(let reason): return .ended(.startOver(reason))
+        case .retry(let reason, let after): return .ended(.retry(reason, after: after))
+        case .fail(let reason): return .ended(.failed(reason))
+        case .redirect: return .ended(.failed("the server redirects to nowhere"))
+        case .complete: return .complete
+        case .append, .begin, nil: break
+        }
+        switch outcome {
+        case .failed(let reason, let isPermanent):
+            return .ended(isPermanent ? .failed(reason) : .retry(reason, after: nil))
+        case .stopped: return .ended(.gone)
+        case .done: break
+        }
+        guard sink.decision != nil else { return .ended(.retry("the server has sent no response", after: nil)) }
+        if let total = record.total, sink.size != total {
+            return .ended(.retry("the server has sent \(sink.size) of \(total) bytes", after: nil))
+        }
+        return .complete
+    }
+
+    /// The file of a download's bytes.
+    private final class PartFile {
+        let file: FileDescriptor
+        init(_ file: consuming FileDescriptor) { self.file = file }
+    }
+
+    /// Where the body of a download goes.
+    private final class Sink {
+        private let attempt: Attempt
+        private(set) var record: Transfer
+        private let part: PartFile
+        private(set) var size: UInt64
+        private(set) var decision: TransferResponse.Decision?
+        private(set) var failure: Outcome?
+        private var synchronized: UInt64
+        private var lastRecord = monotonicNanoseconds()
+        private var lastSize: UInt64
+        private let start: UInt64
+
+        init(_ attempt: Attempt, _ record: Transfer, _ part: PartFile, _ start: UInt64) {
+            (self.attempt, self.record, self.part, self.start) = (attempt, record, part, start)
+            (size, synchronized, lastSize) = (start, start, start)
+        }
+
+        func decide(_ response: TransferResponse) {
+            let next = response.decision(
+                offset: start, total: record.total, expected: record.expectedLength, hasHash: record.sha256 != nil)
+            decision = next
+            do {
+                switch next {
+                case .begin(let total):
+                    try part.file.setSize(0)
+                    try part.file.seek(to: 0)
+                    (size, synchronized, lastSize) = (0, 0, 0)
+                    try checkRoom(total)
+                    try begin(total, response.strongTag)
+                case .append(let total):
+                    try checkRoom(total)
+                    try part.file.seek(to: Int(clamping: start))
+                    record.total = total
+                default: break
+                }
+            } catch {
+                fail(error)
+            }
+        }
+
+        /// Records the validator of the bytes that follow, before they come.
+        private func begin(_ total: UInt64?, _ tag: String?) throws {
+            let boot = attempt.boot
+            let isThere = try attempt.records.update(record.id, durability: .durable) { current in
+                if current.state.isOver { return false }
+                (current.tag, current.total, current.durable, current.received, current.boot) = (tag, total, 0, 0, boot)
+                return true
+            }
+            if !isThere { failure = .gone }
+            (record.tag, record.total, record.durable, record.boot) = (tag, total, 0, boot)
+        }
+
+        private func checkRoom(_ total: UInt64?) throws {
+            guard let total, total > size else { return }
+            let room = try part.file.freeSpace()
+            if room < total - size {
+                failure = .failed(
+                    "the file has \(total - size) bytes more, and the disk has room for \(room)")
+            }
+        }
+
+        private func fail(_ error: any Error) {
+            failure = .failed(error as? Errno == .noSpace ? "the disk is full" : "\(error)")
+        }
+
+        func take(_ piece: Span<UInt8>, _ response: TransferResponse) -> Bool {
+            if decision == nil { decide(response) }
+            if failure != nil { return false }
+            switch decision {
+            case .append, .begin: break
+            // The bodies of redirections and errors are short, and nothing of them is kept.
+            default: return true
+            }
+            if let total = record.total, size + UInt64(piece.count) > total {
+                failure = .startOver("the server has sent more than \(total) bytes")
+                return false
+            }
+            do {
+                try part.file.writeAll(piece)
+                size += UInt64(piece.count)
+                if size - synchronized >= Attempt.step {
+                    try part.file.synchronizeData()
+                    synchronized = size
+                }
+                try record(progress: false)
+            } catch {
+                fail(error)
+            }
+            return failure == nil
+        }
+
+        func goesOn() -> Bool {
+            do { try record(progress: false) } catch { fail(error) }
+            return failure == nil
+        }
+
+        /// Records how much there is, and how much is on the disk; a few times a second. Finds out whether it was cancelled.
+        func record(progress isDue: Bool) throws {
+            let now = monotonicNanoseconds()
+            let time = now - lastRecord
+            if !isDue && time < Attempt.period { return }
+            let speed = time > 0 ? Double(size - min(size, lastSize)) * 1e9 / Double(time) : 0
+            (lastRecord, lastSize) = (now, size)
+            let (size, synchronized) = (size, synchronized)
+            let isThere = try attempt.records.update(record.id) { current in
+                if current.state.isOver { return false }
+                if size > current.received { current.failures = 0 }
+                (current.received, current.durable, current.bytesPerSecond) = (size, synchronized, UInt64(speed))
+                return true
+            }
+            if !isThere { failure = .gone }
+        }
+    }
+
+    // MARK: Uploads
+
+    private func upload(_ transfer: Transfer) throws -> Outcome {
+        let directory = try TransferFiles.directory(of: container).open()
+        let name = TransferFiles.source(transfer.id)
+        var url = transfer.url
+        for _ in 0...Self.mostRedirections {
+            let file: FileDescriptor
+            do throws(Errno) {
+                file = try FileDescriptor.open(name, in: directory, [.reading])
+            } catch {
+                return .failed("the copy of the file cannot be read: \(error)")
+            }
+            let exchange = Exchange()
+            var lastRecord: Int64 = 0
+            var isGone = false
+            exchange.onProgress = { sent in
+                let now = monotonicNanoseconds()
+                if now - lastRecord < Self.period { return true }
+                lastRecord = now
+                isGone = (try? records.update(transfer.id) { current in
+                    if current.state.isOver { return false }
+                    current.received = sent
+                    return true
+                }) == false
+                return !isGone
+            }
+            let length = try file.status().size
+            var place = 0
+            let source = PartFile(file)
+            exchange.onSource = { room in
+                guard let piece = try? source.file.read(at: place, count: room) else { return nil }
+                place += piece.count
+                return piece
+            }
+            let outcome = exchange.perform(Exchange.Request(url: url, length: length, stall: stall))
+            if isGone { return .gone }
+            switch outcome {
+            case .failed(let reason, let isPermanent): return isPermanent ? .failed(reason) : .retry(reason, after: nil)
+            case .stopped: return .retry("the file could not be sent", after: nil)
+            case .done: break
+            }
+            guard let response = exchange.response else { return .retry("the server has sent no response", after: nil) }
+            if response.status / 100 == 2 {
+                try records.update(transfer.id) { current in
+                    current.received = length
+                    return true
+                }
+                return .sent
+            }
+            // Only these keep the method and the body (RFC 9110, 15.4).
+            if response.status == 307 || response.status == 308, let target = exchange.redirection {
+                if let refusal = TransferAddress.refusal(from: url, to: target) { return .failed(refusal) }
+                url = target
+                continue
+            }
+            if case .retry(let reason, let after) = response.decision(
+                offset: 0, total: nil, expected: nil, hasHash: false)
+            {
+                return .retry(reason, after: after)
+            }
+            return .failed("the server has answered with status \(response.status)")
+        }
+        return .failed("the server has redirected more than \(Self.mostRedirections) times")
+    }
+}

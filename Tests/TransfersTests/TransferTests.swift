@@ -1,0 +1,227 @@
+import FoundationEssentials
+import Glibc
+import GroupContainer
+import GroupSystemCalls
+import TestSupport
+import Testing
+import Transfers
+
+/// Transfers from and to a server on loopback, by the program, which is killed.
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5)))
+struct `The program group-transfer` {
+    private let temporary: TemporaryContainer
+    private let container: Container
+    private let transfers: Transfers
+    private let server: RunningProcess
+    private let address: String
+
+    init() throws {
+        temporary = try TemporaryContainer()
+        container = try temporary.open()
+        // The tests start the program themselves, with short waits.
+        transfers = try Transfers(container, program: "/bin/true")
+        let script = #filePath.split(separator: "/").dropLast().joined(separator: "/")
+        server = try RunningProcess(["python3", "/\(script)/server.py"])
+        try server.waitForLines(1)
+        address = "http://127.0.0.1:\(server.text.split(separator: "\n").first ?? "")"
+    }
+
+    private func program() throws -> RunningProcess {
+        try RunningProcess([
+            "group-transfer", "run", temporary.path, "--retry-after", "1ms", "--stall", "1", "--parallel", "8",
+        ])
+    }
+
+    /// Runs the program to its end.
+    private func work() throws {
+        let (status, text) = try program().finish()
+        #expect(status == 0, "\(text)")
+    }
+
+    private func content(_ path: ItemPath) throws -> [UInt8] {
+        try container.coordinator(purpose: "test").blocking.readBytes(path)
+    }
+
+    /// Returns the bytes that the server has for a seed, from the server itself.
+    private func original(_ seed: Int, _ length: Int) throws -> [UInt8] {
+        let program = "import random,sys;sys.stdout.write(random.Random(\(seed)).randbytes(\(length)).hex())"
+        let text = try RunningProcess(["python3", "-c", program], input: "").finish().text
+        return Array(try #require(Data(hexadecimal: text)))
+    }
+
+    private func partsLeft() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: temporary.path + "/.group/transfers")
+    }
+
+    @Test(arguments: ["good", "cut", "untagged", "weak", "stall", "changed", "lies", "wrong-total", "other", "busy"])
+    func `a file is whole and right, however the server behaves`(kind: String) throws {
+        let id = try transfers.download("\(address)/\(kind)/7/1000000", to: "Maps/a/town.pdf")
+        try work()
+        let transfer = try #require(transfers.transfer(id))
+        #expect(transfer.state == .completed, "\(transfer.reason ?? "")")
+        #expect(transfer.received == 1_000_000 && transfer.total == 1_000_000)
+        #expect(try content("Maps/a/town.pdf") == original(7, 1_000_000))
+        #expect(try partsLeft() == [])
+    }
+
+    @Test(arguments: ["short", "loop", "file", "encoded", "missing"])
+    func `a server that does not have the file gives one clear error`(kind: String) throws {
+        let id = try transfers.download("\(address)/\(kind)/7/1000", to: "file")
+        try work()
+        let transfer = try #require(transfers.transfer(id))
+        #expect(transfer.state == .failed)
+        let reasons = [
+            "short": "1000 of 2000 bytes", "loop": "more than 10 times", "file": "no address of http",
+            "encoded": "encoding 'gzip'", "missing": "status 404",
+        ]
+        #expect(transfer.reason?.contains(reasons[kind] ?? "?") == true, "\(transfer.reason ?? "")")
+        #expect(!temporary.exists("file"))
+        #expect(try partsLeft() == [])
+    }
+
+    @Test func `the length and the hash that were given are verified`() throws {
+        let bytes = try original(3, 500)
+        let hash = try RunningProcess(
+            ["python3", "-c", "import hashlib;print(hashlib.sha256(bytes.fromhex('\(bytes.hexadecimal)')).hexdigest())"],
+            input: ""
+        ).finish().text.trimmed
+        let right = try transfers.download("\(address)/good/3/500", to: "right", sha256: hash, length: 500)
+        let wrong = try transfers.download(
+            "\(address)/good/3/500", to: "wrong", sha256: String(hash.reversed()), length: 500)
+        let longer = try transfers.download("\(address)/good/3/500", to: "longer", length: 501)
+        try work()
+        #expect(transfers.transfer(right)?.state == .completed)
+        #expect(transfers.transfer(wrong)?.state == .failed)
+        #expect(transfers.transfer(wrong)?.reason?.contains(hash) == true)
+        #expect(transfers.transfer(longer)?.state == .failed)
+        #expect(temporary.exists("right") && !temporary.exists("wrong") && !temporary.exists("longer"))
+    }
+
+    @Test func `an address with a user, another scheme or control characters is refused`() throws {
+        for url in ["file:///etc/passwd", "ftp://a/b", "http://u:p@a/", "http://", "a", "http://a/\u{7}", "http://a/ b"] {
+            #expect(throws: CoordinationError.self, "\(url)") { try transfers.download(url, to: "x") }
+        }
+        #expect(transfers.all().isEmpty)
+    }
+
+    @Test func `an upload sends the file as it was when it was queued`() throws {
+        let directory = try TemporaryDirectory()
+        try directory.put("first", at: "a.txt")
+        let id = try transfers.upload(file: directory.path + "/a.txt", to: "\(address)/busy/mine")
+        try directory.put("second", at: "a.txt")
+        try work()
+        #expect(transfers.transfer(id)?.state == .completed, "\(transfers.transfer(id)?.reason ?? "")")
+        try transfers.download("\(address)/put/mine", to: "hash")
+        try work()
+        let first = "a7937b64b8caa58f03721bb6bacf5c78cb235febe0e70b1b84cd99541461a08e"
+        #expect(try content("hash") == Array(first.utf8))
+        #expect(try partsLeft() == [])
+    }
+
+    @Test func `one process makes the transfers of a container`() throws {
+        let id = try transfers.download("\(address)/stall/1/1000000", to: "a")
+        let first = try program()
+        var changes = try transfers.records.changes()
+        while transfers.transfer(id)?.state == .waiting { _ = try changes.next(timeout: .seconds(10)) }
+        #expect(try program().finish().status == 0)
+        #expect(try first.finish().status == 0)
+        #expect(transfers.transfer(id)?.state == .completed)
+    }
+
+    @Test func `a transfer that is cancelled leaves nothing`() throws {
+        let id = try transfers.download("\(address)/stall/1/1000000", to: "a")
+        let running = try program()
+        var changes = try transfers.records.changes()
+        while transfers.transfer(id)?.received == 0 { _ = try changes.next(timeout: .seconds(10)) }
+        #expect(try transfers.cancel(id))
+        #expect(try !transfers.cancel(id))
+        #expect(try running.finish().status == 0)
+        #expect(transfers.transfer(id)?.state == .cancelled)
+        try work()
+        #expect(!temporary.exists("a"))
+        #expect(try partsLeft() == [])
+    }
+
+    @Test func `fifty files arrive whole and once, though the program is killed and the machine is restarted`() throws {
+        let kinds = ["good", "cut", "untagged", "changed", "lies", "busy"]
+        let listener = try GroupChannel(container, name: Transfers.channel).listener(named: Transfers.listener)
+        var changes = try container.follow(since: .now)
+        var paths: [Transfer.ID: (ItemPath, Int)] = [:]
+        for number in 0..<50 {
+            let path = ItemPath("files/\(number)")
+            let id = try transfers.download("\(address)/\(kinds[number % kinds.count])/\(number)/700000", to: path)
+            paths[id] = (path, number)
+        }
+        var random = Seeded(20)
+        for round in 0..<40 where transfers.all().contains(where: \.needsWork) {
+            let running = try program()
+            var steps = try transfers.records.changes()
+            for _ in 0..<random.next(below: 60) { _ = try steps.next(timeout: .seconds(2)) }
+            running.kill()
+            if round % 3 == 2 { try restart(&random) }
+        }
+        try work()
+        var seen: [Transfer.ID: Int] = [:]
+        while let message = try listener.next(timeout: .zero) {
+            seen[try message.decode(as: TransferResult.self).id, default: 0] += 1
+        }
+        #expect(seen.count == 50 && seen.values.allSatisfy { $0 == 1 }, "\(seen.values.sorted())")
+        for (id, (path, number)) in paths {
+            #expect(transfers.transfer(id)?.state == .completed, "\(transfers.transfer(id)?.reason ?? "")")
+            #expect(try content(path) == original(number, 700_000), "\(path)")
+        }
+        var records: [ItemPath: Int] = [:]
+        while let change = try changes.next(timeout: .zero) { records[change.path, default: 0] += 1 }
+        for (path, _) in paths.values { #expect(records[path] == 1, "\(path): \(records[path] ?? 0)") }
+        #expect(try partsLeft() == [])
+    }
+
+    /// Does to the files what a power cut may do: another boot, and zeros in place of what was not synchronized.
+    private func restart(_ random: inout Seeded) throws {
+        for transfer in transfers.all() where !transfer.state.isOver && transfer.state != .placing {
+            try transfers.records.update(transfer.id) { current in
+                current.boot = "another boot"
+                return true
+            }
+            let path = temporary.path + "/.group/transfers/\(transfer.id).part"
+            guard let file = try? FileDescriptor.open(path: Array(path.utf8), .readingAndWriting) else { continue }
+            let size = Int(try file.status().size)
+            let good = Int(transfer.durable)
+            guard size > good else { continue }
+            try file.setSize(good + random.next(below: size - good))
+            try file.setSize(size)
+        }
+    }
+}
+
+private struct Seeded {
+    private var state: UInt64
+    init(_ seed: UInt64) { state = seed }
+
+    /// SplitMix64 (Steele, Lea, Flood, 2014).
+    mutating func next(below limit: Int) -> Int {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return Int((word ^ (word >> 31)) % UInt64(max(1, limit)))
+    }
+}
+
+extension Sequence<UInt8> {
+    fileprivate var hexadecimal: String {
+        map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String { String(prefix { !$0.isNewline }) }
+}
+
+extension Data {
+    fileprivate init?(hexadecimal text: String) {
+        let digits = text.compactMap { $0.hexDigitValue.map(UInt8.init) }
+        if digits.count % 2 != 0 { return nil }
+        self.init(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
+    }
+}

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""A server of files on loopback that misbehaves as the path of a request says.
+
+usage: server.py [LOG]
+
+Prints its port. /KIND/SEED/LENGTH has LENGTH pseudo-random bytes of SEED. KIND:
+  good        as a server should
+  cut         closes the connection after each 300,000 bytes of a body; resumes by ranges
+  untagged    as cut, without a validator: the file cannot be resumed
+  weak        as cut, with a weak validator
+  stall       stands still in the first response after 100,000 bytes
+  short       states more bytes than it has
+  changed     the first two responses are cut and of another file, with another validator
+  lies        answers a range with another start, once
+  wrong-total answers a range with another total, once
+  loop        redirects for ever
+  other       redirects to /good/…
+  file        redirects to a file
+  encoded     has Content-Encoding: gzip
+  missing     404
+  busy        503 with Retry-After: 0, twice
+PUT /put/NAME keeps the body's SHA-256; GET /put/NAME has it.
+"""
+import hashlib, random, socketserver, sys, threading, time
+from http.server import BaseHTTPRequestHandler
+
+bodies, counts, puts, lock = {}, {}, {}, threading.Lock()
+log = open(sys.argv[1], "a", buffering=1) if len(sys.argv) > 1 else None
+
+
+def content(seed, length):
+    with lock:
+        if (seed, length) not in bodies:
+            bodies[seed, length] = random.Random(seed).randbytes(length)
+        return bodies[seed, length]
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *arguments):
+        pass
+
+    def count(self):
+        with lock:
+            counts[self.path] = counts.get(self.path, 0) + 1
+            return counts[self.path]
+
+    def head(self, status, fields):
+        self.send_response(status)
+        for name, value in fields.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+
+    def close(self):
+        self.wfile.flush()
+        self.close_connection = True
+        self.connection.shutdown(2)
+
+    def do_PUT(self):
+        data = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path.startswith("/busy/") and self.count() < 3:
+            self.head(503, {"Content-Length": 0})
+            return
+        with lock:
+            puts[self.path.rsplit("/", 1)[1]] = hashlib.sha256(data).hexdigest()
+        self.head(201, {"Content-Length": 0})
+
+    def do_GET(self):
+        kind, *rest = self.path.strip("/").split("/")
+        number = self.count()
+        if log:
+            log.write(f"{self.path} {self.headers.get('Range', '-')} {self.headers.get('If-Range', '-')}\n")
+        if kind == "put":
+            text = puts.get(rest[0], "none").encode()
+            self.head(200, {"Content-Length": len(text)})
+            self.wfile.write(text)
+            return
+        if kind == "missing":
+            return self.head(404, {"Content-Length": 0})
+        if kind == "loop":
+            return self.head(302, {"Content-Length": 0, "Location": self.path + "x"})
+        if kind == "file":
+            return self.head(302, {"Content-Length": 0, "Location": "file:///etc/hostname"})
+        if kind == "other":
+            return self.head(302, {"Content-Length": 0, "Location": "/good/" + "/".join(rest)})
+        if kind == "busy" and number < 3:
+            return self.head(503, {"Content-Length": 0, "Retry-After": 0})
+        seed, length = int(rest[0]), int(rest[1])
+        if kind == "changed" and number <= 2:
+            seed += 1
+        body = content(seed, length)
+        tag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
+        fields = {}
+        if kind == "weak":
+            fields["ETag"] = "W/" + tag
+        elif kind != "untagged":
+            fields["ETag"] = tag
+        if kind == "encoded":
+            fields["Content-Encoding"] = "gzip"
+        start, status = 0, 200
+        wanted = self.headers.get("Range")
+        if wanted and kind not in ("untagged", "weak") and self.headers.get("If-Range", tag) == tag:
+            start = int(wanted[len("bytes="):].split("-")[0])
+            if start >= length:
+                return self.head(416, {"Content-Length": 0, "Content-Range": f"bytes */{length}"})
+            status, shown, total = 206, start, length
+            if kind == "lies" and number == 2:
+                shown = start = max(0, start - 10)
+            if kind == "wrong-total" and number == 2:
+                total += 1
+            fields["Content-Range"] = f"bytes {shown}-{length - 1}/{total}"
+        part = body[start:]
+        fields["Content-Length"] = len(part) + (1000 if kind == "short" else 0)
+        self.head(status, fields)
+        try:
+            cuts = kind in ("cut", "changed", "lies", "wrong-total") or (kind in ("untagged", "weak") and number < 3)
+            if cuts and len(part) > 300_000:
+                self.wfile.write(part[:300_000])
+                return self.close()
+            if kind == "stall" and number == 1:
+                self.wfile.write(part[:100_000])
+                self.wfile.flush()
+                time.sleep(60)
+                return self.close()
+            self.wfile.write(part)
+            if kind == "short":
+                self.close()
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+
+class Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+
+
+server = Server(("127.0.0.1", 0), Handler)
+print(server.server_address[1], flush=True)
+# The server ends with its caller.
+threading.Thread(target=server.serve_forever, daemon=True).start()
+sys.stdin.read()
