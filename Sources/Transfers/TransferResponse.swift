@@ -24,7 +24,7 @@ package struct TransferResponse: Hashable, Sendable {
         guard parts.count == 2 else { return nil }
         let total = UInt64(parts[1])
         if parts[0] == "*" { return (nil, total) }
-        let ends = parts[0].split(separator: "-")
+        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2, let start = UInt64(ends[0]), let end = UInt64(ends[1]), start <= end,
             total.map({ end < $0 }) ?? true
         else { return nil }

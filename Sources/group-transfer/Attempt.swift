@@ -55,7 +55,13 @@ struct Attempt {
         if transfer.boot != boot { size = min(size, transfer.durable) }
         if transfer.tag == nil && transfer.state != .placing { size = 0 }
         try part.file.setSize(Int(clamping: size))
-        var record = transfer
+        // From here on the bytes that are there are those of this boot.
+        let isThere = try records.update(transfer.id) { current in
+            if current.state.isOver { return false }
+            (current.boot, current.received, current.durable) = (boot, size, min(current.durable, size))
+            return true
+        }
+        guard isThere, var record = records[transfer.id] else { return .gone }
         if size == 0 || size != transfer.total {
             switch try receive(&record, into: part, from: size) {
             case .complete: break
