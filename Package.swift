@@ -114,7 +114,8 @@ let package = Package(
             swiftSettings: strict),
         .systemLibrary(name: "CGroupCurl", providers: [.apt(["libcurl4-openssl-dev", "libssl-dev"])]),
         .target(
-            name: "Transfers", dependencies: ["GroupContainer", "GroupBytes", "GroupSystemCalls"], swiftSettings: strict),
+            name: "Transfers", dependencies: ["GroupContainer", "GroupBytes", "GroupSystemCalls"], swiftSettings: strict
+        ),
         .target(
             name: "GroupTodayView", dependencies: ["GroupWidgetHosting", "GroupSystemCalls", "GroupCommandLine"],
             swiftSettings: strict),

@@ -74,6 +74,8 @@ public struct Transfer: Codable, Hashable, Sendable, Identifiable {
     package var durable: UInt64 = 0
     /// The boot in which the bytes were written.
     package var boot: String?
+    /// The inode of the file that is about to become the item.
+    package var inode: UInt64?
     /// The number of the last message of the channel before that of this transfer; nil until it is to be posted.
     package var messageAfter: UInt64?
     /// Whether the message was posted, and the app started.

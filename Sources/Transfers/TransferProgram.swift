@@ -8,7 +8,8 @@ enum TransferProgram {
 
     /// Returns the command for a container. Errors: `notFound` where the program is not installed
     static func command(_ given: String?, for container: Container) throws(CoordinationError) -> [[UInt8]] {
-        guard let program = given.map({ Array($0.utf8) }) ?? environmentValue(variable).map({ Array($0.utf8) }) ?? find()
+        guard
+            let program = given.map({ Array($0.utf8) }) ?? environmentValue(variable).map({ Array($0.utf8) }) ?? find()
         else {
             throw CoordinationError(
                 .notFound, operation: "transfer", item: name,

@@ -20,7 +20,8 @@ package struct TransferRecords: Sendable {
     package subscript(id: Transfer.ID) -> Transfer? { Self.decode(suite.value(forKey: id), id) }
 
     private static func decode(_ value: DefaultsValue?, _ id: Transfer.ID) -> Transfer? {
-        guard case .json(let bytes)? = value, let transfer = try? JSONDecoder().decode(Transfer.self, from: Data(bytes)),
+        guard case .json(let bytes)? = value,
+            let transfer = try? JSONDecoder().decode(Transfer.self, from: Data(bytes)),
             transfer.id == id
         else { return nil }
         return transfer

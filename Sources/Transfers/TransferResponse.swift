@@ -81,7 +81,8 @@ package struct TransferResponse: Hashable, Sendable {
             return .startOver("the server has no byte \(offset) of the file")
         case 301, 302, 303, 307, 308: return .redirect
         case 408, 425, 429, 500, 502, 503, 504:
-            return .retry("the server has answered with status \(status)", after: fields["retry-after"].flatMap { Int($0) })
+            return .retry(
+                "the server has answered with status \(status)", after: fields["retry-after"].flatMap { Int($0) })
         default: return .fail("the server has answered with status \(status)")
         }
     }

@@ -196,7 +196,9 @@ package enum TransferAddress {
 
     /// Returns why a redirection must not be followed; nil if it may.
     package static func refusal(from origin: String, to target: String) -> String? {
-        guard let new = scheme(of: target) else { return "the server redirects to '\(target.prefix(200))', which is no address of http or https" }
+        guard let new = scheme(of: target) else {
+            return "the server redirects to '\(target.prefix(200))', which is no address of http or https"
+        }
         if scheme(of: origin) == "https", new == "http" { return "the server redirects from https to http" }
         return nil
     }

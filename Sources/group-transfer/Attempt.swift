@@ -48,12 +48,16 @@ struct Attempt {
         let directory = try TransferFiles.directory(of: container).open()
         let name = TransferFiles.part(transfer.id)
         let path = ItemPath(transfer.path)
-        if transfer.state == .placing, try isPlaced(name, path) { return .placed }
+        if transfer.state == .placing, let inode = transfer.inode,
+            try TransferFiles.directory(of: container).isPlaced(inode: inode, at: path)
+        {
+            return .placed
+        }
         let part = PartFile(
             try FileDescriptor.open(name, in: directory, [.readingAndWriting, .creating], mode: 0o600))
         var size = try part.file.status().size
         if transfer.boot != boot { size = min(size, transfer.durable) }
-        if transfer.tag == nil && transfer.state != .placing { size = 0 }
+        if transfer.tag == nil { size = 0 }
         try part.file.setSize(Int(clamping: size))
         // From here on the bytes that are there are those of this boot.
         let isThere = try records.update(transfer.id) { current in
@@ -70,19 +74,19 @@ struct Attempt {
         }
         if let failure = try check(record, part.file) { return failure }
         try part.file.synchronizeData()
-        guard try records.update(transfer.id, durability: .durable, { current in
-            if current.state.isOver { return false }
-            (current.state, current.boot, current.reason) = (.placing, boot, nil)
-            return true
-        }) else { return .gone }
+        let inode = try part.file.status().inode
+        guard
+            try records.update(
+                transfer.id, durability: .durable,
+                { current in
+                    if current.state.isOver { return false }
+                    (current.state, current.inode, current.reason) = (.placing, inode, nil)
+                    return true
+                })
+        else { return .gone }
         try TransferFiles.directory(of: container).place(
             name, at: path, purpose: "group-transfer", timeout: .seconds(30))
         return .placed
-    }
-
-    /// Returns whether the file has become the item. The part stays until that is recorded.
-    private func isPlaced(_ name: [UInt8], _ path: ItemPath) throws -> Bool {
-        try TransferFiles.directory(of: container).isPlaced(name, at: path)
     }
 
     /// Returns why the file is not the one that was wanted.
@@ -302,11 +306,12 @@ struct Attempt {
                 let now = monotonicNanoseconds()
                 if now - lastRecord < Self.period { return true }
                 lastRecord = now
-                isGone = (try? records.update(transfer.id) { current in
-                    if current.state.isOver { return false }
-                    current.received = sent
-                    return true
-                }) == false
+                isGone =
+                    (try? records.update(transfer.id) { current in
+                        if current.state.isOver { return false }
+                        current.received = sent
+                        return true
+                    }) == false
                 return !isGone
             }
             let length = try file.status().size

@@ -42,7 +42,9 @@ final class Exchange {
         defer { unsafe curl_easy_cleanup(handle) }
         var errors = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
         var list: UnsafeMutablePointer<curl_slist>?
-        for field in request.fields + ["Accept-Encoding: identity", "Expect:"] { unsafe list = curl_slist_append(list, field) }
+        for field in request.fields + ["Accept-Encoding: identity", "Expect:"] {
+            unsafe list = curl_slist_append(list, field)
+        }
         defer { unsafe curl_slist_free_all(list) }
         unsafe group_curl_set_text(handle, CURLOPT_URL, request.url)
         unsafe group_curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
@@ -62,7 +64,9 @@ final class Exchange {
             { bytes, size, count, context in unsafe Exchange.of(context)?.header(bytes, size * count) ?? 0 },
             { bytes, size, count, context in unsafe Exchange.of(context)?.body(bytes, size * count) ?? 0 },
             { bytes, size, count, context in
-                guard let exchange = unsafe Exchange.of(context), let bytes = unsafe bytes else { return Exchange.abort }
+                guard let exchange = unsafe Exchange.of(context), let bytes = unsafe bytes else {
+                    return Exchange.abort
+                }
                 return unsafe exchange.read(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
             },
             { context, _, _, _, sent in

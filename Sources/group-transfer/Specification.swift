@@ -6,7 +6,8 @@ private let group = PositionalSpecification(
 private let identifier = PositionalSpecification("ID", help: "The identifier of a transfer, as `list` prints it.")
 
 private let queueing: [OptionSpecification] = [
-    .flag("wait", letter: "w", help: "Wait until the transfer is over, with a bar on a terminal; else it is only queued."),
+    .flag(
+        "wait", letter: "w", help: "Wait until the transfer is over, with a bar on a terminal; else it is only queued."),
     .value("opening", "URL", help: "The URL of the app to open when the transfer is over, if the app does not listen."),
     .value("give-up-after", "T", help: "The time after which the transfer is given up. The default is 7 days."),
 ]
@@ -57,8 +58,11 @@ let groupTransferSpecification = CommandSpecification(
             usage: ["group-transfer run GROUP [options]"],
             options: [
                 .value("parallel", "N", help: "The transfers at a time. The default is 4."),
-                .value("stall", "SECONDS", help: "Give up a connection without a byte for that long. The default is 60."),
-                .value("retry-after", "T", help: "The time before the second attempt; it doubles each time. The default is 1 s."),
+                .value(
+                    "stall", "SECONDS", help: "Give up a connection without a byte for that long. The default is 60."),
+                .value(
+                    "retry-after", "T",
+                    help: "The time before the second attempt; it doubles each time. The default is 1 s."),
             ],
             positionals: [group],
             description: [
@@ -74,7 +78,8 @@ let groupTransferSpecification = CommandSpecification(
 
 private let statuses = [
     HelpEntry("0", "success; with --wait and for wait: the file is there, or was sent"),
-    HelpEntry("1", "the transfer has failed; the message says why"), HelpEntry("3", "the transfer was cancelled, or is over"),
+    HelpEntry("1", "the transfer has failed; the message says why"),
+    HelpEntry("3", "the transfer was cancelled, or is over"),
     HelpEntry("64", "wrong usage"), HelpEntry("66", "no such group or transfer"), HelpEntry("74", "input/output error"),
     HelpEntry("75", "the time is over; the transfer goes on"),
 ]

@@ -29,7 +29,9 @@ struct Worker {
         let boot = String(decoding: try bootIdentifier(), as: UTF8.self)
         while true {
             guard let right = try SoleProcess(makingTransfersOf: container) else { return false }
-            try withExtendedLifetime(right) { try work(Attempt(container: container, records: records, boot: boot, stall: stall)) }
+            try withExtendedLifetime(right) {
+                try work(Attempt(container: container, records: records, boot: boot, stall: stall))
+            }
             // The lock is free now. What was recorded before is this program's, or another one's that was started.
             if !records.all().contains(where: { $0.needsWork }) { return true }
         }

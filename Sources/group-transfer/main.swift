@@ -95,7 +95,8 @@ private func list(_ run: inout CommandRun) throws -> ExitStatus {
             try run.output.writeLine(
                 JSONValue.object([
                     ("id", .string(transfer.id)), ("direction", .string(transfer.direction.rawValue)),
-                    ("state", .string(transfer.state.rawValue)), ("received", .integer(Int64(clamping: transfer.received))),
+                    ("state", .string(transfer.state.rawValue)),
+                    ("received", .integer(Int64(clamping: transfer.received))),
                     ("total", total.map { .integer(Int64(clamping: $0)) } ?? .null),
                     ("bytesPerSecond", .integer(Int64(clamping: transfer.bytesPerSecond))),
                     ("path", .string(transfer.path)), ("url", .string(transfer.url)),
@@ -103,7 +104,8 @@ private func list(_ run: inout CommandRun) throws -> ExitStatus {
                 ]).encoded())
         } else {
             let fields = [
-                transfer.id, transfer.state.rawValue, "\(transfer.received)", total.map { "\($0)" } ?? "-", transfer.path,
+                transfer.id, transfer.state.rawValue, "\(transfer.received)", total.map { "\($0)" } ?? "-",
+                transfer.path,
                 transfer.url, transfer.reason ?? "",
             ]
             try run.output.writeLine(fields.map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t"))

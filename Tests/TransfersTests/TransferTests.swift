@@ -82,7 +82,10 @@ struct `The program group-transfer` {
     @Test func `the length and the hash that were given are verified`() throws {
         let bytes = try original(3, 500)
         let hash = try RunningProcess(
-            ["python3", "-c", "import hashlib;print(hashlib.sha256(bytes.fromhex('\(bytes.hexadecimal)')).hexdigest())"],
+            [
+                "python3", "-c",
+                "import hashlib;print(hashlib.sha256(bytes.fromhex('\(bytes.hexadecimal)')).hexdigest())",
+            ],
             input: ""
         ).finish().text.trimmed
         let right = try transfers.download("\(address)/good/3/500", to: "right", sha256: hash, length: 500)
@@ -98,7 +101,9 @@ struct `The program group-transfer` {
     }
 
     @Test func `an address with a user, another scheme or control characters is refused`() throws {
-        for url in ["file:///etc/passwd", "ftp://a/b", "http://u:p@a/", "http://", "a", "http://a/\u{7}", "http://a/ b"] {
+        for url in [
+            "file:///etc/passwd", "ftp://a/b", "http://u:p@a/", "http://", "a", "http://a/\u{7}", "http://a/ b",
+        ] {
             #expect(throws: CoordinationError.self, "\(url)") { try transfers.download(url, to: "x") }
         }
         #expect(transfers.all().isEmpty)

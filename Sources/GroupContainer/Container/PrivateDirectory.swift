@@ -13,9 +13,8 @@ package struct PrivateDirectory: Sendable {
         try opened.locating { () throws(CoordinationError) in try opened.directory.ownDirectory(name) }
     }
 
-    /// Replaces an item by a file of the directory, with one change, and leaves the file's name in the directory: so a process
-    /// that finds the item and the file to be the same has placed it before it was killed. The directories around the item are
-    /// made. Errors: those of `BlockingCoordinator.write(bytes:to:)`
+    /// Replaces an item by a file of the directory, with one change. The file is the item then: a process that finds its inode
+    /// there has placed it before it was killed. The directories around the item are made. Errors: those of `BlockingCoordinator.write(bytes:to:)`
     @discardableResult
     package func place(
         _ file: [UInt8], at path: ItemPath, purpose: String, timeout: Duration?
@@ -28,7 +27,7 @@ package struct PrivateDirectory: Sendable {
                 let directory = try opened.directory.ownDirectory(name)
                 return .staged(
                     try translating("write", item: path.description) { () throws(Errno) in
-                        try StagedFile(linking: file, in: directory, by: opened)
+                        try StagedFile(moving: file, in: directory, by: opened)
                     })
             }
             return try access.write(content, to: path, if: .always, mode: nil)
@@ -44,16 +43,10 @@ package struct PrivateDirectory: Sendable {
         try coordinator.createDirectory(ItemPath(bytes: parent.bytes), timeout: timeout)
     }
 
-    /// Returns whether an item is this file of the directory.
-    package func isPlaced(_ file: [UInt8], at path: ItemPath) throws(CoordinationError) -> Bool {
-        let directory = try open()
-        return try opened.locating { () throws(CoordinationError) -> Bool in
-            let item = try opened.status(of: try path.location(for: "look at"), for: "look at")
-            let ours = try translating("look at", item: ".group/\(name)") { () throws(Errno) in
-                try directory.statusIfPresent(of: file)
-            }
-            guard let item, let ours else { return false }
-            return item.inode == ours.inode && item.device == ours.device
+    /// Returns whether an item is the file with this inode.
+    package func isPlaced(inode: UInt64, at path: ItemPath) throws(CoordinationError) -> Bool {
+        try opened.locating { () throws(CoordinationError) -> Bool in
+            try opened.status(of: try path.location(for: "look at"), for: "look at")?.inode == inode
         }
     }
 }

@@ -65,14 +65,14 @@ final class StagedFile: Sendable {
             name, in: directory.descriptor, [.writing, .creating, .exclusively], mode: 0o600)
     }
 
-    /// Adds a name in staging to a file of another directory below `.group`. System calls: linkat(2), openat2(2), statx(2)
+    /// Moves a file of another directory below `.group` to staging. System calls: openat2(2), renameat2(2), statx(2)
     init(
-        linking other: [UInt8], in origin: borrowing FileDescriptor, by container: OpenContainer
+        moving other: [UInt8], in origin: borrowing FileDescriptor, by container: OpenContainer
     ) throws(Errno) {
         name = StagingName.of(container.memberTable.makeOperation())
         directory = container.directory.stagingDirectory
         descriptor = try FileDescriptor.open(other, in: origin, [.writing])
-        try origin.link(other, as: name, in: directory.descriptor)
+        try origin.rename(other, to: name, in: directory.descriptor, replacing: false)
         let size = try descriptor.status().size
         written.withLock { $0 = size }
     }
