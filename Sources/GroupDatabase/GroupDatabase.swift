@@ -29,8 +29,8 @@ public final class GroupDatabase: Sendable {
     public let container: Container
     let connections: Connections
 
-    /// Opens a database, blocking the thread. It is created if it is missing, with the directories around it, and the steps of
-    /// `migrations` that it lacks are executed in their order, each once, whichever process comes first; meanwhile other
+    /// Opens a database, blocking the thread. Creates a missing one, with the directories around it, and executes the steps of
+    /// `migrations` that the database lacks in their order, each once, whichever process comes first; meanwhile other
     /// processes wait in this call.
     ///
     /// With `readOnly` the database has to be there, with all steps executed. With the durability `.relaxed` the last commits may
@@ -157,7 +157,7 @@ public final class GroupDatabase: Sendable {
         }
     }
 
-    /// The same calls, which block the thread.
+    /// The calls of this database in their blocking form.
     public var blocking: BlockingGroupDatabase { BlockingGroupDatabase(self) }
 
     func read<Answer>(

@@ -39,7 +39,7 @@ public final class Transfers: Sendable {
     /// file is complete; directories around it are made.
     ///
     /// - Parameters:
-    ///   - url: An http or https address without a user and password. It is recorded in the container.
+    ///   - url: An http or https address without a user and password. The container records the address.
     ///   - path: The item.
     ///   - sha256: The SHA-256 that the file has, as 64 hexadecimal digits.
     ///   - length: The length that the file has, in bytes.

@@ -71,7 +71,7 @@ let groupTransferSpecification = CommandSpecification(
             exitStatuses: statuses),
     ],
     description: [
-        "A transfer is recorded in the container before its identifier is printed. It goes on when its caller has ended or was killed, is resumed where the server can say that the file is still the same, and becomes the item as a whole."
+        "A transfer is recorded in the container before its identifier is printed. The transfer goes on when its caller has ended or was killed, is resumed where the server can say that the file is still the same, and becomes the item as a whole."
     ],
     seeAlso: ["groupctl(1)", "curl(1)"],
     exitStatuses: statuses)

@@ -51,7 +51,7 @@ package struct PrivateDirectory: Sendable {
     }
 }
 
-/// The right to be the one process of a container that does some work, as long as the object and the process live. It is a
+/// The right to be the one process of a container that does some work, as long as the object and the process live: a
 /// lock on a byte of the lock file. System calls: fcntl(F_OFD_SETLK, F_OFD_GETLK)
 package final class SoleProcess: Sendable {
     private let byte: HeldByte

@@ -23,8 +23,8 @@ public struct DatabaseChange: Hashable, Sendable {
 /// The changes of a database since a place, without end: each commit that concerns a table is covered by one of them, and by no
 /// other one, whichever program made it; commits that follow each other closely are covered by one. Own commits are among them.
 ///
-/// It waits for the container's journal, in which the leader records commits, and reads the tables' numbers then: while nothing is
-/// committed, it makes no system call.
+/// The sequence waits for the container's journal, in which the leader records commits, and reads the tables' numbers then:
+/// while nothing is committed, it makes no system call.
 public struct DatabaseChanges: AsyncSequence, Sendable {
     private let start: Result<Observation, any Error>
     private let records: Changes

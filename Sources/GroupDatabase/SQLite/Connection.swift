@@ -23,7 +23,7 @@ import Synchronization
     /// Whether the connection was interrupted since the transaction began.
     private let isInterrupted = Atomic(false)
 
-    /// Opens the file. It is created if it is missing and `mode` is `writing`. Errors: `CoordinationError`
+    /// Opens the file; creates a missing one if `mode` is `writing`. Errors: `CoordinationError`
     init(_ file: [UInt8], _ mode: Mode, _ label: DatabaseLabel) throws {
         (self.mode, self.label) = (mode, label)
         let flags =
