@@ -259,7 +259,8 @@ let package = Package(
         .testTarget(
             name: "TransfersTests",
             dependencies: [
-                "TestSupport", "Transfers", "GroupContainer", "GroupSystemCalls", "group-transfer", "groupctl",
+                "TestSupport", "Transfers", "WidgetApp", "GroupContainer", "GroupSystemCalls", "group-transfer",
+                "groupctl", "maps", "maps-widget",
             ],
             exclude: ["server.py"], swiftSettings: strict),
         .testTarget(
@@ -363,6 +364,19 @@ package.targets += [
     .executableTarget(
         name: "notebook-share", dependencies: ["Extensions", "GroupContainer", "NotebookShared"],
         path: "Sources/Examples/notebook-share", swiftSettings: strict),
+]
+
+// An app whose widget downloads files for it.
+package.targets += [
+    .target(
+        name: "MapsShared", dependencies: ["GroupContainer", "Transfers"], path: "Sources/Examples/MapsShared",
+        swiftSettings: strict),
+    .executableTarget(
+        name: "maps", dependencies: commands + ["WidgetApp", "MapsShared"], path: "Sources/Examples/maps",
+        swiftSettings: strict),
+    .executableTarget(
+        name: "maps-widget", dependencies: ["Widgets", "WidgetCommands", "MapsShared"],
+        path: "Sources/Examples/maps-widget", swiftSettings: strict),
 ]
 
 // Code as it stands in apps of Apple's systems, with the language mode that many of them have.

@@ -64,4 +64,6 @@ package struct TransferRecords: Sendable {
     }
 
     package func changes() throws(CoordinationError) -> Follower<DefaultsChange> { try suite.follow(since: .now) }
+
+    func changes(of id: Transfer.ID) -> DefaultsChanges { suite.changes(of: [id], delivering: .latest) }
 }

@@ -131,8 +131,9 @@ public final class Transfers: Sendable {
     @discardableResult
     public func remove(_ id: Transfer.ID) throws(CoordinationError) -> Bool { try records.remove(id) }
 
-    /// Waits, blocking, until a transfer is over or changes, and returns it; nil at the end of the time, or where there is no
-    /// such transfer.
+    /// Waits, blocking, until a transfer is over, and returns it; nil at the end of the time, or where there is no such
+    /// transfer. Calls `progress` with its present state and each later one, a few times a second at most. In tasks, see
+    /// `progress(of:)`.
     public func wait(
         for id: Transfer.ID, timeout: Duration? = nil, _ progress: (Transfer) -> Void = { _ in }
     ) throws(CoordinationError) -> Transfer? {
@@ -173,6 +174,13 @@ package enum TransferFiles {
     }
     package static func part(_ id: Transfer.ID) -> [UInt8] { Array("\(id).part".utf8) }
     package static func source(_ id: Transfer.ID) -> [UInt8] { Array("\(id).source".utf8) }
+
+    /// Returns the transfer that a file belongs to; nil for other names.
+    package static func owner(of name: [UInt8]) -> (id: Transfer.ID, isSource: Bool)? {
+        let words = String(decoding: name, as: UTF8.self).split(separator: ".")
+        guard words.count == 2, words[1] == "part" || words[1] == "source" else { return nil }
+        return (String(words[0]), words[1] == "source")
+    }
 }
 
 /// The addresses that are loaded from or sent to.

@@ -21,6 +21,10 @@ struct Worker {
     /// The attempts in a row that bring no byte.
     private static let mostFailures = 20
     private static let mostRestarts = 3
+    /// How long the app may take to start and to take its URL.
+    private static let appStart = Duration.seconds(10)
+    /// How long the copy of an upload's file may take, in nanoseconds.
+    private static let queueing: Int64 = 86_400_000_000_000
     /// How long records of transfers that are over are kept, in seconds.
     private static let kept = 7.0 * 86_400
 
@@ -29,41 +33,58 @@ struct Worker {
         let boot = String(decoding: try bootIdentifier(), as: UTF8.self)
         while true {
             guard let right = try SoleProcess(makingTransfersOf: container) else { return false }
-            try withExtendedLifetime(right) {
+            do {
                 try work(Attempt(container: container, records: records, boot: boot, stall: stall))
+            } catch {
+                // Attempts still write. The right is that of this process until its last thread has ended.
+                _ = unsafe Unmanaged.passRetained(right)
+                throw error
             }
+            withExtendedLifetime(right) {}
             // The lock is free now. What was recorded before is this program's, or another one's that was started.
             if !records.all().contains(where: { $0.needsWork }) { return true }
         }
     }
 
+    /// What the threads of this program do.
+    private struct Activity {
+        var transfers: Set<Transfer.ID> = []
+        var isReporting = false
+        /// Why a record could not be changed: the program ends with it, since it would do the same work for ever.
+        var failure: (any Error)?
+    }
+
     private func work(_ attempt: Attempt) throws {
-        let active = Guarded<Set<Transfer.ID>>([])
+        let activity = Guarded(Activity())
         var changes = try records.changes()
         try removeLeftFiles()
         while true {
-            let all = records.all().filter(\.needsWork)
-            let running = active.withLock { $0 }
-            if all.isEmpty && running.isEmpty { return }
-            for transfer in all where transfer.state.isOver && !running.contains(transfer.id) { try report(transfer) }
+            let seen = Interruption.latest
+            let current = activity.withLock { $0 }
+            if let failure = current.failure { throw failure }
+            let all = records.all().filter { $0.needsWork && !current.transfers.contains($0.id) }
+            if all.isEmpty && current.transfers.isEmpty && !current.isReporting { return }
+            // The app may take its time to start. One is reported after the other, so that it is started once.
+            if !current.isReporting, let over = all.first(where: \.state.isOver) {
+                activity.withLock { $0.isReporting = true }
+                try start(activity, { try report(over) }, then: { $0.isReporting = false })
+            }
             let now = wallNanoseconds()
-            let waiting = all.filter { !$0.state.isOver && !running.contains($0.id) }
-            for transfer in waiting where transfer.deadline < Date() {
+            let waiting = all.filter { !$0.state.isOver }
+            for transfer in waiting where transfer.deadline.nanoseconds <= now {
                 try end(transfer.id, .failed, transfer.reason ?? "the time is over")
             }
-            let due = waiting.filter { $0.nextAttempt <= now && $0.deadline >= Date() }
-            for transfer in due.prefix(max(0, parallel - running.count)) {
-                try begin(transfer, attempt, active)
-            }
-            if !due.isEmpty && running.count < parallel { continue }
-            // Each change of a record wakes this thread: a new one, the end of an attempt, a cancellation.
-            let next = waiting.filter { $0.nextAttempt > now }.map(\.nextAttempt).min()
-            let rest = next.map { Duration.nanoseconds(max(1_000_000, min($0 - now, Self.longestDelay))) }
-            _ = try changes.next(timeout: rest)
+            let due = waiting.filter { $0.nextAttempt <= now && $0.deadline.nanoseconds > now }
+            let room = max(0, parallel - current.transfers.count)
+            for transfer in due.prefix(room) { try begin(transfer, attempt, activity) }
+            // A new record, a cancellation, and the end of a thread's work wake this thread.
+            let next = waiting.map { min($0.nextAttempt > now ? $0.nextAttempt : .max, $0.deadline.nanoseconds) }.min()
+            let rest = next.map { Duration.nanoseconds(max(0, min($0 - now, Self.longestDelay))) }
+            if due.isEmpty || room == 0 { _ = try changes.next(timeout: rest, since: seen) }
         }
     }
 
-    private func begin(_ transfer: Transfer, _ attempt: Attempt, _ active: Guarded<Set<Transfer.ID>>) throws {
+    private func begin(_ transfer: Transfer, _ attempt: Attempt, _ activity: Guarded<Activity>) throws {
         if transfer.state == .waiting {
             try records.update(transfer.id) { current in
                 if current.state != .waiting { return false }
@@ -72,17 +93,26 @@ struct Worker {
             }
         }
         guard let current = records[transfer.id], !current.state.isOver else { return }
-        _ = active.withLock { $0.insert(current.id) }
-        let worker = self
+        _ = activity.withLock { $0.transfers.insert(current.id) }
+        try start(
+            activity, { try note(attempt.run(current), current.id) }, then: { $0.transfers.remove(current.id) })
+    }
+
+    private func start(
+        _ activity: Guarded<Activity>, _ work: @escaping @Sendable () throws -> Void,
+        then finish: @escaping @Sendable (inout Activity) -> Void
+    ) throws {
         do throws(Errno) {
             try WorkThread.start {
-                let outcome = attempt.run(current)
-                // The record changes after the attempt is off the list, and wakes the thread that reads the list.
-                _ = active.withLock { $0.remove(current.id) }
-                try? worker.note(outcome, current.id)
+                let failure = failure(of: work)
+                activity.withLock { activity in
+                    finish(&activity)
+                    activity.failure = activity.failure ?? failure
+                }
+                Interruption.raise()
             }
         } catch {
-            _ = active.withLock { $0.remove(current.id) }
+            activity.withLock(finish)
             throw error
         }
     }
@@ -91,7 +121,7 @@ struct Worker {
         switch outcome {
         case .placed, .sent: try end(id, .completed, nil)
         case .failed(let reason): try end(id, .failed, reason)
-        case .gone: try records.update(id) { _ in true }
+        case .gone: break
         case .retry(let reason, let after):
             try postpone(id, reason, after: after) { $0.failures += 1 }
         case .startOver(let reason):
@@ -151,7 +181,7 @@ struct Worker {
         }
         if let url = transfer.opening, try !channel.isListening(Transfers.listener) {
             // A failure to start the app must not keep the others from being reported; the message waits.
-            _ = try? WidgetCenter(container).open(url, timeout: .zero)
+            _ = try? WidgetCenter(container).open(url, timeout: Self.appStart)
         }
         try records.update(transfer.id, durability: .durable) { current in
             current.isReported = true
@@ -176,10 +206,20 @@ struct Worker {
         let known = Set(all.filter(\.needsWork).map(\.id))
         let directory = try TransferFiles.directory(of: container).open()
         for name in try directory.entryNames() {
-            let text = String(decoding: name, as: UTF8.self)
-            let parts = text.split(separator: ".")
-            // A source without a record may be that of an upload that is being queued: it is removed only once it is old.
-            if parts.count == 2, parts[1] == "part", !known.contains(String(parts[0])) { try? directory.unlink(name) }
+            guard let file = TransferFiles.owner(of: name), !known.contains(file.id) else { continue }
+            // A source without a record may be that of an upload that is being queued, unless it is old.
+            if file.isSource, let status = try? directory.status(of: name),
+                wallNanoseconds() - status.modified < Self.queueing
+            {
+                continue
+            }
+            try? directory.unlink(name)
         }
     }
+}
+
+/// Returns the error of some work; nil where there was none.
+private func failure(of work: () throws -> Void) -> (any Error)? {
+    do { try work() } catch { return error }
+    return nil
 }

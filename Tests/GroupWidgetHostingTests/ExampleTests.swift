@@ -51,8 +51,8 @@ struct `The example widgets` {
         let manifests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources/Examples/Manifests").path
         let found = ManifestDirectories<WidgetManifest>(manifests).read()
-        #expect(found.errors.isEmpty && found.findings.isEmpty && found.manifests.count == 7)
-        #expect(Set(found.manifests.map(\.title)).count == 7, "\(found.manifests.map(\.title))")
+        #expect(found.errors.isEmpty && found.findings.isEmpty && found.manifests.count == 8)
+        #expect(Set(found.manifests.map(\.title)).count == 8, "\(found.manifests.map(\.title))")
     }
 
     @Test func `the note widget shows each saved note, also those saved while it was hidden`() throws {

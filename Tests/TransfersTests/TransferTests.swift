@@ -12,24 +12,30 @@ struct `The program group-transfer` {
     private let temporary: TemporaryContainer
     private let container: Container
     private let transfers: Transfers
-    private let server: RunningProcess
-    private let address: String
+    private let server: FileServer
+    private var address: String { server.address }
 
     init() throws {
         temporary = try TemporaryContainer()
         container = try temporary.open()
         // The tests start the program themselves, with short waits.
         transfers = try Transfers(container, program: "/bin/true")
-        let script = #filePath.split(separator: "/").dropLast().joined(separator: "/")
-        server = try RunningProcess(["python3", "/\(script)/server.py"])
-        try server.waitForLines(1)
-        address = "http://127.0.0.1:\(server.text.split(separator: "\n").first ?? "")"
+        server = try FileServer()
     }
 
     private func program() throws -> RunningProcess {
-        try RunningProcess([
-            "group-transfer", "run", temporary.path, "--retry-after", "1ms", "--stall", "1", "--parallel", "8",
-        ])
+        try RunningProcess(
+            [
+                "group-transfer", "run", temporary.path, "--retry-after", "1ms", "--stall", "1", "--parallel", "8",
+            ], environment: FileServer.environment)
+    }
+
+    /// Waits until a transfer's record is as it should be.
+    private func wait(for id: Transfer.ID, _ isReached: (Transfer) -> Bool) throws {
+        var changes = try transfers.records.changes()
+        while let transfer = transfers.transfer(id), !isReached(transfer) {
+            try #require(try changes.next(timeout: patience) != nil, "\(transfer)")
+        }
     }
 
     /// Runs the program to its end.
@@ -40,13 +46,6 @@ struct `The program group-transfer` {
 
     private func content(_ path: ItemPath) throws -> [UInt8] {
         try container.coordinator(purpose: "test").blocking.readBytes(path)
-    }
-
-    /// Returns the bytes that the server has for a seed, from the server itself.
-    private func original(_ seed: Int, _ length: Int) throws -> [UInt8] {
-        let program = "import random,sys;sys.stdout.write(random.Random(\(seed)).randbytes(\(length)).hex())"
-        let text = try RunningProcess(["python3", "-c", program], input: "").finish().text
-        return Array(try #require(Data(hexadecimal: text)))
     }
 
     private func partsLeft() throws -> [String] {
@@ -60,7 +59,7 @@ struct `The program group-transfer` {
         let transfer = try #require(transfers.transfer(id))
         #expect(transfer.state == .completed, "\(transfer.reason ?? "")")
         #expect(transfer.received == 1_000_000 && transfer.total == 1_000_000)
-        #expect(try content("Maps/a/town.pdf") == original(7, 1_000_000))
+        #expect(try content("Maps/a/town.pdf") == FileServer.content(7, 1_000_000))
         #expect(try partsLeft() == [])
     }
 
@@ -80,7 +79,7 @@ struct `The program group-transfer` {
     }
 
     @Test func `the length and the hash that were given are verified`() throws {
-        let bytes = try original(3, 500)
+        let bytes = try FileServer.content(3, 500)
         let hash = try RunningProcess(
             [
                 "python3", "-c",
@@ -126,8 +125,7 @@ struct `The program group-transfer` {
     @Test func `one process makes the transfers of a container`() throws {
         let id = try transfers.download("\(address)/stall/1/1000000", to: "a")
         let first = try program()
-        var changes = try transfers.records.changes()
-        while transfers.transfer(id)?.state == .waiting { _ = try changes.next(timeout: .seconds(10)) }
+        try wait(for: id) { $0.state != .waiting }
         #expect(try program().finish().status == 0)
         #expect(try first.finish().status == 0)
         #expect(transfers.transfer(id)?.state == .completed)
@@ -136,8 +134,7 @@ struct `The program group-transfer` {
     @Test func `a transfer that is cancelled leaves nothing`() throws {
         let id = try transfers.download("\(address)/stall/1/1000000", to: "a")
         let running = try program()
-        var changes = try transfers.records.changes()
-        while transfers.transfer(id)?.received == 0 { _ = try changes.next(timeout: .seconds(10)) }
+        try wait(for: id) { $0.received > 0 }
         #expect(try transfers.cancel(id))
         #expect(try !transfers.cancel(id))
         #expect(try running.finish().status == 0)
@@ -175,7 +172,7 @@ struct `The program group-transfer` {
         #expect(seen.count == 50 && seen.values.allSatisfy { $0 == 1 }, "\(seen.values.sorted())")
         for (id, (path, number)) in paths {
             #expect(transfers.transfer(id)?.state == .completed, "\(transfers.transfer(id)?.reason ?? "")")
-            #expect(try content(path) == original(number, 700_000), "\(path)")
+            #expect(try content(path) == FileServer.content(number, 700_000), "\(path)")
         }
         var records: [ItemPath: [Change]] = [:]
         while let change = try changes.next(timeout: .zero) { records[change.path, default: []].append(change) }
@@ -223,12 +220,4 @@ extension Sequence<UInt8> {
 
 extension String {
     fileprivate var trimmed: String { String(prefix { !$0.isNewline }) }
-}
-
-extension Data {
-    fileprivate init?(hexadecimal text: String) {
-        let digits = text.compactMap { $0.hexDigitValue.map(UInt8.init) }
-        if digits.count % 2 != 0 { return nil }
-        self.init(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
-    }
 }

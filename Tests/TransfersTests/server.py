@@ -9,6 +9,8 @@ Prints its port. /KIND/SEED/LENGTH has LENGTH pseudo-random bytes of SEED. KIND:
   untagged    as cut, without a validator: the file cannot be resumed
   weak        as cut, with a weak validator
   stall       stands still in the first response after 100,000 bytes
+  held        stands still after half of the body until a line comes on standard input
+  unknown     states no length, and closes the connection at the end
   short       states more bytes than it has
   changed     the first two responses are cut and of another file, with another validator
   lies        answers a range with another start, once
@@ -24,7 +26,7 @@ PUT /put/NAME keeps the body's SHA-256; GET /put/NAME has it.
 import hashlib, random, socketserver, sys, threading, time
 from http.server import BaseHTTPRequestHandler
 
-bodies, counts, puts, lock = {}, {}, {}, threading.Lock()
+bodies, counts, puts, lock, released = {}, {}, {}, threading.Lock(), threading.Event()
 log = open(sys.argv[1], "a", buffering=1) if len(sys.argv) > 1 else None
 
 
@@ -111,7 +113,10 @@ class Handler(BaseHTTPRequestHandler):
                 total += 1
             fields["Content-Range"] = f"bytes {shown}-{length - 1}/{total}"
         part = body[start:]
-        fields["Content-Length"] = len(part) + (1000 if kind == "short" else 0)
+        if kind == "unknown":
+            fields["Connection"] = "close"
+        else:
+            fields["Content-Length"] = len(part) + (1000 if kind == "short" else 0)
         self.head(status, fields)
         try:
             cuts = kind in ("cut", "changed", "lies", "wrong-total") or (kind in ("untagged", "weak") and number < 3)
@@ -123,8 +128,13 @@ class Handler(BaseHTTPRequestHandler):
                 self.wfile.flush()
                 time.sleep(60)
                 return self.close()
+            if kind == "held":
+                self.wfile.write(part[: length // 2])
+                self.wfile.flush()
+                released.wait(300)
+                part = part[length // 2 :]
             self.wfile.write(part)
-            if kind == "short":
+            if kind in ("short", "unknown"):
                 self.close()
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
@@ -139,4 +149,5 @@ server = Server(("127.0.0.1", 0), Handler)
 print(server.server_address[1], flush=True)
 # The server ends with its caller.
 threading.Thread(target=server.serve_forever, daemon=True).start()
-sys.stdin.read()
+for _ in sys.stdin:
+    released.set()

@@ -355,8 +355,7 @@ struct Presenters {
         }
         let bits = try #require(sample.container.opened.memberTable.own).map
         for word in 0..<8 { bits.setBits64(MemberTableLayout.presenters + word * 8, .max) }
-        var coordinator = sample.coordinator()
-        coordinator.presenterGrace = .milliseconds(300)
+        let coordinator = sample.coordinator()
         for number in 1...3 as ClosedRange<UInt8> {
             try await coordinator.write(bytes: [number], to: "a")
             #expect(try coordinator.blocking.readBytes("a") == [number])

@@ -11,7 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 KEPT = os.path.join(ROOT, ".build", "bench")
 # Measured as it is installed.
 INSTALLED = "watch-group"
-SWIFT = ("bench-worker", "stress-worker", "database-member")
+SWIFT = ("bench-worker", "stress-worker", "database-member", "group-transfer")
 C = ("arrivals", "bare-inotify", "files", "one-thread", "plain-changes", "round-trips")
 
 

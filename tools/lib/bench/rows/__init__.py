@@ -23,6 +23,7 @@ from .stall import Stall
 from .start import Start
 from .steady import Steady
 from .suite_size import SuiteSize
+from .transfer import Transfer
 
 SECTIONS: dict[str, list[type[Row]]] = {
     "Files and locks": [Replace, DurableWriters, Items, Lock, Contended, Presenter],
@@ -30,6 +31,7 @@ SECTIONS: dict[str, list[type[Row]]] = {
     "Growth": [GrowthOfTree, GrowthOfJournal],
     "Group defaults": [Increments, DurableIncrements, Reads, SetSeen, SuiteSize],
     "Databases": [Database],
+    "Transfers": [Transfer],
     "Building": [DependentBuild],
 }
 ROWS = [row for rows in SECTIONS.values() for row in rows]
