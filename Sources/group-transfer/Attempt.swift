@@ -38,8 +38,12 @@ struct Attempt {
             return [.lockTimedOut, .presenterUnresponsive, .conflict].contains(error.code)
                 ? .retry("\(error)", after: nil) : .failed("\(error)")
         } catch {
-            return .failed("\(error)")
+            return .failed(Self.reason(error))
         }
+    }
+
+    fileprivate static func reason(_ error: any Error) -> String {
+        error as? Errno == .noSpace ? "the disk is full" : "\(error)"
     }
 
     // MARK: Downloads
@@ -234,7 +238,9 @@ struct Attempt {
         }
 
         private func fail(_ error: any Error) {
-            failure = .failed(error as? Errno == .noSpace ? "the disk is full" : "\(error)")
+            failure = .failed(Attempt.reason(error))
+            // The record of the failure needs room, too.
+            if error as? Errno == .noSpace { try? part.file.setSize(0) }
         }
 
         func take(_ piece: Span<UInt8>, _ response: TransferResponse) -> Bool {

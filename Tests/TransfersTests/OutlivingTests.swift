@@ -148,4 +148,47 @@ struct `Transfers outlive their callers` {
         let left = try FileManager.default.contentsOfDirectory(atPath: temporary.path + "/.group/transfers")
         #expect(left.sorted() == ["2.source", "other"])
     }
+
+    @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
+    func `a file that the disk has no room for is one clear error, and leaves the room to others`() async throws {
+        let outcome = try await SmallFileSystem(.memory).shell(
+            """
+            unset http_proxy all_proxy ALL_PROXY; export XDG_RUNTIME_DIR='\(directory.path)'
+            groupctl create disk/c --journal-size 1M || exit 3
+            for kind in good unknown; do
+                group-transfer download --wait disk/c '\(server.address)'/$kind/1/30000000 big >out 2>&1
+                echo "$kind $? $(tail -n 1 out)"
+            done
+            fill
+            timeout 60 group-transfer download --wait disk/c '\(server.address)/good/1/1000' small >out 2>&1
+            echo "full $? $(tail -n 1 out)"
+            make_room
+            group-transfer download --wait disk/c '\(server.address)/good/1/1000' small >out 2>&1
+            echo "room $? $(wc -c <disk/c/small) $(ls -A disk/c/.group/transfers) $(ls disk/c)"
+            """)
+        #expect(outcome.status == 0, "\(outcome)")
+        let lines = outcome.lines
+        try #require(lines.count == 4, "\(outcome)")
+        #expect(lines[0].hasPrefix("good 1 ") && lines[0].contains("the disk has room for"), "\(lines)")
+        #expect(lines[1].hasPrefix("unknown 1 ") && lines[1].contains("the disk is full"), "\(lines)")
+        #expect(lines[2].hasPrefix("full 1 ") && lines[2].contains("room for 0"), "\(lines)")
+        #expect(lines[3] == "room 0 1000  small", "\(lines)")
+    }
+
+    @Test func `the lines of the example's page print what the page says`() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let page = try String(contentsOf: root.appending(path: "docs/examples/maps.md"), encoding: .utf8)
+        let blocks = page.components(separatedBy: "```\n")
+        let (lines, expected) = (try #require(blocks.dropFirst().first), try #require(blocks.dropFirst(3).first))
+        // The programs of this build, wherever it is.
+        let script = lines.replacing(/export PATH=.*\n/, with: "")
+        let text = try run(
+            "bash", "-euc", "cd '\(directory.path)'\n" + script,
+            environment: [
+                "PATH": "\(BuildDirectory.path):/usr/bin:/bin", "XDG_DATA_HOME": directory.path, "HOME": directory.path,
+            ])
+        // bash also says that it has killed the widget.
+        #expect(text.hasSuffix("\n" + expected) || text == expected, "\(text)")
+    }
 }
