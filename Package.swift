@@ -390,7 +390,7 @@ package.targets += [
 let decoders: [Target.Dependency] = [
     "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog", "GroupSystemCalls", "GroupProtocolLines", "Widgets",
     "GroupManifests", "GroupWidgetHosting", "GroupTodayView", "GroupCommandLine", "GroupCommands", "Extensions",
-    "ExtensionHosting",
+    "ExtensionHosting", "Transfers",
 ]
 package.targets += [
     Context.environment["GROUP_CONTAINER_FUZZING"] == nil

@@ -19,7 +19,7 @@ package struct TransferRecords: Sendable {
 
     package subscript(id: Transfer.ID) -> Transfer? { Self.decode(suite.value(forKey: id), id) }
 
-    private static func decode(_ value: DefaultsValue?, _ id: Transfer.ID) -> Transfer? {
+    static func decode(_ value: DefaultsValue?, _ id: Transfer.ID) -> Transfer? {
         guard case .json(let bytes)? = value,
             let transfer = try? JSONDecoder().decode(Transfer.self, from: Data(bytes)),
             transfer.id == id
@@ -27,7 +27,7 @@ package struct TransferRecords: Sendable {
         return transfer
     }
 
-    private static func encode(_ transfer: Transfer) throws(CoordinationError) -> DefaultsValue {
+    static func encode(_ transfer: Transfer) throws(CoordinationError) -> DefaultsValue {
         do {
             return .json(Array(try JSONEncoder().encode(transfer)))
         } catch {

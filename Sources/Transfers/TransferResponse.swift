@@ -8,6 +8,18 @@ package struct TransferResponse: Hashable, Sendable {
 
     package init(status: Int, fields: [String: String] = [:]) { (self.status, self.fields) = (status, fields) }
 
+    /// Takes a line of a head. A response with status 100 or 103 comes before the one that counts.
+    package static func take(_ line: String, _ response: inout TransferResponse?) {
+        if line.hasPrefix("HTTP/") {
+            let status = line.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+            response = TransferResponse(status: status ?? 0)
+        } else if let colon = line.firstIndex(of: ":") {
+            let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            let end = value.lastIndex { !$0.isWhitespace }
+            response?.fields[line[..<colon].lowercased()] = end.map { String(value[...$0]) } ?? ""
+        }
+    }
+
     /// The validator, if it is a strong one.
     package var strongTag: String? {
         fields["etag"].flatMap { $0.hasPrefix("\"") && $0.hasSuffix("\"") && $0.utf8.count >= 2 ? $0 : nil }

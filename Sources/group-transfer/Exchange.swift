@@ -103,16 +103,7 @@ final class Exchange {
         headSize += count
         if headSize > Self.largestHead { return 0 }
         let raw = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
-        let line = unsafe String(decoding: raw, as: UTF8.self)
-        // A response with status 100 or 103 comes before the one that counts.
-        if line.hasPrefix("HTTP/") {
-            let status = line.split(separator: " ").dropFirst().first.flatMap { Int($0) }
-            response = TransferResponse(status: status ?? 0)
-        } else if let colon = line.firstIndex(of: ":") {
-            let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-            let end = value.lastIndex { !$0.isWhitespace }
-            response?.fields[line[..<colon].lowercased()] = end.map { String(value[...$0]) } ?? ""
-        }
+        TransferResponse.take(unsafe String(decoding: raw, as: UTF8.self), &response)
         return count
     }
 

@@ -52,7 +52,7 @@ struct `The program group-transfer` {
         try FileManager.default.contentsOfDirectory(atPath: temporary.path + "/.group/transfers")
     }
 
-    @Test(arguments: ["good", "cut", "untagged", "weak", "stall", "changed", "lies", "wrong-total", "other", "busy"])
+    @Test(arguments: ["good", "cut", "untagged", "weak", "stall", "changed", "lies", "wrong-total", "piece", "other", "busy"])
     func `a file is whole and right, however the server behaves`(kind: String) throws {
         let id = try transfers.download("\(address)/\(kind)/7/1000000", to: "Maps/a/town.pdf")
         try work()
@@ -142,6 +142,34 @@ struct `The program group-transfer` {
         try work()
         #expect(!temporary.exists("a"))
         #expect(try partsLeft() == [])
+    }
+
+    @Test func `a program that was killed after it had placed the file, or had posted the message, does neither again`()
+        throws
+    {
+        let listener = try GroupChannel(container, name: Transfers.channel).listener(named: Transfers.listener)
+        var changes = try container.follow(since: .now, matching: ["a"])
+        let id = try transfers.download("\(address)/good/1/1000", to: "a")
+        try work()
+        // As the record was after the file had been placed.
+        try transfers.records.update(id) { current in
+            (current.state, current.messageAfter, current.isReported) = (.placing, 1, false)
+            return true
+        }
+        try work()
+        // As the record was after the message had been posted.
+        try transfers.records.update(id) { current in
+            (current.messageAfter, current.isReported) = (0, false)
+            return true
+        }
+        try work()
+        #expect(transfers.transfer(id)?.state == .completed && transfers.transfer(id)?.needsWork == false)
+        #expect(try changes.next(timeout: .zero) != nil)
+        #expect(try changes.next(timeout: .zero) == nil)
+        // The second one is that of the first change of the record.
+        let results = [try listener.next(timeout: .zero), try listener.next(timeout: .zero)]
+        #expect(try results.map { try $0?.decode(as: TransferResult.self).id } == [id, id])
+        #expect(try listener.next(timeout: .zero) == nil)
     }
 
     @Test func `fifty files arrive whole and once, though the program is killed and the machine is restarted`() throws {

@@ -15,6 +15,7 @@ Prints its port. /KIND/SEED/LENGTH has LENGTH pseudo-random bytes of SEED. KIND:
   changed     the first two responses are cut and of another file, with another validator
   lies        answers a range with another start, once
   wrong-total answers a range with another total, once
+  piece       answers a range with the half of it, once
   loop        redirects for ever
   other       redirects to /good/…
   file        redirects to a file
@@ -111,7 +112,9 @@ class Handler(BaseHTTPRequestHandler):
                 shown = start = max(0, start - 10)
             if kind == "wrong-total" and number == 2:
                 total += 1
-            fields["Content-Range"] = f"bytes {shown}-{length - 1}/{total}"
+            end = (start + length) // 2 if kind == "piece" and number == 2 else length
+            fields["Content-Range"] = f"bytes {shown}-{end - 1}/{total}"
+            body = body[:end]
         part = body[start:]
         if kind == "unknown":
             fields["Connection"] = "close"
@@ -119,7 +122,7 @@ class Handler(BaseHTTPRequestHandler):
             fields["Content-Length"] = len(part) + (1000 if kind == "short" else 0)
         self.head(status, fields)
         try:
-            cuts = kind in ("cut", "changed", "lies", "wrong-total") or (kind in ("untagged", "weak") and number < 3)
+            cuts = kind in ("cut", "changed", "lies", "wrong-total", "piece") or (kind in ("untagged", "weak") and number < 3)
             if cuts and len(part) > 300_000:
                 self.wfile.write(part[:300_000])
                 return self.close()
