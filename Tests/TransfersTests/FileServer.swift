@@ -18,6 +18,9 @@ final class FileServer {
     /// Sends the rest of the files that are held.
     func release() throws { try process.send("go on") }
 
+    /// Ends the server.
+    func end() { process.kill() }
+
     /// The variables of programs that transfer: a proxy has no way to this machine's loopback.
     static let environment: [String: String?] = [
         "http_proxy": .none, "https_proxy": .none, "HTTPS_PROXY": .none, "all_proxy": .none,

@@ -151,6 +151,7 @@ struct `The program group-transfer` {
         var changes = try container.follow(since: .now, matching: ["a"])
         let id = try transfers.download("\(address)/good/1/1000", to: "a")
         try work()
+        server.end()
         // As the record was after the file had been placed.
         try transfers.records.update(id) { current in
             (current.state, current.messageAfter, current.isReported) = (.placing, 1, false)

@@ -122,7 +122,11 @@ class Handler(BaseHTTPRequestHandler):
             fields["Content-Length"] = len(part) + (1000 if kind == "short" else 0)
         self.head(status, fields)
         try:
-            cuts = kind in ("cut", "changed", "lies", "wrong-total", "piece") or (kind in ("untagged", "weak") and number < 3)
+            cuts = (
+                kind in ("cut", "changed", "lies", "wrong-total")
+                or (kind == "piece" and number == 1)
+                or (kind in ("untagged", "weak") and number < 3)
+            )
             if cuts and len(part) > 300_000:
                 self.wfile.write(part[:300_000])
                 return self.close()
