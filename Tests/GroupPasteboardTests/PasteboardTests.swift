@@ -131,7 +131,7 @@ struct `A pasteboard` {
         try directory.open("hole", [.writing, .creating]).setSize(Int(PasteboardLimits.size) + 1)
         #expect(await code([.file(try AttachedFile(path: directory.path + "/hole"), type: .bytes)]) == .limitReached)
         #expect(await code([PasteboardItem([Attachment(.item("absent"), type: .bytes)])]) == .notFound)
-        let other = try TemporaryContainer()
+        let other = try await TemporaryContainer()
         let strange = Attachment(.item("a"), type: .bytes).found(in: try other.open())
         await #expect(throws: AttachmentError.self) { try await pasteboard.set([PasteboardItem([strange])]) }
         for name in ["", ".", "a/b", "a\0", String(repeating: "a", count: 101)] {
@@ -165,7 +165,7 @@ struct `A pasteboard` {
         follower.kill()
         // Eight processes, of which none has the count of another.
         let setters = try (0..<8).map { try member("set", "\($0)", "70000") }
-        let seen = try setters.map { try $0.finish().text.trimmed }.compactMap(Int.init)
+        let seen = try setters.map { try Int($0.finish().text.dropLast()) ?? 0 }
         #expect(seen.sorted() == Array(4...11))
         #expect(pasteboard.changeCount == 11)
         // Whoever came last has removed the others' files, or nobody could yet: the next one does.
@@ -196,7 +196,7 @@ struct `A pasteboard` {
         var setters = try (1...3).map { try member("storm", "\($0)", "200000") }
         defer { for setter in setters { setter.kill() } }
         try setters[0].waitForLines(2)
-        var random = Seeded(7)
+        var random = SeededGenerator(seed: 7)
         var seen: Set<UInt8> = []
         var last = 0
         for round in 0..<300 {
@@ -207,7 +207,7 @@ struct `A pasteboard` {
             let large = try #require(try await pasteboard.representation(of: .plainText)?.loadBytes())
             #expect(large.count == 200_000 && Set(large).count == 1, "round \(round)")
             if round % 10 == 9 {
-                let index = random.next(below: 3)
+                let index = Int.random(in: 0..<3, using: &random)
                 setters[index].kill()
                 #expect(!setters[index].text.contains("cannot"), "\(setters[index].text)")
                 setters[index] = try member("storm", "\(index + 1)", "200000")
@@ -279,7 +279,7 @@ struct `A pasteboard` {
             Issue.record("no record")
             return
         }
-        var random = Seeded(3)
+        var random = SeededGenerator(seed: 3)
         var found: (read: Int, damaged: Int) = (0, 0)
         let others: [DefaultsValue] = [3, "text", .data(whole), [:], .json([]), .json(Array("[[[".utf8))]
         let texts = [
@@ -296,8 +296,8 @@ struct `A pasteboard` {
         }
         for _ in 0..<500 {
             var bytes = whole
-            for _ in 0...random.next(below: 3) {
-                bytes[random.next(below: bytes.count)] = UInt8(random.next(below: 256))
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }
             try suite.set(.json(bytes), forKey: "content/general")
             do {
