@@ -81,38 +81,47 @@ static inline group_secret_status group_secret_failure(GError *error, group_secr
     return status;
 }
 
-// Opens a session of the secret service, on a connection of its own: the shared one of the process would end the process
-// when the bus ends.
+// The objects of one call. All that the call leaves to be done later is done, or dropped, in a context of its own, which no
+// other thread waits for.
+typedef struct {
+    GMainContext *context;
+    GDBusConnection *connection;
+    SecretService *service;
+} group_secret_session;
+
+static inline void group_secret_close(group_secret_session *session) {
+    g_clear_object(&session->service);
+    g_clear_object(&session->connection);
+    while (g_main_context_iteration(session->context, FALSE)) {
+    }
+    g_main_context_pop_thread_default(session->context);
+    g_main_context_unref(session->context);
+}
+
+// Opens a session of the secret service. Close it in any case.
 static inline group_secret_status group_secret_open(
-    GCancellable *cancellable, SecretService **service, group_secret_fault *fault) {
+    GCancellable *cancellable, group_secret_session *session, group_secret_fault *fault) {
+    *session = (group_secret_session){.context = g_main_context_new()};
+    g_main_context_push_thread_default(session->context);
     GError *error = NULL;
     char *address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, cancellable, &error);
-    if (address == NULL || g_str_has_prefix(address, "autolaunch:")) {
-        group_secret_status status = GROUP_SECRET_NO_BUS;
-        if (error != NULL && group_secret_failure(error, fault) == GROUP_SECRET_CANCELLED) {
-            status = GROUP_SECRET_CANCELLED;
-        }
-        g_free(address);
-        return status;
-    }
-    GDBusConnection *connection = g_dbus_connection_new_for_address_sync(
-        address, G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION, NULL,
-        cancellable, &error);
+    // GLib would start a bus for this address, which no other program of the session is connected to.
+    gboolean is_absent = address == NULL || g_str_has_prefix(address, "autolaunch:");
     g_free(address);
-    if (connection == NULL) {
-        return group_secret_failure(error, fault) == GROUP_SECRET_CANCELLED ? GROUP_SECRET_CANCELLED
-                                                                           : GROUP_SECRET_NO_BUS;
+    if (!is_absent) {
+        session->connection = g_bus_get_sync(G_BUS_TYPE_SESSION, cancellable, &error);
     }
-    GInitable *opened = g_initable_new(
-        SECRET_TYPE_SERVICE, cancellable, &error, "g-flags", G_DBUS_PROXY_FLAGS_NONE, "g-name",
-        "org.freedesktop.secrets", "g-connection", connection, "g-object-path", "/org/freedesktop/secrets",
-        "g-interface-name", "org.freedesktop.Secret.Service", "flags", SECRET_SERVICE_OPEN_SESSION, NULL);
-    g_object_unref(connection);
-    if (opened == NULL) {
-        return group_secret_failure(error, fault);
+    if (session->connection == NULL) {
+        if (error != NULL && group_secret_failure(error, fault) == GROUP_SECRET_CANCELLED) {
+            return GROUP_SECRET_CANCELLED;
+        }
+        return GROUP_SECRET_NO_BUS;
     }
-    *service = SECRET_SERVICE(opened);
-    return GROUP_SECRET_DONE;
+    // Otherwise GLib ends the process when the bus ends.
+    g_dbus_connection_set_exit_on_close(session->connection, FALSE);
+    session->service =
+        secret_service_open_sync(SECRET_TYPE_SERVICE, NULL, SECRET_SERVICE_OPEN_SESSION, cancellable, &error);
+    return session->service != NULL ? GROUP_SECRET_DONE : group_secret_failure(error, fault);
 }
 
 // Returns the default collection, unlocked: GROUP_SECRET_LOCKED without a prompt where it is locked.
@@ -172,13 +181,14 @@ static inline group_secret_status group_secret_search(
 static inline group_secret_status group_secret_store(
     GCancellable *cancellable, const char *group, const char *name, const char *bytes, size_t count,
     group_secret_fault *fault) {
-    SecretService *service = NULL;
-    group_secret_status status = group_secret_open(cancellable, &service, fault);
+    group_secret_session session;
+    group_secret_status status = group_secret_open(cancellable, &session, fault);
     if (status != GROUP_SECRET_DONE) {
+        group_secret_close(&session);
         return status;
     }
     SecretCollection *collection = NULL;
-    status = group_secret_collection(service, cancellable, &collection, fault);
+    status = group_secret_collection(session.service, cancellable, &collection, fault);
     if (status == GROUP_SECRET_DONE) {
         GError *error = NULL;
         GHashTable *attributes = group_secret_attributes(group, name);
@@ -195,20 +205,21 @@ static inline group_secret_status group_secret_store(
         g_clear_object(&item);
     }
     g_clear_object(&collection);
-    g_object_unref(service);
+    group_secret_close(&session);
     return status;
 }
 
 // Returns the value of a secret; the caller releases it with secret_value_unref.
 static inline group_secret_status group_secret_lookup(
     GCancellable *cancellable, const char *group, const char *name, void **value, group_secret_fault *fault) {
-    SecretService *service = NULL;
-    group_secret_status status = group_secret_open(cancellable, &service, fault);
+    group_secret_session session;
+    group_secret_status status = group_secret_open(cancellable, &session, fault);
     if (status != GROUP_SECRET_DONE) {
+        group_secret_close(&session);
         return status;
     }
     GList *items = NULL;
-    status = group_secret_search(service, cancellable, group, name, &items, fault);
+    status = group_secret_search(session.service, cancellable, group, name, &items, fault);
     if (status == GROUP_SECRET_DONE) {
         GError *error = NULL;
         SecretItem *item = SECRET_ITEM(items->data);
@@ -221,19 +232,20 @@ static inline group_secret_status group_secret_lookup(
         }
     }
     g_list_free_full(items, g_object_unref);
-    g_object_unref(service);
+    group_secret_close(&session);
     return status;
 }
 
 static inline group_secret_status group_secret_remove(
     GCancellable *cancellable, const char *group, const char *name, group_secret_fault *fault) {
-    SecretService *service = NULL;
-    group_secret_status status = group_secret_open(cancellable, &service, fault);
+    group_secret_session session;
+    group_secret_status status = group_secret_open(cancellable, &session, fault);
     if (status != GROUP_SECRET_DONE) {
+        group_secret_close(&session);
         return status;
     }
     GList *items = NULL;
-    status = group_secret_search(service, cancellable, group, name, &items, fault);
+    status = group_secret_search(session.service, cancellable, group, name, &items, fault);
     for (GList *item = items; item != NULL && status == GROUP_SECRET_DONE; item = item->next) {
         GError *error = NULL;
         if (!secret_item_delete_sync(SECRET_ITEM(item->data), cancellable, &error)) {
@@ -241,20 +253,21 @@ static inline group_secret_status group_secret_remove(
         }
     }
     g_list_free_full(items, g_object_unref);
-    g_object_unref(service);
+    group_secret_close(&session);
     return status;
 }
 
 // Returns the names of a group's secrets; the caller frees them with g_strfreev.
 static inline group_secret_status group_secret_names(
     GCancellable *cancellable, const char *group, char ***names, group_secret_fault *fault) {
-    SecretService *service = NULL;
-    group_secret_status status = group_secret_open(cancellable, &service, fault);
+    group_secret_session session;
+    group_secret_status status = group_secret_open(cancellable, &session, fault);
     if (status != GROUP_SECRET_DONE) {
+        group_secret_close(&session);
         return status;
     }
     GList *items = NULL;
-    status = group_secret_search(service, cancellable, group, NULL, &items, fault);
+    status = group_secret_search(session.service, cancellable, group, NULL, &items, fault);
     if (status == GROUP_SECRET_DONE) {
         GPtrArray *found = g_ptr_array_new();
         for (GList *item = items; item != NULL; item = item->next) {
@@ -269,25 +282,26 @@ static inline group_secret_status group_secret_names(
         *names = (char **)g_ptr_array_free(found, FALSE);
     }
     g_list_free_full(items, g_object_unref);
-    g_object_unref(service);
+    group_secret_close(&session);
     return status;
 }
 
 // Unlocks the default collection, by a prompt of the service where it needs one.
 static inline group_secret_status group_secret_unlock(GCancellable *cancellable, group_secret_fault *fault) {
-    SecretService *service = NULL;
-    group_secret_status status = group_secret_open(cancellable, &service, fault);
+    group_secret_session session;
+    group_secret_status status = group_secret_open(cancellable, &session, fault);
     if (status != GROUP_SECRET_DONE) {
+        group_secret_close(&session);
         return status;
     }
     GError *error = NULL;
     SecretCollection *collection =
-        secret_collection_for_alias_sync(service, SECRET_COLLECTION_DEFAULT, SECRET_COLLECTION_NONE, cancellable, &error);
+        secret_collection_for_alias_sync(session.service, SECRET_COLLECTION_DEFAULT, SECRET_COLLECTION_NONE, cancellable, &error);
     if (collection == NULL) {
         status = error == NULL ? GROUP_SECRET_NO_COLLECTION : group_secret_failure(error, fault);
     } else if (secret_collection_get_locked(collection)) {
         GList *objects = g_list_append(NULL, collection);
-        int count = secret_service_unlock_sync(service, objects, cancellable, NULL, &error);
+        int count = secret_service_unlock_sync(session.service, objects, cancellable, NULL, &error);
         g_list_free(objects);
         if (error != NULL) {
             status = group_secret_failure(error, fault);
@@ -297,7 +311,7 @@ static inline group_secret_status group_secret_unlock(GCancellable *cancellable,
         }
     }
     g_clear_object(&collection);
-    g_object_unref(service);
+    group_secret_close(&session);
     return status;
 }
 

