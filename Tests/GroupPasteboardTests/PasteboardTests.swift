@@ -165,9 +165,10 @@ struct `A pasteboard` {
         follower.kill()
         // Eight processes, of which none has the count of another.
         let setters = try (0..<8).map { try member("set", "\($0)", "70000") }
-        let seen = try setters.map { try Int($0.finish().text.dropLast()) ?? 0 }
-        #expect(seen.sorted() == Array(4...11))
-        #expect(pasteboard.changeCount == 11)
+        let many = try (0..<3).map { try member("many", "\($0)", "10") }
+        let seen = try (setters + many).flatMap { try $0.finish().text.split(separator: "\n").map { Int($0) ?? 0 } }
+        #expect(seen.sorted() == Array(4...611))
+        #expect(pasteboard.changeCount == 611)
         // The last one has removed the files of the others, or the next one does.
         try pasteboard.blocking.clear()
         #expect(try directories() == [])

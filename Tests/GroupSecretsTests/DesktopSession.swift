@@ -39,6 +39,11 @@ final class DesktopSession: Sendable {
         bus.withLock { $0 = process }
     }
 
+    /// Stops the bus; false if it has ended.
+    func stopBus() -> Bool { bus.withLock { $0 }?.stop() ?? false }
+
+    func resumeBus() { bus.withLock { $0 }?.resume() }
+
     func endBus() {
         bus.withLock { $0?.kill() }
         try? directory.run("rm", "-f", "bus")

@@ -96,6 +96,8 @@ struct `Secrets of a group` {
         for call in ["get token", "async token", "set token x", "remove other", "names", "unlock"] {
             #expect(try program.answer(call) == "\(SecretError.timedOut)", "\(call)")
         }
+        #expect(try program.answer("timeout") == "timeout")
+        #expect(try program.answer("cancel token") == "\(SecretError.cancelled)")
         keyring.resume()
         #expect(try program.answer("timeout 60000") == "timeout")
         #expect(try program.answer("names") == #"["token"]"#)
@@ -118,13 +120,32 @@ struct `Secrets of a group` {
 
     @Test func `the end of the bus does not end a program, and a new bus is found`() throws {
         let keyring = try session.startKeyring()
-        let program = try session.program()
+        let (program, waiting) = (try session.program(), try session.program())
         #expect(try program.answer("set token first") == "set")
+        #expect(try waiting.answer("get token") == "'first'")
+        #expect(keyring.stop())
+        let number = try waiting.send("get token")
         session.endBus()
+        #expect(try waiting.answer(to: number) == "\(SecretError.noSessionBus)")
         #expect(try program.answer("get token") == "\(SecretError.noSessionBus)")
         keyring.kill()
         try session.startBus()
         _ = try session.startKeyring()
+        #expect(try program.answer("get token") == "'first'")
+        #expect(try waiting.answer("get token") == "'first'")
+    }
+
+    @Test func `a bus that does not answer holds no call beyond its deadline`() throws {
+        _ = try session.startKeyring()
+        let program = try session.program()
+        #expect(try program.answer("set token first") == "set")
+        #expect(session.stopBus())
+        #expect(try program.answer("timeout 200") == "timeout")
+        for call in ["get token", "async token", "names"] {
+            #expect(try program.answer(call) == "\(SecretError.timedOut)", "\(call)")
+        }
+        session.resumeBus()
+        #expect(try program.answer("timeout 60000") == "timeout")
         #expect(try program.answer("get token") == "'first'")
     }
 

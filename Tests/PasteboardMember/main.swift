@@ -7,6 +7,7 @@ import GroupPasteboard
 let usage = """
     usage: pasteboard-member set CONTAINER BYTE SIZE      set a text, a small and a large representation of that BYTE
            pasteboard-member storm CONTAINER BYTE SIZE    set them again and again, without an end
+           pasteboard-member many CONTAINER BYTE SIZE     set them 200 times
            pasteboard-member follow CONTAINER             print the change counts as they come
 
     """
@@ -39,6 +40,8 @@ do {
         printLine("\(try pasteboard.blocking.set(items(byte, size)))")
     case ("storm", (let byte?, let size?)):
         while true { printLine("\(try pasteboard.blocking.set(items(byte, size)))") }
+    case ("many", (let byte?, let size?)):
+        for _ in 0..<200 { printLine("\(try pasteboard.blocking.set(items(byte, size)))") }
     case ("follow", (nil, nil)):
         for try await count in pasteboard.changeCounts() { printLine("\(count)") }
     default:

@@ -5,7 +5,7 @@ import GroupSecrets
 let usage = """
     usage: secrets-member GROUP
 
-    set NAME SECRET | get NAME | remove NAME | names | unlock | async NAME | reference NAME
+    set NAME SECRET | get NAME | remove NAME | names | unlock | async NAME | cancel NAME | reference NAME
     timeout MILLISECONDS    limit each later call; the default is the library's
     descriptors             the number of descriptors of this process
 
@@ -39,6 +39,14 @@ while let line = readLine() {
             printLine("set")
         case "get": printLine(text(try secrets.blocking.secret(for: name, timeout: timeout)))
         case "async": printLine(text(try await secrets.secret(for: name, timeout: timeout)))
+        case "cancel":
+            let (secrets, limit) = (secrets, timeout)
+            let task = Task { () throws(SecretError) in try await secrets.secret(for: name, timeout: limit) }
+            task.cancel()
+            switch await task.result {
+            case .success(let secret): printLine(text(secret))
+            case .failure(let error): printLine("\(error)")
+            }
         case "reference": printLine(text(try await secrets.reference(to: name).secret(timeout: timeout)))
         case "remove": printLine("\(try secrets.blocking.remove(name, timeout: timeout))")
         case "names": printLine("\(try secrets.blocking.names(timeout: timeout))")
