@@ -28,6 +28,8 @@ let package = Package(
         .library(name: "ExtensionHosting", targets: ["ExtensionHosting"]),
         .library(name: "GroupDatabase", targets: ["GroupDatabase"]),
         .library(name: "Transfers", targets: ["Transfers"]),
+        .library(name: "GroupPasteboard", targets: ["GroupPasteboard"]),
+        .library(name: "GroupSecrets", targets: ["GroupSecrets"]),
         .library(name: "AppleFileCoordination", targets: ["AppleFileCoordination"]),
         .library(name: "GroupContainerTesting", targets: ["GroupContainerTesting"]),
         .executable(name: "watch-group", targets: ["watch-group"]),
@@ -116,6 +118,13 @@ let package = Package(
         .target(
             name: "Transfers", dependencies: ["GroupContainer", "GroupBytes", "GroupSystemCalls"], swiftSettings: strict
         ),
+        .target(
+            name: "GroupPasteboard", dependencies: ["GroupContainer", "Extensions", "GroupSystemCalls"],
+            swiftSettings: strict),
+        .systemLibrary(name: "CGroupSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
+        .target(
+            name: "GroupSecrets", dependencies: ["CGroupSecret", "GroupContainer", "GroupSystemCalls"],
+            swiftSettings: strict),
         .target(
             name: "GroupTodayView", dependencies: ["GroupWidgetHosting", "GroupSystemCalls", "GroupCommandLine"],
             swiftSettings: strict),
@@ -263,6 +272,24 @@ let package = Package(
                 "groupctl", "maps", "maps-widget",
             ],
             exclude: ["server.py"], swiftSettings: strict),
+        .executableTarget(
+            name: "pasteboard-member", dependencies: ["GroupContainer", "GroupPasteboard", "Extensions"],
+            path: "Tests/PasteboardMember", swiftSettings: strict),
+        .testTarget(
+            name: "GroupPasteboardTests",
+            dependencies: [
+                "TestSupport", "GroupPasteboard", "Extensions", "GroupContainer", "GroupSystemCalls",
+                "pasteboard-member",
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "secrets-member", dependencies: ["GroupSecrets"], path: "Tests/SecretsMember", swiftSettings: strict),
+        .testTarget(
+            name: "GroupSecretsTests",
+            dependencies: [
+                "TestSupport", "GroupSecrets", "GroupContainer", "GroupSystemCalls", "secrets-member",
+            ],
+            exclude: ["session.conf"], swiftSettings: strict),
         .testTarget(
             name: "GroupTodayViewTests",
             dependencies: ["TestSupport", "GroupTodayView", "test-today", "GroupWidgetHosting", "GroupSystemCalls"],

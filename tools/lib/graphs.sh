@@ -5,14 +5,14 @@
 # shellcheck disable=SC2034 # used where this is sourced
 readonly public_modules=(
     GroupContainer Widgets WidgetApp NotificationCenter WidgetKit Extensions ExtensionHosting GroupDatabase Transfers
-    AppleFileCoordination GroupContainerTesting
+    GroupPasteboard GroupSecrets AppleFileCoordination GroupContainerTesting
 )
 
 # symbol_graphs DIRECTORY: builds the public modules, and writes the graphs of their public symbols to DIRECTORY/MODULE/.
 symbol_graphs() {
     local directory="$1" module output
     for module in GroupContainerTesting WidgetApp NotificationCenter WidgetKit ExtensionHosting GroupDatabase Transfers \
-        AppleFileCoordination; do
+        GroupPasteboard GroupSecrets AppleFileCoordination; do
         # For an up-to-date build its output is of no use.
         output="$(swift build --target "$module" 2>&1)" || {
             printf '%s\n' "$output"

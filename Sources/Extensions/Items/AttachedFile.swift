@@ -1,4 +1,4 @@
-import GroupContainer
+package import GroupContainer
 import GroupSystemCalls
 
 /// A regular file that is open for reading, and is closed with the last reference.
@@ -73,7 +73,7 @@ public final class AttachedFile: Sendable {
 
     /// Opens an item of a container, whose lock the caller holds, without following symbolic links.
     /// Errors: `file`. System calls: openat2(2), statx(2)
-    convenience init(item path: [UInt8], below root: [UInt8], label: String) throws(AttachmentError) {
+    package convenience init(item path: [UInt8], below root: [UInt8], label: String) throws(AttachmentError) {
         let file: FileDescriptor
         do throws(Errno) {
             let directory = try FileDescriptor.open(path: root, [.placeOnly, .directory])
@@ -84,9 +84,18 @@ public final class AttachedFile: Sendable {
         try self.init(owning: file, label: label)
     }
 
+    /// Returns the size of the file, in bytes. Errors: `file`. System calls: statx(2)
+    package func size() throws(AttachmentError) -> UInt64 {
+        do throws(Errno) {
+            return try file.status().size
+        } catch {
+            throw AttachmentError.file("descriptor \(file.number)", reason: "\(error)")
+        }
+    }
+
     /// Copies the whole file into an item that is being written. Errors: `file`; those of `ItemWriter.write(_:)`.
     /// System calls: openat2(2), ioctl(FICLONE), copy_file_range(2), read(2), write(2)
-    func copy(to writer: inout ItemWriter) throws {
+    package func copy(to writer: inout ItemWriter) throws {
         let own: FileDescriptor
         do throws(Errno) {
             own = try FileDescriptor.open(path: Array("/proc/self/fd/\(file.number)".utf8), .reading)
@@ -97,7 +106,7 @@ public final class AttachedFile: Sendable {
     }
 
     /// Reads the whole file, from its beginning. Errors: `file`; `tooLarge`. System calls: openat2(2), read(2)
-    func read(limit: Int) throws(AttachmentError) -> [UInt8] {
+    package func read(limit: Int) throws(AttachmentError) -> [UInt8] {
         let content: [UInt8]
         do throws(Errno) {
             let own = try FileDescriptor.open(path: Array("/proc/self/fd/\(file.number)".utf8), .reading)

@@ -38,16 +38,9 @@ public struct SharedItem: Sendable {
             throw Damaged(identifier: identifier, reason: "\(error)")
         }
         // What it names may be moved by its handler: only its own files.
-        for case .item(let path) in item.attachments.map(\.content) where !Self.isDirectly(path, in: place) {
+        for case .item(let path) in item.attachments.map(\.content) where !path.isDirectly(in: place) {
             throw Damaged(identifier: identifier, reason: "it names '\(path)', which is no file of it")
         }
-    }
-
-    private static func isDirectly(_ path: ItemPath, in place: ItemPath) -> Bool {
-        let start = place.bytes + [UInt8(ascii: "/")]
-        let name = path.bytes.dropFirst(start.count)
-        return path.bytes.starts(with: start) && !name.isEmpty && !name.contains(UInt8(ascii: "/"))
-            && ![Array(".".utf8), Array("..".utf8)].contains(Array(name))
     }
 }
 
@@ -66,19 +59,10 @@ struct NewSharedItem: Sendable {
         for (index, attachment) in item.attachments.enumerated() {
             switch attachment.content {
             case .text, .url, .propertyList, .bytes: continue
-            case .file, .item: files[index] = place.appending(Self.name(of: attachment, index))
+            case .file, .item: files[index] = place.appending(attachment.fileName(index))
             }
         }
         self.files = files
-    }
-
-    /// The number keeps two files of one name apart, and a name from being one of the inbox.
-    private static func name(of attachment: Attachment, _ index: Int) -> String {
-        var name = (attachment.name ?? "file").unicodeScalars.filter { scalar in
-            scalar != "/" && scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value)
-        }
-        while String(name).utf8.count > 200 { name.removeLast() }
-        return "\(index + 1) \(String(name))"
     }
 
     var intents: [AccessIntent] {
@@ -110,7 +94,29 @@ struct NewSharedItem: Sendable {
     }
 }
 
+extension Attachment {
+    /// Returns the name of the file that holds the content. The number keeps two files of one name apart, and a name from
+    /// being one that the directory has for another purpose.
+    package func fileName(_ index: Int) -> String {
+        var name = (name ?? "file").unicodeScalars.filter { scalar in
+            scalar != "/" && scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value)
+        }
+        while String(name).utf8.count > 200 { name.removeLast() }
+        return "\(index + 1) \(String(name))"
+    }
+}
+
 extension ItemPath {
     /// Returns the path of an entry of this directory.
-    func appending(_ name: String) -> ItemPath { ItemPath(bytes: bytes + [UInt8(ascii: "/")] + Array(name.utf8)) }
+    package func appending(_ name: String) -> ItemPath {
+        ItemPath(bytes: bytes + [UInt8(ascii: "/")] + Array(name.utf8))
+    }
+
+    /// Returns whether this is the path of an entry of a directory.
+    package func isDirectly(in directory: ItemPath) -> Bool {
+        let start = directory.bytes + [UInt8(ascii: "/")]
+        let name = bytes.dropFirst(start.count)
+        return bytes.starts(with: start) && !name.isEmpty && !name.contains(UInt8(ascii: "/"))
+            && ![Array(".".utf8), Array("..".utf8)].contains(Array(name))
+    }
 }
