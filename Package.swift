@@ -138,7 +138,7 @@ let package = Package(
             dependencies: commands + ["Extensions", "ExtensionHosting", "GroupProtocolLines", "Widgets"],
             swiftSettings: strict),
         .executableTarget(
-            name: "group-transfer", dependencies: commands + ["Transfers", "Widgets", "CGroupCurl"],
+            name: "group-transfer", dependencies: commands + ["Transfers", "Widgets", "GroupSecrets", "CGroupCurl"],
             swiftSettings: strict),
         .executableTarget(name: "groupctl", dependencies: commands + ["Widgets"], swiftSettings: strict),
         .target(
@@ -150,8 +150,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["CGroupLinux", "GroupSystemCalls", "GroupContainer"],
-            path: "Tests/TestSupport",
-            swiftSettings: strict),
+            path: "Tests/TestSupport", exclude: ["server.py"], swiftSettings: strict),
         .target(
             name: "ScenarioKit", dependencies: ["GroupSystemCalls"], path: "Tests/ScenarioKit", swiftSettings: strict),
         .executableTarget(
@@ -271,7 +270,7 @@ let package = Package(
                 "TestSupport", "Transfers", "WidgetApp", "GroupContainer", "GroupSystemCalls", "group-transfer",
                 "groupctl", "maps", "maps-widget",
             ],
-            exclude: ["server.py"], swiftSettings: strict),
+            swiftSettings: strict),
         .executableTarget(
             name: "pasteboard-member", dependencies: ["GroupContainer", "GroupPasteboard", "Extensions"],
             path: "Tests/PasteboardMember", swiftSettings: strict),
@@ -287,7 +286,8 @@ let package = Package(
         .testTarget(
             name: "GroupSecretsTests",
             dependencies: [
-                "TestSupport", "GroupSecrets", "GroupContainer", "GroupSystemCalls", "secrets-member",
+                "TestSupport", "GroupSecrets", "GroupContainer", "GroupSystemCalls", "secrets-member", "group-transfer",
+                "groupctl",
             ],
             exclude: ["session.conf"], swiftSettings: strict),
         .testTarget(

@@ -46,6 +46,8 @@ public struct Transfer: Codable, Hashable, Sendable, Identifiable {
     public let expectedLength: UInt64?
     /// The URL that starts the app, if it is to be started when the transfer is over.
     public let opening: String?
+    /// The fields of its requests.
+    public let fields: [Field]
     /// When the transfer was queued.
     public let queuedAt: Date
     /// When the transfer is given up.
@@ -83,10 +85,11 @@ public struct Transfer: Codable, Hashable, Sendable, Identifiable {
 
     package init(
         _ direction: Direction, url: String, path: String, sha256: String?, length: UInt64?, opening: String?,
-        id: ID, now: Date, timeout: Duration
+        fields: [Field] = [], id: ID, now: Date, timeout: Duration
     ) {
         (self.direction, self.url, self.path, self.sha256) = (direction, url, path, sha256)
         (self.expectedLength, self.opening, self.id) = (length, opening, id)
+        self.fields = fields
         (queuedAt, deadline) = (now, now.addingTimeInterval(Double(timeout.components.seconds)))
     }
 

@@ -44,17 +44,19 @@ public final class Transfers: Sendable {
     ///   - sha256: The SHA-256 that the file has, as 64 hexadecimal digits.
     ///   - length: The length that the file has, in bytes.
     ///   - opening: A URL of the app, which is opened when the transfer is over and the app does not listen.
+    ///   - fields: Fields of the requests with secrets of the group, such as `Authorization`.
     ///   - timeout: The time after which the transfer is given up.
     /// - Returns: The identifier.
     ///
-    /// Errors: `invalidArgument` for the address, the hash and the path; `notFound` where the program is not installed, and
+    /// Errors: `invalidArgument` for the address, the hash, the path and the fields; `notFound` where the program is not installed, and
     /// nothing is queued; those of `GroupDefaults.set`
     @discardableResult
     public func download(
         _ url: String, to path: ItemPath, sha256: String? = nil, length: UInt64? = nil, opening: String? = nil,
-        timeout: Duration = Transfers.timeout
+        fields: [Transfer.Field] = [], timeout: Duration = Transfers.timeout
     ) throws(CoordinationError) -> Transfer.ID {
         try TransferAddress.check(url, "download")
+        try Transfer.check(fields, "download", container)
         if let sha256, sha256.utf8.count != 64 || !sha256.utf8.allSatisfy({ Self.isHexadecimal($0) }) {
             throw CoordinationError(
                 .invalidArgument, operation: "download", item: "\(path)",
@@ -63,7 +65,7 @@ public final class Transfers: Sendable {
         let words = try TransferProgram.command(program, for: container)
         let transfer = Transfer(
             .download, url: url, path: "\(path)", sha256: sha256?.lowercased(), length: length, opening: opening,
-            id: Self.identifier(), now: Date(), timeout: timeout)
+            fields: fields, id: Self.identifier(), now: Date(), timeout: timeout)
         try records.add(transfer)
         try TransferProgram.start(words, for: container)
         return transfer.id
@@ -73,9 +75,11 @@ public final class Transfers: Sendable {
     /// so later changes of it do not matter. Blocks while it is copied. See `download`.
     @discardableResult
     public func upload(
-        file: String, to url: String, opening: String? = nil, timeout: Duration = Transfers.timeout
+        file: String, to url: String, opening: String? = nil, fields: [Transfer.Field] = [],
+        timeout: Duration = Transfers.timeout
     ) throws(CoordinationError) -> Transfer.ID {
         try TransferAddress.check(url, "upload")
+        try Transfer.check(fields, "upload", container)
         let words = try TransferProgram.command(program, for: container)
         let identifier = Self.identifier()
         let directory = try TransferFiles.directory(of: container).open()
@@ -97,8 +101,9 @@ public final class Transfers: Sendable {
             throw CoordinationError(error, operation: "upload", item: file)
         }
         let transfer = Transfer(
-            .upload, url: url, path: file, sha256: nil, length: length, opening: opening, id: identifier, now: Date(),
-            timeout: timeout)
+            .upload, url: url, path: file, sha256: nil, length: length, opening: opening, fields: fields,
+            id: identifier,
+            now: Date(), timeout: timeout)
         do throws(CoordinationError) {
             try records.add(transfer)
         } catch {
@@ -192,6 +197,12 @@ package enum TransferAddress {
             let host = url.host(), !host.isEmpty, url.user == nil, url.password == nil
         else { return nil }
         return scheme
+    }
+
+    /// Returns the scheme, host and port of an address (RFC 6454, 4).
+    package static func origin(of text: String) -> String? {
+        guard let scheme = scheme(of: text), let url = URL(string: text), let host = url.host() else { return nil }
+        return "\(scheme)://\(host.lowercased()):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
     static func check(_ text: String, _ operation: String) throws(CoordinationError) {

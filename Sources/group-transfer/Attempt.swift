@@ -14,6 +14,8 @@ struct Attempt {
     let boot: String
     let stall: Int
 
+    private var credentials: Credentials { Credentials(container: container) }
+
     /// What has come of an attempt.
     enum Outcome {
         case placed
@@ -116,8 +118,13 @@ struct Attempt {
         for _ in 0...Self.mostRedirections {
             let exchange = Exchange()
             var request = Exchange.Request(url: url, stall: stall)
+            switch credentials.fields(of: record, for: url) {
+            case .fields(let lines): request.fields = lines
+            case .failure(let reason, let isPermanent):
+                return .ended(isPermanent ? .failed(reason) : .retry(reason, after: nil))
+            }
             if start > 0, let tag = record.tag {
-                request.fields = ["Range: bytes=\(start)-", "If-Range: \(tag)"]
+                request.fields += ["Range: bytes=\(start)-", "If-Range: \(tag)"]
             }
             let sink = Sink(self, record, part, start)
             exchange.onBody = { piece in
@@ -328,7 +335,13 @@ struct Attempt {
                 place += piece.count
                 return piece
             }
-            let outcome = exchange.perform(Exchange.Request(url: url, length: length, stall: stall))
+            var request = Exchange.Request(url: url, length: length, stall: stall)
+            switch credentials.fields(of: transfer, for: url) {
+            case .fields(let lines): request.fields = lines
+            case .failure(let reason, let isPermanent):
+                return isPermanent ? .failed(reason) : .retry(reason, after: nil)
+            }
+            let outcome = exchange.perform(request)
             if isGone { return .gone }
             switch outcome {
             case .failed(let reason, let isPermanent): return isPermanent ? .failed(reason) : .retry(reason, after: nil)

@@ -9,6 +9,10 @@ private let queueing: [OptionSpecification] = [
     .flag(
         "wait", letter: "w", help: "Wait until the transfer is over, with a bar on a terminal; else it is only queued."),
     .value("opening", "URL", help: "The URL of the app to open when the transfer is over, if the app does not listen."),
+    .repeatable(
+        "field", "FIELD",
+        help:
+            "A field of the requests, such as 'Authorization: Bearer {token}', where {token} is a secret of the group."),
     .value("give-up-after", "T", help: "The time after which the transfer is given up. The default is 7 days."),
 ]
 

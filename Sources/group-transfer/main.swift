@@ -39,7 +39,8 @@ private func download(_ run: inout CommandRun) throws -> ExitStatus {
     let transfers = try transfers(run)
     let identifier = try transfers.download(
         text("URL", run), to: run.itemPath(), sha256: run.arguments.text("sha256"), length: length,
-        opening: run.arguments.text("opening"), timeout: run.arguments.time("give-up-after") ?? Transfers.timeout)
+        opening: run.arguments.text("opening"), fields: fields(run),
+        timeout: run.arguments.time("give-up-after") ?? Transfers.timeout)
     return try queued(identifier, transfers, &run)
 }
 
@@ -47,8 +48,20 @@ private func upload(_ run: inout CommandRun) throws -> ExitStatus {
     let transfers = try transfers(run)
     let identifier = try transfers.upload(
         file: text("FILE", run), to: text("URL", run), opening: run.arguments.text("opening"),
-        timeout: run.arguments.time("give-up-after") ?? Transfers.timeout)
+        fields: fields(run), timeout: run.arguments.time("give-up-after") ?? Transfers.timeout)
     return try queued(identifier, transfers, &run)
+}
+
+/// The fields, each as `NAME: TEXT{SECRET}`.
+private func fields(_ run: borrowing CommandRun) throws -> [Transfer.Field] {
+    try run.arguments.values("field").map { bytes in
+        guard let text = String(validating: bytes, as: UTF8.self),
+            let match = text.wholeMatch(of: /([^:]+):[ ]*([^{}]*)\{([^{}]+)\}/)
+        else {
+            throw run.arguments.usageError("--field takes NAME: TEXT{SECRET}, such as 'Authorization: Bearer {token}'")
+        }
+        return Transfer.Field(String(match.1), prefix: String(match.2), secret: String(match.3))
+    }
 }
 
 private func queued(_ identifier: Transfer.ID, _ transfers: Transfers, _ run: inout CommandRun) throws -> ExitStatus {

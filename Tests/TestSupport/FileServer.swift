@@ -1,14 +1,13 @@
 import Foundation
-import TestSupport
 import Testing
 
 /// A server on loopback whose files are pseudo-random bytes, and which misbehaves as a path says: see server.py. It ends
 /// with the object.
-final class FileServer {
-    let address: String
+package final class FileServer {
+    package let address: String
     private let process: RunningProcess
 
-    init() throws {
+    package init() throws {
         let directory = #filePath.split(separator: "/").dropLast().joined(separator: "/")
         process = try RunningProcess(["python3", "/\(directory)/server.py"])
         try process.waitForLines(1)
@@ -16,19 +15,19 @@ final class FileServer {
     }
 
     /// Sends the rest of the files that are held.
-    func release() throws { try process.send("go on") }
+    package func release() throws { try process.send("go on") }
 
     /// Ends the server.
-    func end() { process.kill() }
+    package func end() { process.kill() }
 
     /// The variables of programs that transfer: a proxy has no way to this machine's loopback.
-    static let environment: [String: String?] = [
+    package static let environment: [String: String?] = [
         "http_proxy": .none, "https_proxy": .none, "HTTPS_PROXY": .none, "all_proxy": .none,
         "ALL_PROXY": .none,
     ]
 
     /// Returns the bytes that the server has for a seed.
-    static func content(_ seed: Int, _ length: Int) throws -> [UInt8] {
+    package static func content(_ seed: Int, _ length: Int) throws -> [UInt8] {
         let program = "import random,sys;sys.stdout.write(random.Random(\(seed)).randbytes(\(length)).hex())"
         let text = try RunningProcess(["python3", "-c", program], input: "").finish().text
         return Array(try #require(Data(hexadecimal: text)))

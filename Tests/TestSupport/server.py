@@ -18,6 +18,10 @@ Prints its port. /KIND/SEED/LENGTH has LENGTH pseudo-random bytes of SEED. KIND:
   piece       answers a range with the half of it, once
   loop        redirects for ever
   other       redirects to /good/…
+  secret      401 without the field Authorization: Bearer open sesame
+  bare        400 with a field Authorization
+  near        redirects to /secret/…
+  away        redirects to the server at the port that follows, and there to the path after the port
   file        redirects to a file
   encoded     has Content-Encoding: gzip
   missing     404
@@ -87,6 +91,15 @@ class Handler(BaseHTTPRequestHandler):
             return self.head(302, {"Content-Length": 0, "Location": "file:///etc/hostname"})
         if kind == "other":
             return self.head(302, {"Content-Length": 0, "Location": "/good/" + "/".join(rest)})
+        if kind == "near":
+            return self.head(302, {"Content-Length": 0, "Location": "/secret/" + "/".join(rest)})
+        if kind == "away":
+            address = f"http://127.0.0.1:{rest[0]}/" + "/".join(rest[1:])
+            return self.head(307, {"Content-Length": 0, "Location": address})
+        if kind == "secret" and self.headers.get("Authorization") != "Bearer open sesame":
+            return self.head(401, {"Content-Length": 0})
+        if kind == "bare" and "Authorization" in self.headers:
+            return self.head(400, {"Content-Length": 0})
         if kind == "busy" and number < 3:
             return self.head(503, {"Content-Length": 0, "Retry-After": 0})
         seed, length = int(rest[0]), int(rest[1])
