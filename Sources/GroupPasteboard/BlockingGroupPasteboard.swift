@@ -10,34 +10,19 @@ public struct BlockingGroupPasteboard: Sendable {
 
     init(_ pasteboard: GroupPasteboard) { self.pasteboard = pasteboard }
 
-    /// Returns the first representation of a type. See `GroupPasteboard.representation(of:timeout:)`.
-    public func representation(
-        of type: ContentType, timeout: Duration? = Coordinator.lockTimeout
-    ) throws -> Attachment? {
-        var search = GroupPasteboard.FileSearch(of: type)
-        while let path = try search.next(in: pasteboard.content()) {
-            let file = try coordinator.coordinate(.reading(path), timeout: timeout) { access in
-                try pasteboard.open(path, by: access)
-            }
-            try pasteboard.found(file, path, &search)
-        }
-        return search.answer
-    }
-
     /// Loads the bytes of the first representation of a type.
     ///
     /// - Parameters:
     ///   - type: The type.
     ///   - limit: The most bytes.
-    ///   - timeout: The limit of the wait for the lock on the item of a large representation.
     /// - Returns: The bytes of a text, of bytes or of a file; nil where there is no representation of the type.
     ///
     /// Errors: `AttachmentError.tooLarge`; `AttachmentError.otherContent` for a URL or a property list; those of
-    /// `representation(of:timeout:)`
+    /// `GroupPasteboard.representation(of:)`
     public func bytes(
-        of type: ContentType, limit: Int = Attachment.largestContent, timeout: Duration? = Coordinator.lockTimeout
+        of type: ContentType, limit: Int = Attachment.largestContent
     ) throws -> [UInt8]? {
-        guard let found = try representation(of: type, timeout: timeout) else { return nil }
+        guard let found = try pasteboard.representation(of: type) else { return nil }
         let bytes: [UInt8]
         switch found.content {
         case .text(let text): bytes = Array(text.utf8)

@@ -96,74 +96,28 @@ public struct GroupPasteboard: Sendable {
     }
 
     /// Returns the first representation of a type. A large one is returned as an open file, which stays readable when the
-    /// content is replaced.
+    /// content is replaced. Takes no lock: the files of a content do not change.
     ///
-    /// - Parameters:
-    ///   - type: The type.
-    ///   - timeout: The limit of the wait for the lock on the item of a large representation.
+    /// - Parameter type: The type.
     /// - Returns: The representation; nil where there is none.
     ///
-    /// Errors: those of `content()`; `damaged` where the item of a large representation is missing; those of
-    /// `Coordinator.coordinate`; `AttachmentError.file`
-    public func representation(
-        of type: ContentType, timeout: Duration? = Coordinator.lockTimeout
-    ) async throws -> Attachment? {
-        var search = FileSearch(of: type)
-        while let path = try search.next(in: content()) {
-            let file = try await coordinator.coordinate(.reading(path), timeout: timeout) { access in
-                try self.open(path, by: access)
-            }
-            try found(file, path, &search)
-        }
-        return search.answer
-    }
-
-    /// The search for the file of a representation, in one content after another as long as they are replaced.
-    struct FileSearch {
-        let type: ContentType
-        var answer: Attachment?
-        private var isOver = false
+    /// Errors: those of `content()`; `damaged` where the item of a large representation is missing; `AttachmentError.file`.
+    /// System calls: openat2(2), statx(2), for a large representation
+    public func representation(of type: ContentType) throws -> Attachment? {
         /// The change count of the content whose file was not there.
-        private var missing: Int?
-        private var present = 0
-
-        init(of type: ContentType) { self.type = type }
-
-        /// Returns the item to open next; nil where `answer` is the answer. Errors: the item of this content is missing.
-        mutating func next(in content: @autoclosure () throws(CoordinationError) -> PasteboardContent)
-            throws(CoordinationError) -> ItemPath?
-        {
-            if isOver { return nil }
+        var missing: Int?
+        while true {
             let content = try content()
-            present = content.changeCount
-            answer = content.representation(of: type)
-            guard case .item(let path)? = answer?.content else { return nil }
-            return path
+            guard var found = content.representation(of: type) else { return nil }
+            guard case .item(let path) = found.content else { return found }
+            if let file = try AttachedFile.unchanging(path.bytes, below: container.path.bytes, label: "'\(path)'") {
+                (found.content, found.container) = (.file(file), nil)
+                return found
+            }
+            // The content was replaced after it was read, or its file was removed by another program.
+            if missing == content.changeCount { throw damaged("the item '\(path)' of a representation is missing") }
+            missing = content.changeCount
         }
-
-        mutating func take(_ file: AttachedFile) {
-            answer?.content = .file(file)
-            answer?.container = nil
-            isOver = true
-        }
-
-        /// Returns false if the file of the same content was missing before.
-        mutating func noteMissing() -> Bool {
-            defer { missing = present }
-            return missing != present
-        }
-    }
-
-    /// Takes the file that was opened. Errors: `damaged` where there is none, and the content was not replaced either.
-    func found(_ file: AttachedFile?, _ path: ItemPath, _ search: inout FileSearch) throws(CoordinationError) {
-        if let file { return search.take(file) }
-        if !search.noteMissing() { throw damaged("the item '\(path)' of a representation is missing") }
-    }
-
-    /// Opens the item of a representation, under its lock; nil where there is no item.
-    func open(_ path: ItemPath, by access: Access) throws -> AttachedFile? {
-        if try access.item(path) == nil { return nil }
-        return try AttachedFile(item: path.bytes, below: container.path.bytes, label: "'\(path)'")
     }
 
     // MARK: Setting

@@ -33,7 +33,7 @@ struct `A pasteboard` {
     @Test func `is empty until it is set, and after it was cleared`() async throws {
         #expect(pasteboard.changeCount == 0)
         #expect(try pasteboard.content() == PasteboardContent(changeCount: 0, items: [], expires: nil))
-        #expect(try await pasteboard.representation(of: .text) == nil)
+        #expect(try pasteboard.representation(of: .text) == nil)
         #expect(try await pasteboard.set([.text("a")]) == 1)
         #expect(try await pasteboard.clear() == 2)
         #expect(try pasteboard.content() == PasteboardContent(changeCount: 2, items: [], expires: nil))
@@ -52,9 +52,9 @@ struct `A pasteboard` {
         #expect(try await pasteboard.set(items) == 1)
         #expect(try pasteboard.items() == items)
         #expect(try pasteboard.items().first?.types == [.text, .url, .propertyList, .bytes])
-        #expect(try await pasteboard.representation(of: .text) == .text("Bread"))
+        #expect(try pasteboard.representation(of: .text) == .text("Bread"))
         #expect(try await pasteboard.representation(of: .bytes)?.loadBytes() == [0, 255])
-        #expect(try await pasteboard.representation(of: .plainText) == nil)
+        #expect(try pasteboard.representation(of: .plainText) == nil)
         #expect(try directories() == [])
         let other = try GroupPasteboard("other", in: container)
         #expect(try other.content().changeCount == 0)
@@ -87,7 +87,7 @@ struct `A pasteboard` {
         #expect(try await content.representation(of: .text)?.loadText() == text)
         #expect(try await content.representation(of: .bytes)?.loadBytes() == [9, 9])
         #expect(try pasteboard.blocking.bytes(of: .plainText) == Array("mine".utf8))
-        let opened = try #require(try await pasteboard.representation(of: picture))
+        let opened = try #require(try pasteboard.representation(of: picture))
         #expect(throws: AttachmentError.self) { try pasteboard.blocking.bytes(of: picture, limit: 10) }
         try await pasteboard.set([.text("small")])
         #expect(try directories() == [])
@@ -104,7 +104,7 @@ struct `A pasteboard` {
         #expect(try pasteboard.items() == [.text("a")])
         try await pasteboard.set([.text("b")], expires: Date(timeIntervalSinceNow: -1))
         #expect(try pasteboard.items() == [] && pasteboard.changeCount == 2)
-        #expect(try await pasteboard.representation(of: .text) == nil)
+        #expect(try pasteboard.representation(of: .text) == nil)
     }
 
     @Test func `limits have typed errors, and change nothing`() async throws {
@@ -300,7 +300,7 @@ struct `A pasteboard` {
             }
             try suite.set(.json(bytes), forKey: "content/general")
             do {
-                _ = try await pasteboard.representation(of: .text)
+                _ = try pasteboard.representation(of: .text)
                 _ = try pasteboard.content()
                 found.read += 1
             } catch let error as CoordinationError where error.code == .damaged {
@@ -319,10 +319,10 @@ struct `A pasteboard` {
     @Test func `a file that was removed past the library is an error`() async throws {
         try await pasteboard.set([PasteboardItem([Attachment(.bytes(large), type: .bytes)]), .text("a")])
         try FileManager.default.removeItem(atPath: temporary.path + "/Pasteboards")
-        await #expect { try await pasteboard.representation(of: .bytes) } throws: {
+        #expect { try pasteboard.representation(of: .bytes) } throws: {
             ($0 as? CoordinationError)?.code == .damaged
         }
-        #expect(try await pasteboard.representation(of: .text) == .text("a"))
+        #expect(try pasteboard.representation(of: .text) == .text("a"))
         #expect(try await pasteboard.set([PasteboardItem([Attachment(.bytes(large), type: .bytes)])]) == 2)
         #expect(try pasteboard.blocking.bytes(of: .bytes) == large)
     }

@@ -42,9 +42,11 @@ struct `Secrets of a group` {
         _ = try session.startKeyring()
         let program = try session.program()
         #expect(try program.answer("set token correct-horse-battery") == "set")
-        let open = try program.answer("descriptors")
+        let before = try #require(Int(try program.answer("descriptors")))
         for _ in 0..<50 { #expect(try program.answer("get token") == "'correct-horse-battery'") }
-        #expect(try program.answer("descriptors") == open)
+        // A connection is closed by a thread of GLib, perhaps a moment after the call.
+        let after = try #require(Int(try program.answer("descriptors")))
+        #expect(after < before + 10)
         let words = try String(contentsOfFile: "/proc/\(program.process.identifier)/cmdline", encoding: .utf8)
         #expect(!words.contains("correct-horse"))
         let found = try RunningProcess(["grep", "-r", "correct-horse", session.directory.path], input: "").finish()

@@ -10,7 +10,10 @@ readonly public_modules=(
 
 # symbol_graphs DIRECTORY: builds the public modules, and writes the graphs of their public symbols to DIRECTORY/MODULE/.
 symbol_graphs() {
-    local directory="$1" module output
+    local directory="$1" module output flag secret_flags=()
+    for flag in $(pkg-config --cflags-only-I libsecret-1); do
+        secret_flags+=(-Xcc "$flag")
+    done
     for module in GroupContainerTesting WidgetApp NotificationCenter WidgetKit ExtensionHosting GroupDatabase Transfers \
         GroupPasteboard GroupSecrets AppleFileCoordination; do
         # For an up-to-date build its output is of no use.
@@ -26,6 +29,7 @@ symbol_graphs() {
             -Xcc -fmodule-map-file=.build/debug/WidgetAppIsForAppsNotForWidgets.build/module.modulemap \
             -Xcc -fmodule-map-file=Sources/CGroupInotifyTools/module.modulemap \
             -Xcc -fmodule-map-file=Sources/CGroupSQLite/module.modulemap \
+            -Xcc -fmodule-map-file=Sources/CGroupSecret/module.modulemap "${secret_flags[@]}" \
             -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level public -skip-inherited-docs \
             -emit-extension-block-symbols \
             -output-dir "$directory/$module"

@@ -73,7 +73,7 @@ public final class AttachedFile: Sendable {
 
     /// Opens an item of a container, whose lock the caller holds, without following symbolic links.
     /// Errors: `file`. System calls: openat2(2), statx(2)
-    package convenience init(item path: [UInt8], below root: [UInt8], label: String) throws(AttachmentError) {
+    convenience init(item path: [UInt8], below root: [UInt8], label: String) throws(AttachmentError) {
         let file: FileDescriptor
         do throws(Errno) {
             let directory = try FileDescriptor.open(path: root, [.placeOnly, .directory])
@@ -82,6 +82,22 @@ public final class AttachedFile: Sendable {
             throw AttachmentError.file(label, reason: "\(error)")
         }
         try self.init(owning: file, label: label)
+    }
+
+    /// Opens an item of a container that is not changed any more, without a lock and without following symbolic links; nil
+    /// where there is no item. Errors: `file`. System calls: openat2(2), statx(2)
+    package static func unchanging(
+        _ path: [UInt8], below root: [UInt8], label: String
+    ) throws(AttachmentError) -> AttachedFile? {
+        let file: FileDescriptor
+        do throws(Errno) {
+            let directory = try FileDescriptor.open(path: root, [.placeOnly, .directory])
+            file = try FileDescriptor.open(path, in: directory, [.reading, .nonBlocking])
+        } catch {
+            if error == .noSuchEntry { return nil }
+            throw AttachmentError.file(label, reason: "\(error)")
+        }
+        return try AttachedFile(owning: file, label: label)
     }
 
     /// Returns the size of the file, in bytes. Errors: `file`. System calls: statx(2)
