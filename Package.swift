@@ -243,7 +243,7 @@ let package = Package(
                 "TestSupport", "ExtensionHosting", "Extensions", "GroupManifests", "GroupProtocolLines",
                 "GroupContainer", "GroupSystemCalls", "test-extension", "group-share", "groupctl", "bookmarks",
                 "bookmarks-share",
-                "title-case",
+                "title-case", "photos", "photo-light", "PhotoPNG",
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -347,6 +347,19 @@ package.targets += [
         path: "Sources/Examples/bookmarks-share", swiftSettings: strict),
     .executableTarget(
         name: "title-case", dependencies: ["Extensions"], path: "Sources/Examples/title-case", swiftSettings: strict),
+]
+
+// A host of photo editing extensions, and one of these.
+package.targets += [
+    .systemLibrary(name: "CPhotoPNG", path: "Sources/Examples/CPhotoPNG", providers: [.apt(["libpng-dev"])]),
+    .target(
+        name: "PhotoPNG", dependencies: ["CPhotoPNG"], path: "Sources/Examples/PhotoPNG", swiftSettings: strict),
+    .executableTarget(
+        name: "photos", dependencies: commands + ["Extensions", "ExtensionHosting", "PhotoPNG"],
+        path: "Sources/Examples/photos", swiftSettings: strict),
+    .executableTarget(
+        name: "photo-light", dependencies: ["Extensions", "PhotoPNG"], path: "Sources/Examples/photo-light",
+        swiftSettings: strict),
 ]
 
 // An app with a database, its widget and its share extension.
