@@ -243,7 +243,7 @@ let package = Package(
                 "TestSupport", "ExtensionHosting", "Extensions", "GroupManifests", "GroupProtocolLines",
                 "GroupContainer", "GroupSystemCalls", "test-extension", "group-share", "groupctl", "bookmarks",
                 "bookmarks-share",
-                "title-case", "photos", "photo-light", "PhotoPNG",
+                "title-case", "photos", "photo-light", "PhotoPNG", "page-host", "page-words",
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -359,6 +359,16 @@ package.targets += [
         path: "Sources/Examples/photos", swiftSettings: strict),
     .executableTarget(
         name: "photo-light", dependencies: ["Extensions", "PhotoPNG"], path: "Sources/Examples/photo-light",
+        swiftSettings: strict),
+]
+
+// A host of page scripts, and one of these.
+package.targets += [
+    .executableTarget(
+        name: "page-host", dependencies: commands + ["Extensions", "ExtensionHosting", "GroupProtocolLines"],
+        path: "Sources/Examples/page-host", swiftSettings: strict),
+    .executableTarget(
+        name: "page-words", dependencies: ["Extensions", "GroupContainer"], path: "Sources/Examples/page-words",
         swiftSettings: strict),
 ]
 
