@@ -42,6 +42,12 @@ public struct Picture: Equatable, Sendable {
         (self.width, self.height, self.pixels) = (width, height, pixels)
     }
 
+    /// Creates an opaque gray picture. `color` returns the color of a pixel, by its number.
+    public init(width: Int, height: Int, color: (Int) -> UInt8) {
+        let pixels = (0..<width * height).flatMap { [color($0), color($0), color($0), .max] }
+        self.init(width: width, height: height, pixels: pixels)
+    }
+
     /// Encodes the picture. Errors: `Fault`
     public func png() throws(Fault) -> [UInt8] {
         var image = unsafe png_image()
