@@ -40,7 +40,7 @@ private struct PageRuns {
     func checkThatNothingIsLeft() throws {
         #expect(processes().isEmpty)
         let files = try FileManager.default.contentsOfDirectory(atPath: directory.path)
-        #expect(!files.contains { $0.hasPrefix("page-host-") }, "\(files)")
+        #expect(!files.contains { $0.hasPrefix("ph-") }, "\(files)")
     }
 
     /// The processes whose arguments name the directory.
@@ -129,7 +129,17 @@ struct `A host of page scripts` {
             try runs.install(program: "page-words", attributes: attributes)
             #expect(try run(runs, "").text.contains("script cannot be read"))
         }
-        #expect(try runs.run(["--browser", "/nonexistent"]).text.contains("cannot be started"))
+    }
+
+    @Test func `a browser that cannot be started is named`() throws {
+        #expect(try PageRuns().run(["--browser", "/nonexistent"]).text.contains("cannot be started: '/nonexistent'"))
+        let long = try PageRuns()
+        let name = String(repeating: "x", count: 40)
+        try long.directory.run("mkdir", name)
+        let (status, text) = try RunningProcess(
+            long.words + [long.directory.path + "/page.html"], environment: ["TMPDIR": "\(long.directory.path)/\(name)"]
+        ).finish()
+        #expect(status == 1 && text.contains("File name too long"), "\(text)")
     }
 }
 

@@ -153,7 +153,9 @@ private final class TemporaryProfile {
 
     init() throws(Errno) {
         let directory = environmentValue("TMPDIR") ?? "/tmp"
-        path = "\(directory)/page-host-\(randomWord())"
+        // Short, because the path of a socket in it is limited to 107 bytes.
+        path = "\(directory)/ph-\(String(randomWord() % 2_176_782_336, radix: 36))"
+        if path.utf8.count > 62 { throw Errno.nameTooLong }
         parent = try FileDescriptor.open(path: Array(directory.utf8), [.reading, .directory])
         try parent.createDirectory(name, mode: 0o700)
     }
