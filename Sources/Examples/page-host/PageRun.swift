@@ -126,7 +126,7 @@ struct PageRun {
             self.identifier = identifier
         }
 
-        /// Runs a script, waits for what it promises, and returns the result. Errors: `scriptThrew`, `neverCompletes`,
+        /// Runs a script, waits until it is done, and returns the result. Errors: `scriptThrew`, `neverCompletes`,
         /// `navigated`, `pageEnded`; those of `Browser.call`
         func evaluate(_ script: String, in browser: Browser, during what: String) throws -> JSONValue {
             let answer: JSONValue
@@ -161,7 +161,7 @@ struct PageRun {
 
     /// Calls `run`, and gives the value that it completes with, as JSON; nothing if the value is no property list.
     private static let running = """
-        (() => {
+        (async () => {
             if (typeof run !== "function") throw new Error("the script has no function run");
             function check(name, text) {
                 const value = this[name];
@@ -171,10 +171,9 @@ struct PageRun {
                 if (kind === "object" && value !== null && plain.includes(Object.getPrototypeOf(value))) return value;
                 throw new TypeError("no property list");
             }
-            return new Promise((complete, fail) => {
-                const done = run({completionFunction: complete});
-                if (done instanceof Promise) done.catch(fail);
-            }).then(value => { try { return JSON.stringify(value, check); } catch { return null; } });
+            // An object with a function `then` can be awaited.
+            const value = await {then(complete, fail) { run({completionFunction: complete})?.then?.(undefined, fail); }};
+            try { return JSON.stringify(value, check); } catch { return null; }
         })()
         """
 
