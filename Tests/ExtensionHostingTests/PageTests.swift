@@ -205,9 +205,33 @@ struct `A page in Chromium` {
         #expect(status == 0 && text.contains("<title>undefined</title>"), "\(text)")
     }
 
-    @Test func `a page that is not there, or on another machine, is an error or empty`() throws {
+    @Test func `a page that is not there is named`() throws {
         let runs = try PageRuns()
         #expect(try runs.run(page: runs.directory.path + "/missing.html").text.contains("cannot be shown"))
-        #expect(try runs.run(page: "https://example.com/").text.contains("cannot be shown"))
+    }
+
+    @Test func `the page's requests reach 127.0.0.1, and nothing else`() throws {
+        let server = """
+            import http.server, threading
+            class Handler(http.server.BaseHTTPRequestHandler):
+                def do_GET(self): print(self.path, flush=True); self.send_error(404)
+                def log_message(self, *_): pass
+            other = http.server.ThreadingHTTPServer(("127.0.0.2", 0), Handler)
+            threading.Thread(target=other.serve_forever, daemon=True).start()
+            here = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+            print("ports", here.server_port, other.server_port, "", flush=True)
+            here.serve_forever()
+            """
+        let process = try RunningProcess(["python3", "-c", server])
+        try process.waitForText("ports")
+        try process.waitForLines(1)
+        let ports = process.text.split(separator: " ")
+        let runs = try PageRuns()
+        let pictures = "<img src='http://127.0.0.1:\(ports[1])/here'><img src='http://127.0.0.2:\(ports[2])/other'>"
+        try runs.directory.put("<p>a</p>" + pictures, at: "page.html")
+        #expect(try runs.run().status == 0)
+        // The page has loaded once both requests have ended.
+        #expect(process.text.contains("/here") && !process.text.contains("/other"), "\(process.text)")
+        process.kill()
     }
 }

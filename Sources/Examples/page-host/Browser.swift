@@ -21,7 +21,7 @@ final class Browser {
     /// No page has as many levels as the protocol's own messages and a property list together.
     private static let deepest = 200
 
-    /// Starts a browser that reaches no other machine. Errors: those of the system
+    /// Starts a browser whose pages reach this machine only. Errors: those of the system
     init(_ program: String, _ deadline: Deadline, _ cancellation: Cancellation, _ poller: Poller) throws(Errno) {
         let profile = try TemporaryProfile()
         let toIt = try FileDescriptor.pipe()
