@@ -44,12 +44,6 @@ enum PhotoFault: Error, CustomStringConvertible {
     }
 }
 
-/// The attributes of the manifests of photo editors.
-private struct PhotoEditorAttributes: Decodable {
-    /// The format of the editor's adjustment data.
-    var format: String
-}
-
 extension PhotoStore {
     /// The largest PNG, and the largest adjustment data, that an extension may return.
     private static let largestPhoto = 256 << 20
@@ -57,7 +51,7 @@ extension PhotoStore {
 
     /// Lets an extension edit a photo, and stores what comes back. Errors: `PhotoFault`, after which the photo is as it was
     func edit(_ name: String, with editor: ExtensionManifest, deadline: Duration) throws {
-        guard let attributes = try? editor.decodeAttributes(as: PhotoEditorAttributes.self) else {
+        guard let attributes = try? editor.decodeAttributes(as: PhotoEdit.Attributes.self) else {
             throw PhotoFault.noEditor("the manifest of '\(editor.identifier)' has no attribute 'format'")
         }
         let photo = try photo(name)

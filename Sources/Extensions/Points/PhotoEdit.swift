@@ -7,6 +7,12 @@ import GroupContainer
 ///     let light = edit.earlier.flatMap { Light($0.adjustment) }
 ///     let photo = light == nil ? edit.photo : edit.base
 public struct PhotoEdit: Equatable, Sendable {
+    /// The attributes of a manifest.
+    public struct Attributes: Codable, Hashable, Sendable {
+        /// The format of the extension's adjustment data.
+        public var format: String
+    }
+
     /// What an extension needs to resume its edit later: its own bytes, in a format that it names.
     public struct Adjustment: Hashable, Sendable {
         /// The format: a reverse-DNS name.
