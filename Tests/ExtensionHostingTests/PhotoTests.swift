@@ -145,6 +145,35 @@ struct `The photos example` {
         #expect(status == 0 && text.hasSuffix("com.example.other\n"), "\(text)")
     }
 
+    @Test(.enabled(if: Strace.isThere, "strace(1) is missing, or may not put faults into system calls"))
+    func `an undo that is killed is done as a whole or not at all`() throws {
+        let model = try TemporaryContainer()
+        for words in [
+            ["add", "a", directory.path + "/a.png"],
+            ["--extensions", ExamplePage.manifests, "edit", "a", "com.example.photo-light.negative"],
+        ] {
+            let (status, text) = try RunningProcess(
+                ["photos", "--group", model.path] + words, environment: ["PATH": "\(BuildDirectory.path):/usr/bin:/bin"]
+            ).finish()
+            #expect(status == 0, "\(text)")
+        }
+        let original = try picture()
+        var (done, undone) = (0, 0)
+        try EverySystemCall(of: ["photos", "--group", model.path, "undo", "a"], in: model).forEachIfLong { attempt in
+            try attempt.run(["photos", "--group", container.path, "undo", "a"])
+            let isOriginal = try picture() == original
+            #expect(container.exists("Photos/a/photo.png") != isOriginal, "\(attempt)")
+            #expect(container.exists("Photos/a/edit.json") != isOriginal, "\(attempt)")
+            if isOriginal {
+                done += 1
+                try edit("negative")
+            } else {
+                undone += 1
+            }
+        }
+        #expect(done > 0 && undone > 0)
+    }
+
     @Test func `an edit that another one comes before changes nothing`() throws {
         try install("open('\(directory.path)/begun', 'w').close(); open('\(directory.path)/go').read()")
         try directory.run("mkfifo", "go")
