@@ -251,9 +251,9 @@ let package = Package(
                 "TestSupport", "ExtensionHosting", "Extensions", "GroupManifests", "GroupProtocolLines",
                 "GroupContainer", "GroupSystemCalls", "test-extension", "group-share", "groupctl", "bookmarks",
                 "bookmarks-share",
-                "title-case",
+                "title-case", "photos", "photo-light", "PhotoPNG", "page-host", "page-words",
             ],
-            swiftSettings: strict),
+            exclude: ["browser.py"], swiftSettings: strict),
         .executableTarget(
             name: "database-member", dependencies: ["GroupContainer", "GroupDatabase"], path: "Tests/DatabaseMember",
             swiftSettings: strict),
@@ -375,6 +375,29 @@ package.targets += [
         path: "Sources/Examples/bookmarks-share", swiftSettings: strict),
     .executableTarget(
         name: "title-case", dependencies: ["Extensions"], path: "Sources/Examples/title-case", swiftSettings: strict),
+]
+
+// A host of photo editing extensions, and one of these.
+package.targets += [
+    .systemLibrary(name: "CPhotoPNG", path: "Sources/Examples/CPhotoPNG", providers: [.apt(["libpng-dev"])]),
+    .target(
+        name: "PhotoPNG", dependencies: ["CPhotoPNG"], path: "Sources/Examples/PhotoPNG", swiftSettings: strict),
+    .executableTarget(
+        name: "photos", dependencies: commands + ["Extensions", "ExtensionHosting", "PhotoPNG"],
+        path: "Sources/Examples/photos", swiftSettings: strict),
+    .executableTarget(
+        name: "photo-light", dependencies: ["Extensions", "PhotoPNG"], path: "Sources/Examples/photo-light",
+        swiftSettings: strict),
+]
+
+// A host of page scripts, and one of these.
+package.targets += [
+    .executableTarget(
+        name: "page-host", dependencies: commands + ["Extensions", "ExtensionHosting", "GroupProtocolLines"],
+        path: "Sources/Examples/page-host", swiftSettings: strict),
+    .executableTarget(
+        name: "page-words", dependencies: ["Extensions", "GroupContainer"], path: "Sources/Examples/page-words",
+        swiftSettings: strict),
 ]
 
 // An app with a database, its widget and its share extension.

@@ -145,6 +145,8 @@ int clinux_child_has_ended(int32_t child, int waits) {
     return answer != 0 || information.si_pid != 0;
 }
 
+int clinux_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
 int clinux_child_event(int32_t child, int32_t *number) {
     siginfo_t information = {.si_pid = 0};
     if (waitid(P_PID, (id_t)child, &information, WEXITED | WSTOPPED | WNOHANG) != 0) return -1;

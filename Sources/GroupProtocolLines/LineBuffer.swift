@@ -4,9 +4,12 @@ package struct LineBuffer: Sendable {
     /// The number of bytes that were searched without finding a newline.
     private var searched = 0
     private let largest: Int
+    private let mark: UInt8
 
-    /// Creates a buffer. A longer line than `largest` bytes is at fault.
-    package init(largest: Int = ProtocolLine.largest) { self.largest = largest }
+    /// Creates a buffer. A longer line than `largest` bytes is at fault. `mark` ends a line, in place of a newline.
+    package init(largest: Int = ProtocolLine.largest, endedBy mark: UInt8 = 0x0A) {
+        (self.largest, self.mark) = (largest, mark)
+    }
 
     package mutating func append(_ piece: some Sequence<UInt8>) { bytes += piece }
 
@@ -18,7 +21,7 @@ package struct LineBuffer: Sendable {
 
     /// Returns the next line, without its newline; nil if there is none yet. The time is linear in all bytes together.
     package mutating func next() -> [UInt8]? {
-        guard let end = bytes.dropFirst(searched).firstIndex(of: 0x0A) else {
+        guard let end = bytes.dropFirst(searched).firstIndex(of: mark) else {
             searched = bytes.count
             return nil
         }

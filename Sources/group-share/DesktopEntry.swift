@@ -6,11 +6,13 @@ import Extensions
 struct DesktopEntry {
     let text: String
 
-    init(of manifest: ExtensionManifest, _ types: FileTypes) {
+    /// `directory` is that of the manifests; nil for the usual ones.
+    init(of manifest: ExtensionManifest, _ types: FileTypes, directory: String?) {
         let mimeTypes = manifest.rule.entries.flatMap { Self.types($0.pattern, types) }
+        let extensions = directory.map { "--extensions \(Self.quoted($0)) " } ?? ""
         var lines = [
             "[Desktop Entry]", "Type=Application", "Name=\(Self.escaped(manifest.title))",
-            "Exec=group-share --with \(manifest.identifier) %U", "NoDisplay=true", "Terminal=false",
+            "Exec=group-share \(extensions)--with \(manifest.identifier) %U", "NoDisplay=true", "Terminal=false",
             "MimeType=\(mimeTypes.map { $0 + ";" }.joined())",
         ]
         if let icon = manifest.icon { lines.insert("Icon=\(Self.escaped(icon))", at: 3) }
@@ -27,6 +29,12 @@ struct DesktopEntry {
         case .family(let name): types.known.filter { $0.hasPrefix("\(name)/") }
         case .anyMIME: types.known
         }
+    }
+
+    /// Returns an argument of `Exec`: in quotes, with '%' twice, and what the quotes do not cover after a backslash.
+    private static func quoted(_ argument: String) -> String {
+        let inner = argument.map { "\"`$\\".contains($0) ? "\\\($0)" : $0 == "%" ? "%%" : "\($0)" }.joined()
+        return escaped("\"\(inner)\"")
     }
 
     /// Control characters would begin another line.

@@ -90,6 +90,7 @@ private func print(_ item: ExtensionItem, in container: Container?, _ run: inout
         switch attachment.content {
         case .text(let text): try printLine(Array(text.utf8), &run)
         case .url(let url): try printLine(Array(url.absoluteString.utf8), &run)
+        case .bytes(let bytes) where StandardOutput.isTerminal: try printLine(bytes, &run)
         case .bytes(let bytes): try run.output.write(bytes)
         case .propertyList: try printLine(ResultLine.encoded(attachment) ?? [], &run)
         case .item(let path):
@@ -111,7 +112,15 @@ private func isItem(_ path: ItemPath, of container: Container) -> Bool {
     return (try? coordinator.coordinate(intent) { try $0.item(path) }).flatMap { $0 } != nil
 }
 
+/// Prints a text: raw into a pipe or a file, and without what a terminal obeys on a terminal.
 private func printLine(_ bytes: [UInt8], _ run: inout CommandRun) throws {
+    if StandardOutput.isTerminal {
+        let text = bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...]
+        for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            try run.output.writeLine(TerminalName.shown(Array(line)))
+        }
+        return
+    }
     try run.output.write(bytes.last == UInt8(ascii: "\n") ? bytes : bytes + [UInt8(ascii: "\n")])
 }
 

@@ -2,6 +2,7 @@ import ExtensionHosting
 import Extensions
 import GroupCommandLine
 import GroupCommands
+import GroupSystemCalls
 
 private func identifiers(_ point: CompletionPoint) -> [String]? {
     guard case .value(let option) = point.expected, ["with", "desktop-entry"].contains(option.name) else { return nil }
@@ -10,10 +11,18 @@ private func identifiers(_ point: CompletionPoint) -> [String]? {
 }
 
 CommandRun.main(groupShareSpecification, completing: identifiers) { run in
-    let host = ExtensionHost(directory: try run.arguments.text("extensions"))
+    let directory = try run.arguments.text("extensions")
+    let host = ExtensionHost(directory: directory)
     if let identifier = try run.arguments.text("desktop-entry") {
         guard let manifest = run.manifest(identifier, of: host) else { return .notFound }
-        try run.output.write(Array(DesktopEntry(of: manifest, FileTypes()).text.utf8))
+        // A file manager runs it in another working directory.
+        let place = try directory.map { path throws(Errno) in
+            String(
+                decoding: try FileDescriptor.open(path: Array(path.utf8), [.placeOnly, .directory]).absolutePath(),
+                as: UTF8.self)
+        }
+        let entry = DesktopEntry(of: manifest, FileTypes(), directory: place)
+        try run.output.write(Array(entry.text.utf8))
         return .success
     }
     let items: [ExtensionItem]

@@ -1,30 +1,12 @@
-import Foundation
 import TestSupport
 import Testing
 
 /// The example: an app, its share extension, and an action.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `The bookmarks example` {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-
-    /// Runs the lines of a page's first block of code.
-    private func run(page: String, home: String) throws -> (status: Int32, text: String) {
-        let content = try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)
-        let block = try #require(content.components(separatedBy: "```\n").dropFirst().first)
-        // The programs of this build, wherever it is.
-        let script = block.replacing(/export PATH=.*\n/, with: "")
-        return try RunningProcess(
-            ["bash", "-euc", "cd '\(Self.root.path)'\n" + script],
-            environment: [
-                "PATH": "\(BuildDirectory.path):/usr/bin:/bin", "XDG_DATA_HOME": home, "HOME": home,
-            ]
-        ).finish()
-    }
-
     @Test func `the lines of its page do what the page tells`() throws {
         let directory = try TemporaryDirectory()
-        let (status, text) = try run(page: "docs/examples/bookmarks.md", home: directory.path)
+        let (status, text) = try ExamplePage.run("bookmarks", home: directory.path)
         let expected = [
             "com.example.bookmarks.share\tshare\tAdd to bookmarks", "https://example.com/\tAn example",
             "https://example.com/\tAn example", "The Quick Brown Fox",

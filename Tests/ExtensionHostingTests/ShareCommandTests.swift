@@ -117,12 +117,40 @@ struct `group-share` {
         #expect(try share().text.contains("bad.json"))
     }
 
+    @Test func `the directory of a desktop entry is quoted`() throws {
+        let name = "a \"`$\\%"
+        try directory.run("mkdir", name)
+        let program = BuildDirectory.path + "/test-extension"
+        try directory.put(
+            #"{"point": "share", "identifier": "com.example.q", "executable": "\#(program)", "types": {"text": 1}}"#,
+            at: "\(name)/q.json")
+        let text = try RunningProcess(
+            ["group-share", "--extensions", "\(directory.path)/\(name)", "--desktop-entry", "com.example.q"]
+        ).finish().text
+        // What the file has, and the quotes in it, are unescaped one after the other.
+        let quoted = #""\#(directory.path)/a \\"\\`\\$\\\\%%""#
+        #expect(text.contains("Exec=group-share --extensions \(quoted) --with"), "\(text)")
+    }
+
+    @Test func `a text that comes back is harmless on a terminal, and raw in a pipe`() throws {
+        try install("echo", #"{"text": 1}"#)
+        try directory.put("one\u{1B}[2J\ntwo\n", at: "text")
+        let words = [
+            "group-share", "--extensions", directory.path, "--with", "com.example.echo", "--type", "text",
+            directory.path + "/text",
+        ]
+        #expect(try RunningProcess(words).finish() == (0, "one\u{1B}[2J\ntwo\n"))
+        let terminal = try TerminalProcess(words, columns: 80, rows: 24)
+        try terminal.wait { $0.contains("two") }
+        #expect(terminal.text.contains("one\\033[2J") && !terminal.text.contains("\u{1B}[2J"), "\(terminal.text)")
+    }
+
     @Test func `a desktop entry has the types, and the identifier`() throws {
         try install("echo", #"{"text": 1, "image/*": 2, "url": 1}"#, #", "icon": "a\\b""#)
         let (status, text) = try share("--desktop-entry", "com.example.echo")
         #expect(status == 0)
         #expect(text.hasPrefix("[Desktop Entry]\nType=Application\nName=Test echo\nIcon=a\\\\b\n"), "\(text)")
-        #expect(text.contains("Exec=group-share --with com.example.echo %U\n"))
+        #expect(text.contains("Exec=group-share --extensions \"\(directory.path)\" --with com.example.echo %U\n"))
         let types = text.split(separator: "\n").first { $0.hasPrefix("MimeType=") } ?? ""
         #expect(
             types.contains("text/plain;") && types.contains("image/png;") && types.contains("x-scheme-handler/https;"))

@@ -8,6 +8,8 @@
 //     twice       completes twice, and sends what the second call throws to the log
 //     open        wants a URL opened, and completes
 //     container   completes with what is in the item that it got
+//     keyboard    corrects "teh" before the place of a keyboard's input
+//     files       stores and hands out files, in the container
 //     waiting     waits until its task is cancelled, and completes then, with the item `cancelled`
 //
 // These do not use the library; some misbehave:
@@ -125,6 +127,28 @@ func loaded(_ attachment: Attachment) async throws -> Attachment {
     }
 }
 
+/// Stores files in the directory `Files`, each under its name.
+func files(_ context: ExtensionContext) async throws -> [ProvidedFile] {
+    guard let container = context.container else { return [] }
+    let coordinator = container.coordinator(purpose: "test")
+    func file(_ name: String, content: Attachment? = nil) -> ProvidedFile {
+        ProvidedFile(name, name: name, type: .plainText, content: content)
+    }
+    switch try ProvidedFile.Request(context.inputItems) {
+    case .list: return try container.items(in: "Files").map { file("\($0.path)".replacing("Files/", with: "")) }
+    case .fetch(let name): return [file(name, content: Attachment(.item(ItemPath("Files/\(name)")), type: .plainText))]
+    case .store(let content, _):
+        let name = content.name ?? ""
+        try await coordinator.write(bytes: try await content.loadBytes(), to: ItemPath("Files/\(name)"))
+        return [file(name)]
+    case .remove(let name):
+        _ = try await coordinator.coordinate(.writing(ItemPath("Files/\(name)"), .forDeleting)) { access in
+            try access.remove(ItemPath("Files/\(name)"))
+        }
+        return []
+    }
+}
+
 func work(_ context: ExtensionContext) async throws {
     switch word {
     case "echo":
@@ -158,6 +182,12 @@ func work(_ context: ExtensionContext) async throws {
         try context.complete(returning: [
             ExtensionItem(text: String(decoding: bytes, as: UTF8.self), attachments: [attachment])
         ])
+    case "keyboard":
+        let input = try KeyboardInput(context.inputItems)
+        let isWrong = input.before.hasSuffix("teh")
+        try context.complete(
+            returning: KeyboardInput.Result(deleting: isWrong ? 2 : 0, inserting: isWrong ? "he" : "").items)
+    case "files": try context.complete(returning: try await files(context).map(\.item))
     case "waiting":
         try context.log("waiting")
         let (stream, _) = AsyncStream<Void>.makeStream()
@@ -171,7 +201,7 @@ func work(_ context: ExtensionContext) async throws {
 }
 
 switch word {
-case "echo", "sizes", "nothing", "throw", "cancel", "twice", "open", "container", "waiting":
+case "echo", "sizes", "nothing", "throw", "cancel", "twice", "open", "container", "keyboard", "files", "waiting":
     do {
         try await ExtensionProgram(work).run()
     } catch {

@@ -171,6 +171,8 @@ int clinux_wait_child(int32_t child, int64_t nanoseconds, int *status);
 int clinux_process_descriptor(int32_t process);
 // Whether a child has ended, or is no child any more; it stays to be waited for. With `waits` once it has.
 int clinux_child_has_ended(int32_t child, int waits);
+// Makes this process the parent of processes below it whose parent has ended (PR_SET_CHILD_SUBREAPER).
+int clinux_adopt_orphans(void);
 
 // The change of a child since the last call: 0: nothing, 1: it exited, 2: a signal ended it, 3: it was stopped; -1 and
 // errno. `number` is the status or the signal. Does not wait.

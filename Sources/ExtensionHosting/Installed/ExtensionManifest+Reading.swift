@@ -31,6 +31,7 @@ extension ExtensionManifest: InstalledManifest {
                 "executable", in: directory, "write the extension's program: \"todo-share\" or \"./todo-share\""),
             arguments: try fields.texts("arguments") ?? [], group: try fields.text("group"),
             attributes: try Self.attributes(fields))
+        self.directory = directory
         if let unknown = fields.findings.first { throw unknown }
     }
 

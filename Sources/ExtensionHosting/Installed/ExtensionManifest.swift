@@ -22,6 +22,8 @@ public struct ExtensionManifest: Hashable, Sendable {
     public var group: String?
     /// What the hosts of the point need to know besides: a JSON object, as its text.
     public var attributes: [UInt8]
+    /// The directory of the manifest's file, where relative paths in the attributes begin; nil if it is from no file.
+    public var directory: String?
 
     /// Creates a description.
     public init(

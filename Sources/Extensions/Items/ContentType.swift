@@ -14,6 +14,8 @@ public struct ContentType: RawRepresentable, Codable, Hashable, Sendable, Custom
     public static let propertyList = ContentType(known: "property-list")
     /// Text of the MIME type `text/plain`.
     public static let plainText = ContentType(known: "text/plain")
+    /// A picture of the MIME type `image/png`.
+    public static let png = ContentType(known: "image/png")
     /// Bytes of any kind: `application/octet-stream`.
     public static let bytes = ContentType(known: "application/octet-stream")
 

@@ -22,6 +22,8 @@ let package = Package(
         .executableTarget(
             name: "shelf", dependencies: ["ShelfShared", .product(name: "WidgetApp", package: "group-container")]),
         .executableTarget(name: "shelf-widget", dependencies: ["ShelfShared"]),
+        .executableTarget(
+            name: "shelf-share", dependencies: [.product(name: "Extensions", package: "group-container")]),
         .testTarget(
             name: "ShelfTests",
             dependencies: ["ShelfShared", .product(name: "GroupContainerTesting", package: "group-container")]),

@@ -1,0 +1,123 @@
+import Extensions
+import FoundationEssentials
+import GroupContainer
+import GroupSystemCalls
+
+/// The photos in the container. Each is a directory: the original, and, once it was edited, the photo as it is now, what
+/// made it, and its base where that is not the original.
+struct PhotoStore {
+    private let container: Container
+    private let coordinator: BlockingCoordinator
+
+    private static let directory: ItemPath = "Photos"
+
+    init(_ container: Container) {
+        self.container = container
+        coordinator = container.coordinator(purpose: "photos").blocking
+    }
+
+    /// What made the photo of its base.
+    struct Edit: Codable, Equatable {
+        /// Differs from edit to edit, so that another one in between is noticed.
+        var number: UUID
+        /// The extension.
+        var editor: String
+        var format: String
+        var version: String
+        var data: Data
+    }
+
+    private struct Place {
+        let directory, original, photo, base, edit: ItemPath
+        init(_ name: String) {
+            directory = ItemPath("\(PhotoStore.directory)/\(name)")
+            original = ItemPath("\(directory)/original.png")
+            photo = ItemPath("\(directory)/photo.png")
+            base = ItemPath("\(directory)/base.png")
+            edit = ItemPath("\(directory)/edit.json")
+        }
+        /// What an edit changes.
+        var changes: [AccessIntent] { [photo, base, edit].map { .writing($0, .forDeleting) } }
+    }
+
+    /// Adds a photo. Errors: `PhotoFault.alreadyThere`; those of the coordinator
+    func add(_ name: String, _ png: [UInt8]) throws {
+        let place = Place(name)
+        try coordinator.transaction(.writing(place.original)) { access in
+            if try access.item(place.original) != nil { throw PhotoFault.alreadyThere(name) }
+            try access.write(bytes: png, to: place.original)
+        }
+    }
+
+    /// Returns the names of all photos. Errors: those of `Container.items(in:)`
+    func names() throws -> [String] {
+        do throws(CoordinationError) {
+            return try container.items(in: Self.directory).compactMap {
+                $0.path.description.split(separator: "/").last.map(String.init)
+            }
+        } catch {
+            if error.code == .notFound { return [] }
+            throw error
+        }
+    }
+
+    /// A photo as it is now, whose files are open: they stay as they are.
+    struct Photo {
+        var path: ItemPath
+        var file: AttachedFile
+        var edit: Edit?
+        var request: PhotoEdit
+
+        func bytes() throws -> [UInt8] {
+            try FileDescriptor.open(path: Array("/proc/self/fd/\(file.descriptor)".utf8), .reading).readAll()
+        }
+    }
+
+    /// Opens a photo. Errors: `PhotoFault.missing`; those of the coordinator
+    func photo(_ name: String) throws -> Photo {
+        let place = Place(name)
+        return try coordinator.coordinate(.reading(place.directory, .recursively)) { access in
+            if try access.item(place.original) == nil { throw PhotoFault.missing(name) }
+            func attachment(_ path: ItemPath) throws -> (AttachedFile, Attachment) {
+                let file = try AttachedFile(path: "\(try access.absolutePath(of: path))")
+                return (file, Attachment(.file(file), type: .png, name: "\(name).png"))
+            }
+            guard try access.item(place.edit) != nil else {
+                let (file, attachment) = try attachment(place.original)
+                return Photo(path: place.original, file: file, edit: nil, request: PhotoEdit(attachment))
+            }
+            let edit = try access.read(place.edit, as: Edit.self)
+            let base = try access.item(place.base) == nil ? place.original : place.base
+            let (file, photo) = try attachment(place.photo)
+            let adjustment = PhotoEdit.Adjustment(format: edit.format, version: edit.version, data: Array(edit.data))
+            let earlier = PhotoEdit.Earlier(base: try attachment(base).1, adjustment: adjustment)
+            return Photo(
+                path: place.photo, file: file, edit: edit, request: PhotoEdit(photo, earlier: earlier))
+        }
+    }
+
+    /// Stores an edit, all of it or nothing. An edit that was not resumed has the photo as its base that `before` has.
+    /// Errors: `PhotoFault.changed`; those of the coordinator
+    func store(_ edit: Edit, _ png: [UInt8], resumed: Bool, of name: String, before: Edit?) throws {
+        let place = Place(name)
+        try coordinator.transaction(place.changes) { access in
+            let present = try access.item(place.edit) == nil ? nil : access.read(place.edit, as: Edit.self)
+            if present != before { throw PhotoFault.changed(name) }
+            if before != nil && !resumed { try access.write(bytes: access.readBytes(place.photo), to: place.base) }
+            try access.write(bytes: png, to: place.photo)
+            try access.write(json: edit, to: place.edit)
+        }
+    }
+
+    /// Removes all edits of a photo: it is the original again. Returns false if there were none.
+    func undo(_ name: String) throws -> Bool {
+        let place = Place(name)
+        return try coordinator.transaction(place.changes) { access in
+            if try access.item(place.edit) == nil { return false }
+            for path in [place.photo, place.base, place.edit] where try access.item(path) != nil {
+                try access.remove(path)
+            }
+            return true
+        }.answer
+    }
+}

@@ -1,0 +1,92 @@
+import ExtensionHosting
+import Extensions
+import FoundationEssentials
+import GroupCommandLine
+import GroupCommands
+import GroupContainer
+import GroupSystemCalls
+import PhotoPNG
+
+// A host of photo editing extensions: photos in a container, whose edits can be resumed and undone.
+
+private let specification = CommandSpecification(
+    name: "photos", summary: "Photos, which extensions edit.",
+    usage: ["photos [options] add NAME FILE | list | edit NAME EDITOR | undo NAME | path NAME"],
+    options: [
+        .value("group", letter: "g", "GROUP", help: "The container; the default is group.com.example.photos."),
+        .value("extensions", "DIR", help: "The directory of the manifests, *.json, instead of the usual ones."),
+    ] + CommonOptions.specifications(timeout: "The time that an extension has; the default is 30 s."),
+    subcommands: [
+        CommandSpecification(
+            name: "add", summary: "Adds a photo.", usage: ["photos add NAME FILE"],
+            positionals: [
+                PositionalSpecification("NAME", help: "Its name."), PositionalSpecification("FILE", help: "A PNG."),
+            ]),
+        CommandSpecification(
+            name: "list", summary: "Prints the photos: name, size, mean lightness, editor.", usage: ["photos list"]),
+        CommandSpecification(
+            name: "edit", summary: "Lets an extension edit a photo.", usage: ["photos edit NAME EDITOR"],
+            positionals: [
+                PositionalSpecification("NAME", help: "The photo."),
+                PositionalSpecification("EDITOR", help: "The extension's identifier."),
+            ]),
+        CommandSpecification(
+            name: "undo", summary: "Makes a photo the original again.", usage: ["photos undo NAME"],
+            positionals: [PositionalSpecification("NAME", help: "The photo.")]),
+        CommandSpecification(
+            name: "path", summary: "Prints the file of a photo as it is now.", usage: ["photos path NAME"],
+            positionals: [PositionalSpecification("NAME", help: "The photo.")]),
+    ],
+    examples: [HelpEntry("photos edit beach com.example.photo-light.brighter", "")])
+
+/// Returns the extension that is to edit a photo. Errors: `PhotoFault.noEditor`
+private func editor(_ identifier: String, _ directory: String?) throws -> ExtensionManifest {
+    let installed = ExtensionHost(directory: directory).installed().extensions
+    guard let manifest = installed.first(where: { $0.identifier == identifier && $0.point == .editPhoto }) else {
+        throw PhotoFault.noEditor("no photo editor '\(identifier)' is installed")
+    }
+    if let refusal = manifest.rule.refusal(of: [.png]) { throw PhotoFault.noEditor("'\(identifier)': \(refusal)") }
+    return manifest
+}
+
+private func line(_ name: String, _ store: PhotoStore) throws -> String {
+    let photo = try store.photo(name)
+    let picture = try Picture(png: try photo.bytes())
+    return "\(name)\t\(picture.width)×\(picture.height)\t\(picture.lightness)\t\(photo.edit?.editor ?? "original")"
+}
+
+CommandRun.main(specification) { run in
+    let group = run.arguments.value("group") ?? Array("group.com.example.photos".utf8)
+    let container = try Container(named: group, creating: true)
+    let store = PhotoStore(container)
+    let words = run.arguments.positionals.map { String(decoding: $0, as: UTF8.self) }
+    if let name = words.first, name.hasPrefix(".") || name.contains("/") {
+        throw run.arguments.usageError("the name of a photo has no '/', and does not begin with '.'")
+    }
+    do {
+        switch run.arguments.subcommands.first {
+        case "add" where words.count == 2:
+            let png = try FileDescriptor.open(path: Array(words[1].utf8), [.reading, .nonBlocking]).readAll()
+            _ = try Picture(png: png)
+            try store.add(words[0], png)
+        case "list":
+            for name in try store.names() { try run.output.writeLine(try line(name, store)) }
+        case "edit" where words.count == 2:
+            let editor = try editor(words[1], try run.arguments.text("extensions"))
+            try store.edit(words[0], with: editor, deadline: run.options.timeout ?? ExtensionRequest.usualDeadline)
+            try run.output.writeLine(try line(words[0], store))
+        case "undo" where words.count == 1:
+            if try !store.undo(words[0]) { return .noData }
+        case "path" where words.count == 1:
+            try run.output.writeLine("\(container.path)/\(try store.photo(words[0]).path)")
+        default: throw run.arguments.usageError("missing a command: add, list, edit, undo or path")
+        }
+    } catch let fault as PhotoFault {
+        run.complain("\(fault)")
+        return .failure
+    } catch let fault as Picture.Fault {
+        run.complain("the file is no PNG that can be shown: \(fault)")
+        return .damaged
+    }
+    return .success
+}
