@@ -59,19 +59,21 @@ struct `Contended locks` {
     @Test func `requests of tasks for two items in opposite orders all complete`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
-        try await withThrowingTaskGroup { group in
-            for number in 0..<60 {
-                let (one, two): (ItemPath, ItemPath) = number.isMultiple(of: 2) ? ("a", "b") : ("b", "a")
-                group.addTask {
-                    try await tester.coordinate(.writing(one), .writing(two), durability: .relaxed) { access in
-                        for path in [one, two] {
-                            let old = try access.readBytesIfPresent(path)?.first ?? 0
-                            _ = try access.write(bytes: [old + 1], to: path)
+        try await withTaskExecutorPreference(Self.threads) {
+            try await withThrowingTaskGroup { group in
+                for number in 0..<60 {
+                    let (one, two): (ItemPath, ItemPath) = number.isMultiple(of: 2) ? ("a", "b") : ("b", "a")
+                    group.addTask {
+                        try await tester.coordinate(.writing(one), .writing(two), durability: .relaxed) { access in
+                            for path in [one, two] {
+                                let old = try access.readBytesIfPresent(path)?.first ?? 0
+                                _ = try access.write(bytes: [old + 1], to: path)
+                            }
                         }
                     }
                 }
+                try await group.waitForAll()
             }
-            try await group.waitForAll()
         }
         #expect(try await tester.readBytes("a") == [60])
         #expect(try await tester.readBytes("b") == [60])
