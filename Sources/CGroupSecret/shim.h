@@ -108,8 +108,15 @@ static inline group_secret_status group_secret_open(
     // GLib would start a bus for this address, which no other program of the session is connected to.
     gboolean is_absent = address == NULL || g_str_has_prefix(address, "autolaunch:");
     g_free(address);
-    if (!is_absent) {
+    while (!is_absent) {
         session->connection = g_bus_get_sync(G_BUS_TYPE_SESSION, cancellable, &error);
+        if (session->connection != NULL || g_cancellable_is_cancelled(cancellable) ||
+            !g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
+            break;
+        }
+        // The process has one connection for all calls: another call has begun this one, and was cancelled.
+        g_clear_error(&error);
+        g_thread_yield();
     }
     if (session->connection == NULL) {
         if (error != NULL && group_secret_failure(error, fault) == GROUP_SECRET_CANCELLED) {

@@ -41,7 +41,11 @@ extension SegmentedLog {
 
     /// Returns whether a segment was dropped: a later one exists, and this one does not.
     private func isDropped(_ number: UInt64) throws(LogFailure) -> Bool {
-        try segmentNumbers().last.map { $0 > number } ?? false
+        guard let newest = try segmentNumbers().last, newest > number else { return false }
+        // A reader that begins anew is to begin there: the segment that was the last one, as far as this process has
+        // looked, may still be open.
+        noteLast(newest)
+        return true
     }
 
     private func reading(of segment: Segment, at offset: Int) throws(LogFailure) -> RecordHeader.Reading {

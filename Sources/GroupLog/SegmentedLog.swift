@@ -242,6 +242,9 @@ package final class SegmentedLog: Sendable {
     /// Forgets a segment, so that it is opened again: its end has changed.
     func forget(_ segment: Segment) { forget(segment.header.number) }
 
+    /// Notes that a later segment exists than this process has opened.
+    func noteLast(_ number: UInt64) { known.withLock { $0.last = max($0.last, number) } }
+
     func forget(_ number: UInt64) { known.withLock { $0.segments[number] = nil } }
 
     private func mappedSegment(

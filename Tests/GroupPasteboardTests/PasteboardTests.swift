@@ -174,6 +174,18 @@ struct `A pasteboard` {
         #expect(try directories() == [])
     }
 
+    @Test func `a process that was idle while the suite was compacted again and again reads the present content`()
+        throws
+    {
+        try pasteboard.blocking.set([.text("a")])
+        let suite = try GroupDefaults(container, suite: "group-container.pasteboards")
+        #expect(suite.mark != nil)
+        // 200 records of more than 80 KB each; a segment has 256 KB.
+        #expect(try member("many", "7", "60000").finish().text.hasSuffix("201\n"))
+        let pasteboard = pasteboard
+        #expect(try Side { try pasteboard.content().changeCount }.answer() == 201)
+    }
+
     /// Returns the byte that all parts of a content have; fails for a mixture.
     private func byte(of content: PasteboardContent) async throws -> UInt8? {
         if content.items.isEmpty { return nil }

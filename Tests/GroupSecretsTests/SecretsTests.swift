@@ -141,14 +141,17 @@ struct `Secrets of a group` {
         _ = try session.startKeyring()
         let program = try session.program()
         #expect(try program.answer("set token first") == "set")
-        #expect(session.stopBus())
-        #expect(try program.answer("timeout 200") == "timeout")
-        for call in ["get token", "async token", "names"] {
-            #expect(try program.answer(call) == "\(SecretError.timedOut)", "\(call)")
+        // Several times: a call that was given up must not fail the next one, with which it shares a connection.
+        for _ in 0..<5 {
+            #expect(session.stopBus())
+            #expect(try program.answer("timeout 50") == "timeout")
+            for call in ["get token", "async token", "names"] {
+                #expect(try program.answer(call) == "\(SecretError.timedOut)", "\(call)")
+            }
+            session.resumeBus()
+            #expect(try program.answer("timeout 60000") == "timeout")
+            #expect(try program.answer("get token") == "'first'")
         }
-        session.resumeBus()
-        #expect(try program.answer("timeout 60000") == "timeout")
-        #expect(try program.answer("get token") == "'first'")
     }
 
     @Test func `names and sizes that cannot be used are refused before any call`() throws {
