@@ -39,7 +39,7 @@ enum PhotoFault: Error, CustomStringConvertible {
         case .otherSize(let claimed, let found): "the extension's photo has \(found) pixels, and not \(claimed)"
         case .otherFormat(let format, let expected):
             "the extension's data is of the format '\(format)', and not '\(expected)'"
-        case .notToResume: "the extension resumed an edit, and there was none"
+        case .notToResume: "the extension resumed an edit that is not there, or not of its format"
         }
     }
 }
@@ -82,7 +82,7 @@ extension PhotoStore {
     private static func checked(
         _ result: PhotoEdit.Result, _ request: PhotoEdit, _ format: String, _ editor: ExtensionManifest
     ) throws -> [UInt8] {
-        if result.resumed && request.earlier == nil { throw PhotoFault.notToResume }
+        if result.resumed && request.earlier?.adjustment.format != format { throw PhotoFault.notToResume }
         if result.adjustment.format != format {
             throw PhotoFault.otherFormat(result.adjustment.format, expected: format)
         }
