@@ -29,7 +29,9 @@ package struct TransferRecords: Sendable {
 
     static func encode(_ transfer: Transfer) throws(CoordinationError) -> DefaultsValue {
         do {
-            return .json(Array(try JSONEncoder().encode(transfer)))
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return .json(Array(try encoder.encode(transfer)))
         } catch {
             throw CoordinationError(
                 .invalidContent, operation: "record", item: transfer.id, reason: "\(error)", cause: error)
