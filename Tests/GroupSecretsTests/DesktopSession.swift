@@ -27,10 +27,15 @@ final class DesktopSession: Sendable {
         ]
     }
 
+    /// Words before a command that end it by SIGALRM after five minutes: also where the test was killed.
+    private static let limited = [
+        "python3", "-c", "import os, signal, sys; signal.alarm(300); os.execvp(sys.argv[1], sys.argv[1:])",
+    ]
+
     func startBus() throws {
         let configuration = "/" + #filePath.split(separator: "/").dropLast().joined(separator: "/") + "/session.conf"
         let process = try RunningProcess(
-            [
+            Self.limited + [
                 "dbus-daemon", "--nofork", "--nopidfile", "--print-address=1", "--config-file=\(configuration)",
                 "--address=unix:path=\(directory.path)/bus",
             ],
@@ -53,7 +58,8 @@ final class DesktopSession: Sendable {
     /// that secrets can be stored in.
     func startKeyring(password: String? = "password") throws -> RunningProcess {
         let process = try RunningProcess(
-            ["gnome-keyring-daemon", "--foreground", "--components=secrets"] + (password == nil ? [] : ["--unlock"]),
+            Self.limited + ["gnome-keyring-daemon", "--foreground", "--components=secrets"]
+                + (password == nil ? [] : ["--unlock"]),
             input: password ?? "", environment: environment)
         keyring.withLock { $0 = process }
         let program = try program()
