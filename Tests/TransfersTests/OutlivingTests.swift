@@ -71,7 +71,9 @@ struct `Transfers outlive their callers` {
         #expect(try container.coordinator(purpose: "test").blocking.readBytes("a").count == 100_000)
     }
 
-    @Test func `of several downloads that end together, one starts the app, which gets each URL and message once`() throws {
+    @Test func `of downloads that end together, one starts the app, which gets each URL and message once`()
+        throws
+    {
         // The program that is started notes that, and becomes the app.
         try directory.put(
             "#!/bin/sh\necho started >>'\(directory.path)/starts'\nexec '\(BuildDirectory.path)/maps' \"$@\"\n",
@@ -83,7 +85,8 @@ struct `Transfers outlive their callers` {
         }
         let names = (0..<8).map { "town\($0)" }
         for name in names {
-            _ = try run("maps", "--group", temporary.path, "want", name, "\(server.address)/held/\(name.last ?? "0")/10000")
+            _ = try run(
+                "maps", "--group", temporary.path, "want", name, "\(server.address)/held/\(name.last ?? "0")/10000")
         }
         _ = try RunningProcess(["maps-widget", "--once", "--group", temporary.path], environment: environment).finish()
         try waitUntil { $0.count == names.count && $0.count { $0.received == 5_000 } == 4 }

@@ -52,7 +52,9 @@ struct `The program group-transfer` {
         try FileManager.default.contentsOfDirectory(atPath: temporary.path + "/.group/transfers")
     }
 
-    @Test(arguments: ["good", "cut", "untagged", "weak", "stall", "changed", "lies", "wrong-total", "piece", "other", "busy"])
+    @Test(arguments: [
+        "good", "cut", "untagged", "weak", "stall", "changed", "lies", "wrong-total", "piece", "other", "busy",
+    ])
     func `a file is whole and right, however the server behaves`(kind: String) throws {
         let id = try transfers.download("\(address)/\(kind)/7/1000000", to: "Maps/a/town.pdf")
         try work()

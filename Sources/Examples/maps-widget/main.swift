@@ -12,7 +12,9 @@ struct MapsWidget: WidgetProvider {
     func snapshot(in context: WidgetContext) async throws -> WidgetView {
         let maps = try Maps(in: context.container)
         try maps.load()
-        let lines = try maps.all().map { WidgetView.Line("\($0.name): \(maps.text($0))", url: "\(Maps.scheme)://\($0.name)") }
+        let lines = try maps.all().map {
+            WidgetView.Line("\($0.name): \(maps.text($0))", url: "\(Maps.scheme)://\($0.name)")
+        }
         return WidgetView(title: "Maps", lines: lines.isEmpty ? [.init("no maps", .secondary)] : lines)
     }
 }

@@ -19,7 +19,8 @@ private let specification = CommandSpecification(
         CommandSpecification(
             name: "want", summary: "Puts a map on the list.", usage: ["maps want NAME URL"],
             positionals: [
-                PositionalSpecification("NAME", help: "Its name."), PositionalSpecification("URL", help: "Its address."),
+                PositionalSpecification("NAME", help: "Its name."),
+                PositionalSpecification("URL", help: "Its address."),
             ]),
         CommandSpecification(name: "list", summary: "Prints the maps.", usage: ["maps list"]),
         CommandSpecification(

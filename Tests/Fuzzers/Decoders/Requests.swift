@@ -66,7 +66,8 @@ extension Decoder {
         "extension-lines",
         [
             "all": [
-                ExtensionMessage.complete(line.map { [$0] } ?? []), .cancel(ExtensionError(domain: "a", code: 1, text: "b")),
+                ExtensionMessage.complete(line.map { [$0] } ?? []),
+                .cancel(ExtensionError(domain: "a", code: 1, text: "b")),
                 .open(url: "a://b"), .log("l"),
             ].flatMap { (ProtocolLine.encoded($0) ?? []) + [0x0A] }
         ]
@@ -129,7 +130,8 @@ extension Decoder {
         "transfer-response",
         [
             "part": [UInt8](
-                "HTTP/1.1 206 Partial Content\r\nETag: \"a\"\r\nContent-Range: bytes 5-9/10\r\nContent-Length: 5\r\n\r\n"),
+                "HTTP/1.1 206 Partial Content\r\nETag: \"a\"\r\nContent-Range: bytes 5-9/10\r\nContent-Length: 5\r\n\r\n"
+            ),
             "later": [UInt8]("HTTP/2 503 \r\nRetry-After: 120\r\n\r\n"),
         ]
     ) { bytes in
