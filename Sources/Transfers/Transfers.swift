@@ -56,6 +56,7 @@ public final class Transfers: Sendable {
         fields: [Transfer.Field] = [], timeout: Duration = Transfers.timeout
     ) throws(CoordinationError) -> Transfer.ID {
         try TransferAddress.check(url, "download")
+        let item = try path.checkedText(for: "download")
         try Transfer.check(fields, "download", container)
         if let sha256, sha256.utf8.count != 64 || !sha256.utf8.allSatisfy({ Self.isHexadecimal($0) }) {
             throw CoordinationError(
@@ -64,7 +65,7 @@ public final class Transfers: Sendable {
         }
         let words = try TransferProgram.command(program, for: container)
         let transfer = Transfer(
-            .download, url: url, path: "\(path)", sha256: sha256?.lowercased(), length: length, opening: opening,
+            .download, url: url, path: item, sha256: sha256?.lowercased(), length: length, opening: opening,
             fields: fields, id: Self.identifier(), now: Date(), timeout: timeout)
         try records.add(transfer)
         try TransferProgram.start(words, for: container)

@@ -110,6 +110,13 @@ struct `The program group-transfer` {
         #expect(transfers.all().isEmpty)
     }
 
+    @Test(arguments: ["", "/a", "../a", ".group/a", "a//b"])
+    func `a path that no item can have is refused when the download is queued`(path: String) throws {
+        #expect(throws: CoordinationError.self) { try transfers.download("http://a/b", to: ItemPath(path)) }
+        #expect(throws: CoordinationError.self) { try transfers.download("http://a/b", to: ItemPath(bytes: [0xFF])) }
+        #expect(transfers.all().isEmpty)
+    }
+
     @Test func `an upload sends the file as it was when it was queued`() throws {
         let directory = try TemporaryDirectory()
         try directory.put("first", at: "a.txt")

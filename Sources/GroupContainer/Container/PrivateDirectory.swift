@@ -51,6 +51,19 @@ package struct PrivateDirectory: Sendable {
     }
 }
 
+extension ItemPath {
+    /// Checks that an item can have this path, and returns it as text. Errors: `invalidArgument`, `outsideContainer`; also for a
+    /// path that is not UTF-8
+    package func checkedText(for operation: String) throws(CoordinationError) -> String {
+        _ = try location(for: operation)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CoordinationError(
+                .invalidArgument, operation: operation, item: description, reason: "the path is not UTF-8")
+        }
+        return text
+    }
+}
+
 /// The right to be the one process of a container that does some work, as long as the object and the process live: a
 /// lock on a byte of the lock file. System calls: fcntl(F_OFD_SETLK, F_OFD_GETLK)
 package final class SoleProcess: Sendable {
