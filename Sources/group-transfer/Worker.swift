@@ -30,20 +30,25 @@ struct Worker {
 
     /// Returns false where another process makes the transfers.
     func run() throws -> Bool {
+        repeat {
+            if try !workWithRight() { return false }
+            // What was recorded before the lock was free is this program's, or another one's that was started.
+        } while records.all().contains(where: \.needsWork)
+        return true
+    }
+
+    /// Works until nothing is left. The lock is free when this function returns. Returns false where another process has it.
+    private func workWithRight() throws -> Bool {
+        guard let right = try SoleProcess(makingTransfersOf: container) else { return false }
         let boot = String(decoding: try bootIdentifier(), as: UTF8.self)
-        while true {
-            guard let right = try SoleProcess(makingTransfersOf: container) else { return false }
-            do {
-                try work(Attempt(container: container, records: records, boot: boot, stall: stall))
-            } catch {
-                // Attempts still write. The right is that of this process until its last thread has ended.
-                _ = unsafe Unmanaged.passRetained(right)
-                throw error
-            }
-            withExtendedLifetime(right) {}
-            // The lock is free now. What was recorded before is this program's, or another one's that was started.
-            if !records.all().contains(where: { $0.needsWork }) { return true }
+        do {
+            try work(Attempt(container: container, records: records, boot: boot, stall: stall))
+        } catch {
+            // Attempts still write. The right is that of this process until its last thread has ended.
+            _ = unsafe Unmanaged.passRetained(right)
+            throw error
         }
+        return withExtendedLifetime(right) { true }
     }
 
     /// What the threads of this program do.

@@ -99,6 +99,21 @@ struct `Transfers outlive their callers` {
         #expect(try channel.lastNumber() == UInt64(names.count))
     }
 
+    @Test func `a download that is queued while the program ends is made`() throws {
+        let path = directory.path + "/program"
+        try directory.put(
+            "#!/bin/sh\nunset http_proxy all_proxy ALL_PROXY\nexec '\(BuildDirectory.path)/group-transfer' \"$@\"\n",
+            at: "program", mode: 0o700)
+        let transfers = try Transfers(container, program: path)
+        var changes = try transfers.records.changes()
+        for number in 0..<200 {
+            let id = try transfers.download("\(server.address)/good/1/10", to: ItemPath("\(number)"))
+            while transfers.transfer(id)?.needsWork == true {
+                try #require(try changes.next(timeout: patience) != nil, "\(number)")
+            }
+        }
+    }
+
     @Test func `where systemd has services of the user, the program is one of them`() throws {
         let words = directory.path + "/words"
         try FileManager.default.createDirectory(
