@@ -33,7 +33,8 @@ extension Simulation {
             if !isDirectory { contents.insert(number) }
             note("\(machine) makes \(isDirectory ? "directory" : "file \(number)") \(text(name))")
             let new = LocalTree.Node(parent, name, isDirectory ? ItemContent(.directory) : file)
-            return machines[machine].put(machines[machine].newLocal(), new)
+            let made = machines[machine].newLocal()
+            return machines[machine].put(made, new)
         }
         let isFile = here.content.kind == .file
         switch Int.random(in: 0..<10, using: &random) {
@@ -53,8 +54,8 @@ extension Simulation {
             self.number(of: here.content).map { _ = superseded.insert($0) }
             note("\(machine) replaces by \(number) \(text(here.name))")
             machines[machine].put(local, nil)
-            machines[machine].put(
-                machines[machine].newLocal(), LocalTree.Node(here.parent, here.name, file))
+            let new = machines[machine].newLocal()
+            machines[machine].put(new, LocalTree.Node(here.parent, here.name, file))
         default:
             guard isFree, !disk.isWithin(parent, local) else { return }
             note("\(machine) moves \(text(here.name)) \(local.number) to \(text(name)) in \(parent.number)")
@@ -62,7 +63,7 @@ extension Simulation {
         }
     }
 
-    private func text(_ name: FileName) -> String { String(decoding: name, as: UTF8.self) }
+    func text(_ name: FileName) -> String { String(decoding: name, as: UTF8.self) }
 
     /// Sends an increment or a message.
     mutating func submitLocal(_ machine: Int) {
@@ -86,7 +87,8 @@ extension Simulation {
         let state = machines[machine]
         guard !state.hasOtherHistory, state.core.outbox.waiting.count < 4 else { return }
         if state.grant == nil, chance(30) {
-            return packets.append((machine, state.life, .acquire(name())))
+            let grant = name()
+            return packets.append((machine, state.life, .acquire(grant)))
         }
         let operation = name()
         var strict = Strict(machine: machine, began: time)
@@ -131,7 +133,8 @@ extension Simulation {
     mutating func giveUp(_ machine: Int) {
         let mine = strict.filter { $0.value.machine == machine && $0.value.fate == nil }.keys.sorted()
         guard let operation = mine.randomElement(using: &random) else { return }
-        let fate = machines[machine].core.outbox.giveUp(operation, empty: name())
+        let empty = name()
+        let fate = machines[machine].core.outbox.giveUp(operation, empty: empty)
         machines[machine].store()
         note("\(machine) gives up \(operation.text.prefix(6)): \(fate.map { "\($0)" } ?? "later")")
         if let fate { finish(operation, fate) }

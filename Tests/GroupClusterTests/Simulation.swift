@@ -54,12 +54,13 @@ struct Simulation {
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
-        for _ in 0..<Int.random(in: 2...4, using: &random) { machines.append(SimulatedMachine(name())) }
+        let count = Int.random(in: 2...4, using: &random)
+        for _ in 0..<count { machines.append(SimulatedMachine(name())) }
     }
 
     mutating func name() -> ClusterName { ClusterName.random(using: &random) }
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
-    mutating func note(_ text: @autoclosure () -> String) { schedule.append("\(time) \(text())") }
+    mutating func note(_ text: String) { schedule.append("\(time) \(text)") }
 
     /// Runs the seed: some changes and faults, then all is healed, and the properties are checked.
     mutating func run(steps: Int, restores: Bool) {
@@ -75,18 +76,24 @@ struct Simulation {
     private mutating func act(restores: Bool) {
         let machine = Int.random(in: 0..<machines.count, using: &random)
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<18: edit(machine)
-        case 18..<24: submitLocal(machine)
-        case 24..<31: submitStrict(machine)
-        case 31..<51: work(machine)
-        case 51..<72: deliver()
-        case 72..<87: watch(machine)
-        case 87..<89: giveUp(machine)
-        case 89..<91:
+        case 0..<12: edit(machine)
+        case 12..<16: submitLocal(machine)
+        case 16..<22: submitStrict(machine)
+        case 22..<50:
+            let count = Int.random(in: 1...4, using: &random)
+            for _ in 0..<count { work(machine) }
+        case 50..<75:
+            let count = Int.random(in: 1...4, using: &random)
+            for _ in 0..<count { deliver() }
+        case 75..<89:
+            let count = Int.random(in: 1...3, using: &random)
+            for _ in 0..<count { watch(machine) }
+        case 89: giveUp(machine)
+        case 90:
             note("restart \(machine)")
             machines[machine].restart()
         case 91..<93:
-            machines[machine].hasLink.toggle()
+            machines[machine].hasLink = !machines[machine].hasLink || chance(50)
             if machines[machine].hasLink { machines[machine].isConnected = false }
             note("link \(machine) \(machines[machine].hasLink)")
         case 93: machines[machine].store()
@@ -161,8 +168,18 @@ struct Simulation {
             let (changes, sent) = machines[machine].core.mirror.changes(
                 of: local, on: disk, in: tree, operation: operation)
             if changes.isEmpty { return }
-            note("\(machine) sends \(operation.text.prefix(6)) \(sent.map { "\($0.change)" })")
+            note("\(machine) sends \(operation.text.prefix(6)) \(sent.map { describe($0) })")
             machines[machine].core.outbox.send(ClusterEntry(operation, changes), sent: sent)
+        }
+    }
+
+    private func describe(_ sent: SentItem) -> String {
+        let item = "\(sent.item.operation.text.prefix(6)).\(sent.item.part) \(sent.local.number)"
+        switch sent.change {
+        case .created(_, let name, let content): return "create \(item) \(text(name)) \(content.digest.first ?? 0)"
+        case .moved(_, let name): return "move \(item) \(text(name))"
+        case .written(let content): return "write \(item) \(content.digest.first ?? 0)"
+        case .removed: return "remove \(item)"
         }
     }
 
@@ -177,7 +194,8 @@ struct Simulation {
         note("\(machine) accepts")
         let fold = try? ClusterFold().folding(etcd.read())
         guard let fold else { return failures.append("\(machine) cannot join") }
-        machines[machine].core.outbox = machines[machine].core.outbox.renamed(name(), in: fold)
+        let new = name()
+        machines[machine].core.outbox = machines[machine].core.outbox.renamed(new, in: fold)
         machines[machine].core.fold = fold
         machines[machine].core.mirror = ClusterMirror()
         machines[machine].core.mirror.markAll(fold.tree)
