@@ -64,6 +64,8 @@ package struct ClusterMirror: Equatable, Sendable {
     package mutating func folded(_ sent: [SentItem], _ operation: ClusterName) {
         for sent in sent {
             stale.insert(sent.item)
+            // A change since then may have been seen when the base was still an older one.
+            look(at: sent.local)
             switch sent.change {
             case .created(let parent, let name, let content):
                 let node = ClusterTree.Node(parent, name, placed: operation, content, version: operation)

@@ -143,18 +143,18 @@ extension Simulation {
     mutating func finish(_ operation: ClusterName, _ fate: Fate) {
         guard var entry = strict[operation] else { return }
         if let earlier = entry.fate, earlier != fate { failures.append("two fates: \(earlier), \(fate)") }
-        if entry.fate == nil, let kind = entry.kind, fate != .unavailable {
-            let answer = kind == .add ? Int(oracleAnswer(operation, entry.machine)) : fate == .accepted ? 1 : 0
-            if kind != .add || fate == .accepted { record(kind, began: entry.began, answer: answer) }
+        if entry.fate == nil, let kind = entry.kind, fate != .unavailable, kind != .add || fate == .accepted {
+            if kind != .add {
+                record(kind, began: entry.began, answer: fate == .accepted ? 1 : 0)
+            } else if isFromSnapshot {
+                operations.append(.init(kind, began: entry.began, ended: .max, answer: 0))
+            } else {
+                record(kind, began: entry.began, answer: Int(machines[entry.machine].core.fold.number(number)))
+            }
         }
         note("\(operation.text.prefix(6)) is \(fate)")
         entry.fate = fate
         strict[operation] = entry
-    }
-
-    /// What an addition returns: the number on this machine when its entry is folded.
-    private func oracleAnswer(_ operation: ClusterName, _ machine: Int) -> Int64 {
-        machines[machine].core.fold.number(number)
     }
 
     // MARK: The end
@@ -169,6 +169,7 @@ extension Simulation {
             machines[machine].reading = nil
         }
         for _ in 0..<600 {
+            time += 1
             for machine in machines.indices {
                 for _ in 0..<8 { work(machine) }
                 while !packets.isEmpty && failures.isEmpty { deliver() }

@@ -46,6 +46,8 @@ struct Simulation {
     var readings: [Int: Int64] = [:]
     var wantsGet: Set<Int> = []
     var lastReading = 0
+    /// A fate that a snapshot answers for comes without the number that an addition returns.
+    var isFromSnapshot = false
 
     let lock = Array("lock".utf8)
     let number = Array("n".utf8)
@@ -143,9 +145,13 @@ struct Simulation {
         if let step {
             // The disk may change between the plan and the step.
             if !isHealing && chance(15) { edit(machine) }
+            note("\(machine) step \(describe(step))")
             machines[machine].perform(step)
             return
         }
+        // What has no answer is sent again, at times before the answer comes.
+        let isWaiting = packets.contains { $0.machine == machine && $0.life == machines[machine].life }
+        if isWaiting && !chance(10) { return }
         if !machines[machine].isConnected {
             read(machine)
             return
@@ -170,6 +176,16 @@ struct Simulation {
             if changes.isEmpty { return }
             note("\(machine) sends \(operation.text.prefix(6)) \(sent.map { describe($0) })")
             machines[machine].core.outbox.send(ClusterEntry(operation, changes), sent: sent)
+        }
+    }
+
+    private func describe(_ step: MirrorStep) -> String {
+        switch step {
+        case .create(let item, let parent, let name, let content):
+            "create \(item.operation.text.prefix(6)).\(item.part) in \(parent.number) \(text(name)) \(content.digest.first ?? 0)"
+        case .rename(let local, let parent, let name): "rename \(local.number) to \(parent.number) \(text(name))"
+        case .exchange(let local, _, let new, _): "exchange \(local.number) for \(new.digest.first ?? 0)"
+        case .remove(let local, _): "remove \(local.number)"
         }
     }
 
@@ -243,7 +259,9 @@ struct Simulation {
                 note("\(machine) takes snapshot \(snapshot.index)")
                 machines[machine].core.fold = snapshot
                 machines[machine].core.mirror.markAll(snapshot.tree)
+                isFromSnapshot = true
                 foldOwn(machine)
+                isFromSnapshot = false
                 for entry in entries where failures.isEmpty { fold(entry, machine) }
             }
         } catch { return failures.append("\(machine) cannot go on: \(error)") }
@@ -300,6 +318,7 @@ struct Simulation {
             guard machines[machine].isConnected else { return }
             if let entry = machines[machine].core.outbox.refused(request, counter: counter, hasToken: hasToken) {
                 machines[machine].store()
+                strict[entry.entry.operation]?.kind = nil
                 finish(entry.entry.operation, .conflict)
             }
         case .readAnswer(let id, let reading):
