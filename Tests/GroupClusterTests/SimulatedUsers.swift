@@ -205,12 +205,12 @@ extension Simulation {
         for lost in contents.subtracting(superseded).subtracting(present).sorted() {
             failures.append("content \(lost) is lost")
         }
+        if wasRestored { return }
         for (operation, entry) in strict where entry.fate == .conflict || entry.fate == .unavailable {
             if let content = entry.content, present.contains(content) {
                 failures.append("\(operation.text.prefix(6)) was refused and is there")
             }
         }
-        if wasRestored { return }
         if machines[0].core.fold.number(total) != sum { failures.append("sum is not \(sum)") }
         for (machine, sent) in messages {
             let got = machines[0].core.fold.channels[channel]?.newest.map(\.body).filter { $0[0] == machine }

@@ -122,6 +122,8 @@ struct Simulation {
     }
 
     private mutating func restore(_ old: SimulatedEtcd, _ oldOracle: ClusterFold) {
+        // What was committed and not accepted yet may be gone.
+        for entry in strict.values where entry.fate == nil { entry.content.map { _ = contents.remove($0) } }
         note("restore of \(old.count) at \(etcd.count)")
         (etcd, oracle, packets, wasRestored) = (old, oldOracle, [], true)
         for machine in machines.indices {

@@ -13,7 +13,7 @@ struct SimulationTests {
     func converges(restores: Bool) {
         for seed in Self.first..<Self.first + (environmentNumber("GROUP_CONTAINER_SEEDS") ?? (Self.isLong ? 20_000 : 200)) {
             var simulation = Simulation(seed: seed)
-            simulation.run(steps: 220, restores: restores)
+            simulation.run(steps: 300, restores: restores)
             if simulation.failures.isEmpty { continue }
             let lines = simulation.schedule.joined(separator: "\n")
             Issue.record("seed \(seed)\(restores ? " with a restore" : ""): \(simulation.failures.joined(separator: "; "))\n\(lines)")
