@@ -56,7 +56,7 @@ package struct ItemChange: Equatable, Sendable {
     package var name: FileName
     package var action: Action
 
-    package init(_ item: ItemName, _ line: [Ancestor] = [], _ name: FileName, _ action: Action) {
+    package init(_ item: ItemName, in line: [Ancestor] = [], _ name: FileName, _ action: Action) {
         (self.item, self.line, self.name, self.action) = (item, line, name, action)
     }
 }

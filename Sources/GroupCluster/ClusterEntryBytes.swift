@@ -205,7 +205,7 @@ extension ByteReader {
         case 3: action = .remove(base: try clusterName())
         default: throw .malformed("action \(form)")
         }
-        return ItemChange(item, line, name, action)
+        return ItemChange(item, in: line, name, action)
     }
 
     private mutating func valueChange() throws(ClusterDamage) -> ValueChange {

@@ -32,6 +32,10 @@ package struct ClusterFold: Equatable, Sendable {
         package var number: UInt64
         package var operation: ClusterName
         package var outcome: Outcome
+
+        package init(number: UInt64, operation: ClusterName, outcome: Outcome) {
+            (self.number, self.operation, self.outcome) = (number, operation, outcome)
+        }
     }
 
     package enum Value: Equatable, Sendable {

@@ -78,7 +78,7 @@ extension ClusterMirror {
         _ action: ItemChange.Action, _ item: ItemName, _ local: LocalItem, _ line: [Ancestor], _ name: FileName,
         _ change: SentItem.Change, _ draft: inout Draft
     ) {
-        draft.changes.append(.item(ItemChange(item, line, name, action)))
+        draft.changes.append(.item(ItemChange(item, in: line, name, action)))
         draft.sent.append(SentItem(item: item, local: local, change: change))
     }
 

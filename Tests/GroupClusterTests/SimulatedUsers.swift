@@ -121,7 +121,7 @@ extension Simulation {
             }
             let (content, file) = newContent()
             (strict.content, strict.replaced) = (content, number(of: base.node.content))
-            changes = [.item(ItemChange(item, [], base.node.name, .write(file, base: base.node.version)))]
+            changes = [.item(ItemChange(item, base.node.name, .write(file, base: base.node.version)))]
         }
         note("\(machine) submits \(operation.text.prefix(6)) \(strict.kind.map { "\($0)" } ?? "\(strict.content ?? 0)")")
         self.strict[operation] = strict
