@@ -60,7 +60,8 @@ struct RuleTests {
         let outcomes = [
             try log.add(5, ItemChange(item(2), in: f, bytes("f.txt"), .write(file(3), base: operation(2)))),
             try log.add(9, ItemChange(item(2), in: f, bytes("f.txt"), .write(file(4), base: operation(2)))),
-            try log.add(10, isStrict: true, ItemChange(item(2), in: f, bytes("f.txt"), .write(file(5), base: operation(2)))),
+            try log.add(
+                10, isStrict: true, ItemChange(item(2), in: f, bytes("f.txt"), .write(file(5), base: operation(2)))),
             try log.add(11, ItemChange(item(2), in: f, bytes("f.txt"), .write(file(3), base: operation(2)))),
         ]
         #expect(outcomes == [.accepted, .conflict, .conflict, .accepted])
@@ -175,7 +176,9 @@ struct RuleTests {
         #expect(try log.fold.apply(next).outcome == .damaged)
     }
 
-    @Test("entries and snapshots are what was written; cut or changed bytes are an error, or something else that is valid")
+    @Test(
+        "entries and snapshots are what was written; cut or changed bytes are an error, or something else that is valid"
+    )
     func codings() throws {
         let log = try log()
         #expect(try ClusterFold(snapshot: log.fold.snapshot) == log.fold)
@@ -250,7 +253,7 @@ struct RuleTests {
         #expect(sent.request?.bytes == ClusterEntry(operation(8)).bytes)
         for (name, fate) in [(operation(1), Fate.accepted), (operation(8), .unavailable)] {
             var copy = sent
-            guard case .fate(_, let got) = copy.folded(last(1, name)) else { 
+            guard case .fate(_, let got) = copy.folded(last(1, name)) else {
                 Issue.record("no fate")
                 return
             }

@@ -123,7 +123,8 @@ extension Simulation {
             (strict.content, strict.replaced) = (content, number(of: base.node.content))
             changes = [.item(ItemChange(item, base.node.name, .write(file, base: base.node.version)))]
         }
-        note("\(machine) submits \(operation.text.prefix(6)) \(strict.kind.map { "\($0)" } ?? "\(strict.content ?? 0)")")
+        note(
+            "\(machine) submits \(operation.text.prefix(6)) \(strict.kind.map { "\($0)" } ?? "\(strict.content ?? 0)")")
         self.strict[operation] = strict
         machines[machine].core.outbox.add(.entry(ClusterEntry(operation, isStrict: true, changes), token))
         machines[machine].store()

@@ -276,7 +276,8 @@ struct Simulation {
     mutating func watch(_ machine: Int) {
         let state = machines[machine]
         guard state.hasLink, state.isConnected, state.reading == nil, !state.hasOtherHistory else { return }
-        if state.watched < etcd.compacted, state.core.fold.revision < etcd.compacted, etcd.count > state.core.fold.index {
+        if state.watched < etcd.compacted, state.core.fold.revision < etcd.compacted, etcd.count > state.core.fold.index
+        {
             machines[machine].isConnected = false
             return
         }

@@ -9,14 +9,20 @@ struct SimulationTests {
     private static let first = environmentNumber("GROUP_CONTAINER_SEED") ?? 1
     private static let isLong = !(ProcessInfo.processInfo.environment["GROUP_CONTAINER_LONG_TESTS"] ?? "").isEmpty
 
-    @Test("after loss, duplicates, reordering, partitions, restarts and compaction, all machines have all", arguments: [false, true])
+    @Test(
+        "after loss, duplicates, reordering, partitions, restarts and compaction, all machines have all",
+        arguments: [false, true])
     func converges(restores: Bool) {
-        for seed in Self.first..<Self.first + (environmentNumber("GROUP_CONTAINER_SEEDS") ?? (Self.isLong ? 20_000 : 200)) {
+        for seed in Self.first..<Self.first
+            + (environmentNumber("GROUP_CONTAINER_SEEDS") ?? (Self.isLong ? 20_000 : 200))
+        {
             var simulation = Simulation(seed: seed)
             simulation.run(steps: 300, restores: restores)
             if simulation.failures.isEmpty { continue }
             let lines = simulation.schedule.joined(separator: "\n")
-            Issue.record("seed \(seed)\(restores ? " with a restore" : ""): \(simulation.failures.joined(separator: "; "))\n\(lines)")
+            Issue.record(
+                "seed \(seed)\(restores ? " with a restore" : ""): \(simulation.failures.joined(separator: "; "))\n\(lines)"
+            )
             return
         }
     }
