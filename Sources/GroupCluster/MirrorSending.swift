@@ -29,6 +29,7 @@ extension ClusterMirror {
         var operation: ClusterName
         var seen: Set<LocalItem> = []
         var named: [LocalItem: ItemName] = [:]
+        var lifted: Set<ItemName> = []
         var changes: [ClusterChange] = []
         var sent: [SentItem] = []
     }
@@ -37,6 +38,11 @@ extension ClusterMirror {
         guard local != .root, draft.seen.insert(local).inserted else { return }
         guard let here = draft.disk[local] else {
             guard let item = items[local], let old = base[item] else { return }
+            let parent = old.node.parent == .root ? LocalItem.root : base[old.node.parent]?.local
+            if let parent, let other = draft.disk.child(of: parent, old.node.name), items[other] == nil {
+                collect(other, &draft)
+                if base[item]?.local != local { return }
+            }
             add(.remove(base: old.node.version), item, local, line(item), old.node.name, .removed, &draft)
             return
         }
@@ -51,7 +57,7 @@ extension ClusterMirror {
         if let other = draft.tree.child(of: parent, here.name), other != items[local], let old = base[other],
             draft.disk[old.local].map({ isMoved($0, old) }) ?? true
         {
-            collect(old.local, &draft)
+            if draft.seen.contains(old.local) { lift(other, old, &draft) } else { collect(old.local, &draft) }
         }
         let line = draft.disk.ancestors(local).compactMap { above in
             (items[above] ?? draft.named[above]).flatMap { item in
@@ -66,12 +72,21 @@ extension ClusterMirror {
             return
         }
         if isMoved(here, old) {
-            add(.move(base: old.node.placed), item, local, line, here.name, .moved(parent, here.name), &draft)
+            let base = draft.lifted.contains(item) ? draft.operation : old.node.placed
+            add(.move(base: base), item, local, line, here.name, .moved(parent, here.name), &draft)
         }
         if here.content != old.node.content, here.content.kind != .directory {
             let action = ItemChange.Action.write(here.content, base: old.node.version)
             add(action, item, local, line, here.name, .written(here.content), &draft)
         }
+    }
+
+    /// Sends an item that takes part in an exchange of places to a name of its own first.
+    private func lift(_ item: ItemName, _ old: Base, _ draft: inout Draft) {
+        guard draft.lifted.insert(item).inserted, draft.disk[old.local] != nil else { return }
+        let name = FileNames.conflict(old.node.name, draft.operation) { _ in false }
+        add(
+            .move(base: old.node.placed), item, old.local, line(item), name, .moved(old.node.parent, name), &draft)
     }
 
     private func add(

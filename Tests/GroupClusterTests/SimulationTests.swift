@@ -1,4 +1,3 @@
-import Foundation
 import GroupCluster
 import TestSupport
 import Testing
@@ -7,14 +6,13 @@ import Testing
 struct SimulationTests {
     /// GROUP_CONTAINER_SEED is the first seed; a failing seed alone shows its schedule.
     private static let first = environmentNumber("GROUP_CONTAINER_SEED") ?? 1
-    private static let isLong = !(ProcessInfo.processInfo.environment["GROUP_CONTAINER_LONG_TESTS"] ?? "").isEmpty
 
     @Test(
         "after loss, duplicates, reordering, partitions, restarts and compaction, all machines have all",
         arguments: [false, true])
     func converges(restores: Bool) {
         for seed in Self.first..<Self.first
-            + (environmentNumber("GROUP_CONTAINER_SEEDS") ?? (Self.isLong ? 20_000 : 200))
+            + (environmentNumber("GROUP_CONTAINER_SEEDS") ?? (runsLongTests ? 20_000 : 200))
         {
             var simulation = Simulation(seed: seed)
             simulation.run(steps: 300, restores: restores)
