@@ -120,6 +120,25 @@ struct MirrorTests {
         #expect(alone.paths.count == 2)
     }
 
+    @Test("what is in the way of an item in flight waits for its fate")
+    func inFlight() throws {
+        var alone = Alone()
+        let x = alone.make("x", file(1))
+        let (tree, mine, fresh) = (alone.fold.tree, alone.name(), alone.name())
+        let (changes, sent) = alone.machine.core.mirror.changes(
+            of: x, on: alone.machine.disk, in: tree, operation: mine)
+        let other = alone.name()
+        _ = try alone.fold([.item(ItemChange(ItemName(other, 0), bytes("x"), .create(file(2))))], other)
+        let step = alone.machine.core.mirror.nextStep(
+            to: alone.fold.tree, on: alone.machine.disk, inFlight: sent, fresh: fresh)
+        #expect(step == nil)
+        #expect(try alone.fold(changes, mine).outcome == .conflict)
+        alone.machine.core.mirror.folded(sent, mine)
+        alone.apply()
+        #expect(alone.paths == ["x", "x (conflict \(mine.text))"])
+        #expect(alone.machine.disk[x]?.content == file(1))
+    }
+
     @Test("most items gone at once is a lost mount")
     func lostMount() throws {
         var alone = Alone()

@@ -116,15 +116,18 @@ extension Simulation {
             let files = state.core.mirror.base.filter {
                 $0.value.node.content.kind == .file && state.disk[$0.value.local]?.content == $0.value.node.content
             }
-            guard let (item, base) = files.sorted(by: { $0.key < $1.key }).randomElement(using: &random) else {
-                return
+            if files.isEmpty { return }
+            // Of one item, or of two, all or nothing.
+            for (item, base) in files.sorted(by: { $0.key < $1.key }).shuffled(using: &random).prefix(
+                chance(50) ? 1 : 2)
+            {
+                let (content, file) = newContent()
+                strict.contents.insert(content)
+                number(of: base.node.content).map { _ = strict.replaced.insert($0) }
+                changes.append(.item(ItemChange(item, base.node.name, .write(file, base: base.node.version))))
             }
-            let (content, file) = newContent()
-            (strict.content, strict.replaced) = (content, number(of: base.node.content))
-            changes = [.item(ItemChange(item, base.node.name, .write(file, base: base.node.version)))]
         }
-        note(
-            "\(machine) submits \(operation.text.prefix(6)) \(strict.kind.map { "\($0)" } ?? "\(strict.content ?? 0)")")
+        note("\(machine) submits \(operation.text.prefix(6)) \(strict.kind.map { "\($0)" } ?? "\(strict.contents)")")
         self.strict[operation] = strict
         machines[machine].core.outbox.add(.entry(ClusterEntry(operation, isStrict: true, changes), token))
         machines[machine].store()
@@ -208,7 +211,7 @@ extension Simulation {
         }
         if wasRestored { return }
         for (operation, entry) in strict where entry.fate == .conflict || entry.fate == .unavailable {
-            if let content = entry.content, present.contains(content) {
+            if !present.isDisjoint(with: entry.contents) {
                 failures.append("\(operation.text.prefix(6)) was refused and is there")
             }
         }

@@ -17,8 +17,8 @@ struct Simulation {
         var machine: Int
         var began: Int64
         var kind: LinearizabilityChecker.Kind?
-        var content: UInt64?
-        var replaced: UInt64?
+        var contents: Set<UInt64> = []
+        var replaced: Set<UInt64> = []
         var grant: ClusterName?
         var fate: Fate?
     }
@@ -123,7 +123,7 @@ struct Simulation {
 
     private mutating func restore(_ old: SimulatedEtcd, _ oldOracle: ClusterFold) {
         // What was committed and not accepted yet may be gone.
-        for entry in strict.values where entry.fate == nil { entry.content.map { _ = contents.remove($0) } }
+        for entry in strict.values where entry.fate == nil { contents.subtract(entry.contents) }
         note("restore of \(old.count) at \(etcd.count)")
         (etcd, oracle, packets, wasRestored) = (old, oldOracle, [], true)
         for machine in machines.indices {
@@ -345,9 +345,9 @@ struct Simulation {
         guard let verdict = try? oracle.apply(ordered) else { return failures.append("the oracle cannot fold") }
         guard let strict = strict[entry.operation] else { return }
         if let grant = strict.grant, etcd.locks[lock] != grant { failures.append("a commit under an old token") }
-        if verdict.outcome == .accepted, let content = strict.content {
-            contents.insert(content)
-            if let replaced = strict.replaced { superseded.insert(replaced) }
+        if verdict.outcome == .accepted {
+            contents.formUnion(strict.contents)
+            superseded.formUnion(strict.replaced)
         }
     }
 

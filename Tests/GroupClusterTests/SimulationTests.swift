@@ -12,7 +12,7 @@ struct SimulationTests {
         arguments: [false, true])
     func converges(restores: Bool) {
         for seed in Self.first..<Self.first
-            + (environmentNumber("GROUP_CONTAINER_SEEDS") ?? (runsLongTests ? 20_000 : 200))
+            + (environmentNumber("GROUP_CONTAINER_SEEDS") ?? (runsLongTests ? 20_000 : 300))
         {
             var simulation = Simulation(seed: seed)
             simulation.run(steps: 300, restores: restores)
