@@ -71,7 +71,7 @@ package struct ValueChange: Equatable, Sendable {
     }
     package var key: [UInt8]
     package var action: Action
-    /// The version that the value must have; `.some(.none)` is a key without a value; nil is any.
+    /// The version that the value must have, or `.zero` for a key without a value; nil is any.
     package var base: ClusterName?
 
     package init(_ key: [UInt8], _ action: Action, base: ClusterName? = nil) {

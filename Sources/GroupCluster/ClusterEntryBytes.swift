@@ -34,7 +34,7 @@ extension ClusterEntry {
             let version: UInt8 = try reader.wholeNumber()
             if version != Self.version { throw .newerVersion(version) }
             let operation = try reader.clusterName()
-            if operation == .none { throw .malformed("no operation") }
+            if operation == .zero { throw .malformed("no operation") }
             let isStrict = try reader.flag()
             let count: UInt16 = try reader.wholeNumber()
             if count > Self.mostChanges { throw .malformed("too many changes") }
@@ -190,7 +190,7 @@ extension ByteReader {
 
     private mutating func itemChange() throws(ClusterDamage) -> ItemChange {
         let item = try itemName()
-        if item == .root || item.part >= ItemName.firstCopy && item.operation == .none { throw .malformed("item") }
+        if item.operation == .zero { throw .malformed("item") }
         let count: UInt16 = try wholeNumber()
         if count > ClusterEntry.mostAncestors { throw .malformed("too deep") }
         var line: [Ancestor] = []
@@ -199,7 +199,10 @@ extension ByteReader {
         let form: UInt8 = try wholeNumber()
         let action: ItemChange.Action
         switch form {
-        case 0: action = .create(try content())
+        case 0:
+            // These names are those of conflict copies, which the fold makes.
+            if item.part >= ItemName.firstCopy { throw .malformed("item") }
+            action = .create(try content())
         case 1: action = .write(try content(), base: try clusterName())
         case 2: action = .move(base: try clusterName())
         case 3: action = .remove(base: try clusterName())

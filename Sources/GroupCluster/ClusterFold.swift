@@ -87,7 +87,7 @@ package struct ClusterFold: Equatable, Sendable {
         if ordered.index != index + 1 || ordered.revision <= revision || ordered.number != last + 1 {
             throw .malformed("entry \(ordered.index) at \(ordered.revision) does not follow \(index) at \(revision)")
         }
-        var verdict = Verdict(machine: ordered.machine, operation: .none, outcome: .damaged)
+        var verdict = Verdict(machine: ordered.machine, operation: .zero, outcome: .damaged)
         do {
             let entry = try ClusterEntry(bytes: ordered.bytes)
             verdict.operation = entry.operation
@@ -147,7 +147,7 @@ package struct ClusterFold: Equatable, Sendable {
     /// Changes a value. Returns false if its base is another one, or a number was to be added to what is no number.
     private mutating func change(_ change: ValueChange, _ operation: ClusterName) -> Bool {
         let old = values[change.key]
-        if let base = change.base, base != old?.version ?? .none { return false }
+        if let base = change.base, base != old?.version ?? ClusterName.zero { return false }
         switch change.action {
         case .remove: values[change.key] = nil
         case .set(let bytes): values[change.key] = Versioned(value: .bytes(bytes), version: operation)

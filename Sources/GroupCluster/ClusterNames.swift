@@ -16,7 +16,7 @@ package struct ClusterName: Hashable, Comparable, Sendable {
     }
 
     /// The name of nothing: the root directory was created by no operation.
-    package static let none = ClusterName(high: 0, low: 0)
+    package static let zero = ClusterName(high: 0, low: 0)
 
     /// The name as 32 hexadecimal digits.
     package var text: String {
@@ -38,7 +38,7 @@ package struct ItemName: Hashable, Comparable, Sendable {
 
     package init(_ operation: ClusterName, _ part: UInt16) { (self.operation, self.part) = (operation, part) }
 
-    package static let root = ItemName(.none, 0)
+    package static let root = ItemName(.zero, 0)
 
     /// The first part of a conflict copy: the copy that change `i` of an operation makes has part 0x8000 + i.
     package static let firstCopy: UInt16 = 0x8000

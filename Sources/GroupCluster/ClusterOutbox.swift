@@ -84,9 +84,12 @@ package struct ClusterOutbox: Equatable, Sendable {
         inFlight == nil && !waiting.isEmpty ? waiting.removeFirst() : nil
     }
 
-    /// Puts an entry in flight. To be called with what `next` returned, or with what became of it.
-    package mutating func send(_ entry: ClusterEntry, token: LockToken? = nil, sent: [SentItem] = []) {
+    /// Puts an entry in flight: what `next` returned, or what became of it. Returns false for an entry that no machine
+    /// could read, as a path is too deep or a name is not allowed; nothing is sent then.
+    package mutating func send(_ entry: ClusterEntry, token: LockToken? = nil, sent: [SentItem] = []) -> Bool {
+        guard (try? ClusterEntry(bytes: entry.bytes)) == entry else { return false }
         inFlight = InFlight(number: number + 1, entry: entry, token: token, empty: nil, sent: sent)
+        return true
     }
 
     /// Ends the wait for a strict entry. Returns its fate if that is certain already; else `empty` competes for the

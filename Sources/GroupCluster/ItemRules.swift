@@ -41,8 +41,7 @@ extension ClusterTree {
             if isStrict { return false }
             return add(change, content, operation, isStrict: false)
         }
-        if node.content.kind != content.kind { return false }
-        if node.version == base {
+        if node.version == base, node.content.kind == content.kind {
             (node.content, node.version) = (content, operation)
             put(change.item, node)
             return true
@@ -98,8 +97,8 @@ extension ClusterTree {
         var parent = ItemName.root
         for ancestor in line {
             if nodes[ancestor.item] != nil {
-                if !isDirectory(ancestor.item) { return nil }
-                parent = ancestor.item
+                // No honest machine takes a file for a directory; the rest of the line is kept all the same.
+                if isDirectory(ancestor.item) { parent = ancestor.item } else if isStrict { return nil }
             } else if let other = child(of: parent, ancestor.name), isDirectory(other) {
                 parent = other
             } else {

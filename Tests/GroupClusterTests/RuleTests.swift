@@ -129,7 +129,7 @@ struct RuleTests {
             (ValueChange(key, .set([1]), base: operation(2)), .accepted),
             (ValueChange(key, .add(1)), .conflict),
             (ValueChange(key, .remove), .accepted),
-            (ValueChange(key, .setNumber(3), base: .some(.none)), .accepted),
+            (ValueChange(key, .setNumber(3), base: .zero), .accepted),
         ]
         for (place, (change, outcome)) in changes.enumerated() {
             let entry = ClusterEntry(operation(UInt64(place) + 1), isStrict: place % 2 == 0, [.value(change)])
@@ -245,7 +245,9 @@ struct RuleTests {
         let (one, two) = (ClusterEntry(operation(1), isStrict: true), ClusterEntry(operation(2), isStrict: true))
         outbox.add(.entry(two, nil))
         #expect(outbox.giveUp(operation(2), empty: operation(8)) == .unavailable)
-        outbox.send(one, token: LockToken(lock: [1], grant: b))
+        let hidden = ClusterEntry(operation(3), [.item(ItemChange(item(3), bytes(".group"), .create(file(1))))])
+        let isSent = [outbox.send(hidden), outbox.send(one, token: LockToken(lock: [1], grant: b))]
+        #expect(isSent == [false, true])
         let request = outbox.request
         #expect(request?.number == 1)
         var sent = outbox

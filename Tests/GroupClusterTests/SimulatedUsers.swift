@@ -110,7 +110,7 @@ extension Simulation {
             lastContent += 1
             let (from, to) = (state.core.fold.number(number), Int64(lastContent) * 1000)
             strict.kind = .exchange(from: Int(from), to: Int(to))
-            changes = [.value(ValueChange(number, .setNumber(to), base: old?.version ?? .some(.none)))]
+            changes = [.value(ValueChange(number, .setNumber(to), base: old?.version ?? .zero))]
         default:
             // A file that is here what it is in the base.
             let files = state.core.mirror.base.filter {

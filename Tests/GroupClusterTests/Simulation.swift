@@ -170,14 +170,17 @@ struct Simulation {
             return
         }
         switch draft {
-        case .entry(let entry, let token): machines[machine].core.outbox.send(entry, token: token)
+        case .entry(let entry, let token):
+            if !machines[machine].core.outbox.send(entry, token: token) { failures.append("not sent") }
         case .item(let local):
             let (tree, disk, operation) = (machines[machine].core.fold.tree, machines[machine].disk, name())
             let (changes, sent) = machines[machine].core.mirror.changes(
                 of: local, on: disk, in: tree, operation: operation)
             if changes.isEmpty { return }
             note("\(machine) sends \(operation.text.prefix(6)) \(sent.map { describe($0) })")
-            machines[machine].core.outbox.send(ClusterEntry(operation, changes), sent: sent)
+            if !machines[machine].core.outbox.send(ClusterEntry(operation, changes), sent: sent) {
+                failures.append("not sent")
+            }
         }
     }
 
@@ -362,7 +365,7 @@ extension ClusterFold {
     func folding(_ reading: ClusterReading) throws(ClusterDamage) -> ClusterFold {
         var fold = self
         var rest: [OrderedEntry] = []
-        switch try continued(by: reading, own: (.none, 0)) {
+        switch try continued(by: reading, own: (.zero, 0)) {
         case .entries(let entries): rest = entries
         case .snapshot(let snapshot, let entries): (fold, rest) = (snapshot, entries)
         case .otherHistory: throw .malformed("nothing has no history")
