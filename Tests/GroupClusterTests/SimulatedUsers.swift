@@ -146,7 +146,7 @@ extension Simulation {
 
     mutating func finish(_ operation: ClusterName, _ fate: Fate) {
         guard var entry = strict[operation] else { return }
-        if let earlier = entry.fate, earlier != fate { failures.append("two fates: \(earlier), \(fate)") }
+        if let earlier = entry.fate, earlier != fate, !isDisturbed { failures.append("two fates: \(earlier), \(fate)") }
         if entry.fate == nil, let kind = entry.kind, fate != .unavailable, kind != .add || fate == .accepted {
             if kind != .add {
                 record(kind, began: entry.began, answer: fate == .accepted ? 1 : 0)
@@ -209,7 +209,7 @@ extension Simulation {
         for lost in contents.subtracting(superseded).subtracting(present).sorted() {
             failures.append("content \(lost) is lost")
         }
-        if wasRestored { return }
+        if isDisturbed { return }
         for (operation, entry) in strict where entry.fate == .conflict || entry.fate == .unavailable {
             if !present.isDisjoint(with: entry.contents) {
                 failures.append("\(operation.text.prefix(6)) was refused and is there")

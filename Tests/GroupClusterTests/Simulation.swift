@@ -42,7 +42,8 @@ struct Simulation {
     var sum: Int64 = 0
     var messages: [Int: [UInt8]] = [:]
     var backup: (etcd: SimulatedEtcd, oracle: ClusterFold)?
-    var wasRestored = false
+    /// etcd was restored, or a machine cloned: machines may stop, and what is counted may be counted twice.
+    var isDisturbed = false
     var readings: [Int: Int64] = [:]
     var wantsGet: Set<Int> = []
     var lastReading = 0
@@ -117,7 +118,13 @@ struct Simulation {
                 note("backup at \(etcd.count)")
             }
         default:
-            if restores, let backup, !wasRestored, chance(50) { restore(backup.etcd, backup.oracle) }
+            if restores, !isDisturbed, chance(20) {
+                note("machine \(machines.count) is a clone of \(machine)")
+                isDisturbed = true
+                machines.append(machines[machine])
+            } else if restores, let backup, !isDisturbed, chance(50) {
+                restore(backup.etcd, backup.oracle)
+            }
         }
     }
 
@@ -125,7 +132,7 @@ struct Simulation {
         // What was committed and not accepted yet may be gone.
         for entry in strict.values where entry.fate == nil { contents.subtract(entry.contents) }
         note("restore of \(old.count) at \(etcd.count)")
-        (etcd, oracle, packets, wasRestored) = (old, oldOracle, [], true)
+        (etcd, oracle, packets, isDisturbed) = (old, oldOracle, [], true)
         for machine in machines.indices {
             (machines[machine].isConnected, machines[machine].reading) = (false, nil)
         }
@@ -250,7 +257,7 @@ struct Simulation {
     private mutating func stop(_ machine: Int, _ reason: String) {
         note("\(machine) stops: \(reason)")
         (machines[machine].hasOtherHistory, machines[machine].wasStopped) = (true, true)
-        if !wasRestored { failures.append("\(machine) stopped without a reason: \(reason)") }
+        if !isDisturbed { failures.append("\(machine) stopped without a reason: \(reason)") }
     }
 
     private mutating func take(_ reading: ClusterReading, _ machine: Int) {
@@ -355,7 +362,7 @@ struct Simulation {
     }
 
     mutating func record(_ kind: LinearizabilityChecker.Kind, began: Int64, answer: Int) {
-        if wasRestored { return }
+        if isDisturbed { return }
         operations.append(.init(kind, began: began, ended: time, answer: answer))
     }
 }
