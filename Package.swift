@@ -57,6 +57,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "GroupBytes", swiftSettings: strict),
+        .target(name: "GroupCluster", dependencies: ["GroupBytes"], swiftSettings: strict),
         .target(name: "GroupLog", dependencies: ["GroupBytes", "GroupSystemCalls"], swiftSettings: strict),
         .target(name: "GroupLocking", dependencies: ["GroupBytes", "GroupSystemCalls"], swiftSettings: strict),
         .target(
@@ -191,6 +192,8 @@ let package = Package(
         .executableTarget(
             name: "bench-worker", dependencies: ["GroupContainer"], path: "Tests/BenchWorker", swiftSettings: strict),
         .testTarget(name: "GroupBytesTests", dependencies: ["GroupBytes"], swiftSettings: strict),
+        .testTarget(
+            name: "GroupClusterTests", dependencies: ["TestSupport", "GroupCluster"], swiftSettings: strict),
         .testTarget(
             name: "GroupLogTests", dependencies: ["TestSupport", "GroupLog", "GroupBytes", "GroupSystemCalls"],
             swiftSettings: strict),

@@ -1,0 +1,80 @@
+// Imports GroupBytes only: no file, clock or process.
+
+import GroupBytes
+
+/// What a machine sends to the cluster at once: changes, under the name of an operation.
+package struct ClusterEntry: Equatable, Sendable {
+    package var operation: ClusterName
+    /// Accepted with all changes or with none; otherwise each change is judged alone, and what conflicts is kept.
+    package var isStrict: Bool
+    package var changes: [ClusterChange]
+
+    package init(_ operation: ClusterName, isStrict: Bool = false, _ changes: [ClusterChange] = []) {
+        (self.operation, self.isStrict, self.changes) = (operation, isStrict, changes)
+    }
+}
+
+/// One change of an entry.
+package enum ClusterChange: Equatable, Sendable {
+    case item(ItemChange)
+    case value(ValueChange)
+    case message(channel: [UInt8], body: [UInt8])
+}
+
+/// What an item is and has in it. Bodies are elsewhere, and named by their digest.
+package struct ItemContent: Hashable, Sendable {
+    package enum Kind: UInt8, Sendable { case file, directory, link }
+    package var kind: Kind
+    /// The permission bits, without setuid, setgid and the sticky bit.
+    package var mode: UInt16
+    /// The digest of a file's bytes; the target of a link; empty for a directory.
+    package var digest: [UInt8]
+
+    package init(_ kind: Kind, mode: UInt16 = 0o644, _ digest: [UInt8] = []) {
+        (self.kind, self.mode, self.digest) = (kind, mode, digest)
+    }
+}
+
+/// A directory above an item.
+package struct Ancestor: Hashable, Sendable {
+    package var item: ItemName
+    package var name: FileName
+
+    package init(_ item: ItemName, _ name: FileName) { (self.item, self.name) = (item, name) }
+}
+
+/// A change of an item, which is named by its line: the directories above it, from the root on.
+package struct ItemChange: Equatable, Sendable {
+    package enum Action: Equatable, Sendable {
+        case create(ItemContent)
+        case write(ItemContent, base: ClusterName)
+        case move(base: ClusterName)
+        case remove(base: ClusterName)
+    }
+    package var item: ItemName
+    package var line: [Ancestor]
+    package var name: FileName
+    package var action: Action
+
+    package init(_ item: ItemName, in line: [Ancestor] = [], _ name: FileName, _ action: Action) {
+        (self.item, self.line, self.name, self.action) = (item, line, name, action)
+    }
+}
+
+/// A change of a value of the defaults. The key has the suite's name in it.
+package struct ValueChange: Equatable, Sendable {
+    package enum Action: Equatable, Sendable {
+        case set([UInt8])
+        case setNumber(Int64)
+        case add(Int64)
+        case remove
+    }
+    package var key: [UInt8]
+    package var action: Action
+    /// The version that the value must have, or `.zero` for a key without a value; nil is any.
+    package var base: ClusterName?
+
+    package init(_ key: [UInt8], _ action: Action, base: ClusterName? = nil) {
+        (self.key, self.action, self.base) = (key, action, base)
+    }
+}

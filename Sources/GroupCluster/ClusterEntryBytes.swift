@@ -1,0 +1,228 @@
+// Imports GroupBytes only: no file, clock or process.
+
+import GroupBytes
+
+/// Why bytes from the cluster cannot be read.
+package enum ClusterDamage: Error, Equatable {
+    /// A newer program wrote these bytes; nothing after them can be folded by this one.
+    case newerVersion(UInt8)
+    case malformed(String)
+}
+
+extension ClusterEntry {
+    package static let version: UInt8 = 1
+    package static let mostBytes = 1 << 20
+    package static let mostChanges = 1024
+    package static let mostAncestors = 256
+
+    /// The entry as bytes: its version first.
+    package var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.version)
+        writer.write(operation)
+        writer.write(UInt8(isStrict ? 1 : 0))
+        writer.write(UInt16(truncatingIfNeeded: changes.count))
+        for change in changes { writer.write(change) }
+        return writer.bytes
+    }
+
+    /// Reads an entry from bytes that may be anything.
+    package init(bytes: [UInt8]) throws(ClusterDamage) {
+        if bytes.count > Self.mostBytes { throw .malformed("entry too long") }
+        var reader = ByteReader(bytes)
+        self = try reader.cluster("entry") { reader throws(ClusterDamage) in
+            let version: UInt8 = try reader.wholeNumber()
+            if version != Self.version { throw .newerVersion(version) }
+            let operation = try reader.clusterName()
+            if operation == .zero { throw .malformed("no operation") }
+            let isStrict = try reader.flag()
+            let count: UInt16 = try reader.wholeNumber()
+            if count > Self.mostChanges { throw .malformed("too many changes") }
+            var changes: [ClusterChange] = []
+            for _ in 0..<count { changes.append(try reader.change()) }
+            return ClusterEntry(operation, isStrict: isStrict, changes)
+        }
+    }
+}
+
+extension ByteWriter {
+    mutating func write(_ name: ClusterName) {
+        write(name.high)
+        write(name.low)
+    }
+
+    mutating func write(_ item: ItemName) {
+        write(item.operation)
+        write(item.part)
+    }
+
+    mutating func write(_ content: ItemContent) {
+        write(content.kind.rawValue)
+        write(content.mode)
+        write(counted: content.digest)
+    }
+
+    /// Writes the length in four bytes, then the bytes.
+    mutating func write(long bytes: [UInt8]) {
+        write(UInt32(truncatingIfNeeded: bytes.count))
+        write(raw: bytes)
+    }
+
+    fileprivate mutating func write(_ change: ClusterChange) {
+        switch change {
+        case .item(let change):
+            write(UInt8(0))
+            write(change.item)
+            write(UInt16(truncatingIfNeeded: change.line.count))
+            for ancestor in change.line {
+                write(ancestor.item)
+                write(counted: ancestor.name)
+            }
+            write(counted: change.name)
+            switch change.action {
+            case .create(let content):
+                write(UInt8(0))
+                write(content)
+            case .write(let content, let base):
+                write(UInt8(1))
+                write(content)
+                write(base)
+            case .move(let base):
+                write(UInt8(2))
+                write(base)
+            case .remove(let base):
+                write(UInt8(3))
+                write(base)
+            }
+        case .value(let change):
+            write(UInt8(1))
+            write(counted: change.key)
+            write(UInt8(change.base == nil ? 0 : 1))
+            if let base = change.base { write(base) }
+            switch change.action {
+            case .set(let value):
+                write(UInt8(0))
+                write(long: value)
+            case .setNumber(let number):
+                write(UInt8(1))
+                write(number)
+            case .add(let number):
+                write(UInt8(2))
+                write(number)
+            case .remove:
+                write(UInt8(3))
+            }
+        case .message(let channel, let body):
+            write(UInt8(2))
+            write(counted: channel)
+            write(long: body)
+        }
+    }
+}
+
+extension ByteReader {
+    /// Runs `read`, which must leave no byte.
+    mutating func cluster<Result>(_ what: String, _ read: (inout ByteReader) throws(ClusterDamage) -> Result)
+        throws(ClusterDamage) -> Result
+    {
+        let result = try read(&self)
+        if remaining > 0 { throw .malformed("bytes behind the \(what)") }
+        return result
+    }
+
+    mutating func wholeNumber<Number: FixedWidthInteger & BitwiseCopyable>() throws(ClusterDamage) -> Number {
+        do { return try number(Number.self) } catch { throw .malformed("too short") }
+    }
+
+    mutating func bytes(_ count: Int) throws(ClusterDamage) -> [UInt8] {
+        do { return try raw(count) } catch { throw .malformed("too short") }
+    }
+
+    mutating func countedBytes() throws(ClusterDamage) -> [UInt8] {
+        let count: UInt16 = try wholeNumber()
+        return try bytes(Int(count))
+    }
+
+    mutating func longBytes() throws(ClusterDamage) -> [UInt8] {
+        let count: UInt32 = try wholeNumber()
+        return try bytes(Int(count))
+    }
+
+    mutating func flag() throws(ClusterDamage) -> Bool {
+        let value: UInt8 = try wholeNumber()
+        if value > 1 { throw .malformed("flag \(value)") }
+        return value == 1
+    }
+
+    mutating func clusterName() throws(ClusterDamage) -> ClusterName {
+        ClusterName(high: try wholeNumber(), low: try wholeNumber())
+    }
+
+    mutating func itemName() throws(ClusterDamage) -> ItemName { ItemName(try clusterName(), try wholeNumber()) }
+
+    mutating func fileName() throws(ClusterDamage) -> FileName {
+        let name = try countedBytes()
+        if !FileNames.isValid(name) { throw .malformed("file name \(printable(name))") }
+        return name
+    }
+
+    mutating func content() throws(ClusterDamage) -> ItemContent {
+        guard let kind = ItemContent.Kind(rawValue: try wholeNumber()) else { throw .malformed("kind of item") }
+        let mode: UInt16 = try wholeNumber()
+        if mode > 0o777 { throw .malformed("mode") }
+        let digest = try countedBytes()
+        let isTarget = kind == .link && (1..<4096).contains(digest.count) && !digest.contains(0)
+        if !isTarget && (kind == .link || digest.count > 64 || (kind == .directory && !digest.isEmpty)) {
+            throw .malformed("content")
+        }
+        return ItemContent(kind, mode: mode, digest)
+    }
+
+    fileprivate mutating func change() throws(ClusterDamage) -> ClusterChange {
+        let form: UInt8 = try wholeNumber()
+        switch form {
+        case 0: return .item(try itemChange())
+        case 1: return .value(try valueChange())
+        case 2: return .message(channel: try countedBytes(), body: try longBytes())
+        default: throw .malformed("change \(form)")
+        }
+    }
+
+    private mutating func itemChange() throws(ClusterDamage) -> ItemChange {
+        let item = try itemName()
+        if item.operation == .zero { throw .malformed("item") }
+        let count: UInt16 = try wholeNumber()
+        if count > ClusterEntry.mostAncestors { throw .malformed("too deep") }
+        var line: [Ancestor] = []
+        for _ in 0..<count { line.append(Ancestor(try itemName(), try fileName())) }
+        let name = try fileName()
+        let form: UInt8 = try wholeNumber()
+        let action: ItemChange.Action
+        switch form {
+        case 0:
+            // These names are those of conflict copies, which the fold makes.
+            if item.part >= ItemName.firstCopy { throw .malformed("item") }
+            action = .create(try content())
+        case 1: action = .write(try content(), base: try clusterName())
+        case 2: action = .move(base: try clusterName())
+        case 3: action = .remove(base: try clusterName())
+        default: throw .malformed("action \(form)")
+        }
+        return ItemChange(item, in: line, name, action)
+    }
+
+    private mutating func valueChange() throws(ClusterDamage) -> ValueChange {
+        let key = try countedBytes()
+        let base: ClusterName? = try flag() ? try clusterName() : nil
+        let form: UInt8 = try wholeNumber()
+        let action: ValueChange.Action
+        switch form {
+        case 0: action = .set(try longBytes())
+        case 1: action = .setNumber(try wholeNumber())
+        case 2: action = .add(try wholeNumber())
+        case 3: action = .remove
+        default: throw .malformed("action \(form)")
+        }
+        return ValueChange(key, action, base: base)
+    }
+}

@@ -1,0 +1,107 @@
+// Imports nothing: no file, clock or process.
+
+/// One change of the disk, which is made only as far as the disk still is what it was.
+package enum MirrorStep: Equatable, Sendable {
+    /// Makes an item where none is.
+    case create(ItemName, in: LocalItem, FileName, ItemContent)
+    /// Moves an item to where none is.
+    case rename(LocalItem, to: LocalItem, FileName)
+    /// Exchanges a content. What comes out and is neither `expected` nor `new` gets the name `aside`, as a new item.
+    case exchange(LocalItem, expected: ItemContent, new: ItemContent, aside: FileName)
+    /// Removes a file with this content, or an empty directory.
+    case remove(LocalItem, expected: ItemContent)
+}
+
+/// What the base becomes when the entry with this change is folded.
+package struct SentItem: Equatable, Sendable {
+    package enum Change: Equatable, Sendable {
+        case created(ItemName, FileName, ItemContent)
+        case moved(ItemName, FileName)
+        case written(ItemContent)
+        case removed
+    }
+    package var item: ItemName
+    package var local: LocalItem
+    package var change: Change
+}
+
+/// The base: what was last the same in the cluster's tree and on the disk. What differs between the cluster's tree and
+/// the base is applied; what differs between the disk and the base is sent.
+package struct ClusterMirror: Equatable, Sendable {
+    package struct Base: Equatable, Sendable {
+        package var node: ClusterTree.Node
+        package var local: LocalItem
+    }
+
+    package internal(set) var base: [ItemName: Base] = [:]
+    package internal(set) var items: [LocalItem: ItemName] = [:]
+    /// Items whose base may not be the cluster's.
+    package internal(set) var stale: Set<ItemName> = []
+    /// Items of the disk that are to be looked at for what is to be sent.
+    private var found: [LocalItem] = []
+
+    package init() {}
+
+    package mutating func mark(_ items: Set<ItemName>) { stale.formUnion(items) }
+
+    package mutating func markAll(_ tree: ClusterTree) {
+        stale.formUnion(tree.nodes.keys)
+        stale.formUnion(base.keys)
+    }
+
+    package mutating func takeFound() -> [LocalItem] {
+        defer { found = [] }
+        return found
+    }
+
+    /// Returns whether more than half of the items are gone from the disk at once, as after a lost mount.
+    package func isLost(_ disk: LocalTree) -> Bool {
+        base.count >= 8 && base.values.count { disk[$0.local] == nil } * 2 > base.count
+    }
+
+    /// Takes a local-first entry of this machine that was folded: the base becomes what was sent, whatever the entry's
+    /// fate. If the cluster has something else, that is applied like any other change.
+    package mutating func folded(_ sent: [SentItem], _ operation: ClusterName) {
+        for sent in sent {
+            stale.insert(sent.item)
+            // A change since then may have been seen when the base was still an older one.
+            look(at: sent.local)
+            switch sent.change {
+            case .created(let parent, let name, let content):
+                let node = ClusterTree.Node(parent, name, placed: operation, content, version: operation)
+                bind(sent.item, Base(node: node, local: sent.local))
+            case .moved(let parent, let name):
+                base[sent.item]?.node.parent = parent
+                base[sent.item]?.node.name = name
+                base[sent.item]?.node.placed = operation
+            case .written(let content):
+                base[sent.item]?.node.content = content
+                base[sent.item]?.node.version = operation
+            case .removed: bind(sent.item, nil)
+            }
+        }
+    }
+
+    /// Notes that a step for an item was made, with the local item that `create` has made.
+    package mutating func made(_ step: MirrorStep, by local: LocalItem?, in tree: ClusterTree) {
+        switch step {
+        case .create(let item, _, _, _):
+            if let local, let node = tree[item] { bind(item, Base(node: node, local: local)) }
+        case .exchange(let local, _, let new, _):
+            guard let item = items[local], let node = tree[item], node.content == new else { return }
+            base[item]?.node.content = new
+            base[item]?.node.version = node.version
+        case .remove(let local, _):
+            if let item = items[local] { bind(item, nil) }
+        case .rename: return
+        }
+    }
+
+    mutating func bind(_ item: ItemName, _ new: Base?) {
+        if let old = base[item], items[old.local] == item { items[old.local] = nil }
+        base[item] = new
+        if let new { items[new.local] = item }
+    }
+
+    mutating func look(at local: LocalItem) { found.append(local) }
+}

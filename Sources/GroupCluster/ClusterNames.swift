@@ -1,0 +1,88 @@
+// Imports GroupBytes only: no file, clock or process.
+
+import GroupBytes
+
+/// A name of 128 random bits: of a machine, an operation, or the grant of a lock. A name never comes again; a revision
+/// does, after etcd was restored from a backup.
+package struct ClusterName: Hashable, Comparable, Sendable {
+    package var high: UInt64
+    package var low: UInt64
+
+    package init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+
+    /// Makes a name. The generator is the system's, but in tests.
+    package static func random(using generator: inout some RandomNumberGenerator) -> ClusterName {
+        ClusterName(high: generator.next(), low: generator.next())
+    }
+
+    /// The name of nothing: the root directory was created by no operation.
+    package static let zero = ClusterName(high: 0, low: 0)
+
+    /// The name as 32 hexadecimal digits.
+    package var text: String {
+        var bytes = ByteWriter(capacity: 16)
+        bytes.write(high.byteSwapped)
+        bytes.write(low.byteSwapped)
+        return Hexadecimal.encode(bytes.bytes)
+    }
+
+    package static func < (left: ClusterName, right: ClusterName) -> Bool {
+        (left.high, left.low) < (right.high, right.low)
+    }
+}
+
+/// The name of an item: the operation that created the item, and which of the items of that operation this one is.
+package struct ItemName: Hashable, Comparable, Sendable {
+    package var operation: ClusterName
+    package var part: UInt16
+
+    package init(_ operation: ClusterName, _ part: UInt16) { (self.operation, self.part) = (operation, part) }
+
+    package static let root = ItemName(.zero, 0)
+
+    /// The first part of a conflict copy: the copy that change `i` of an operation makes has part 0x8000 + i.
+    package static let firstCopy: UInt16 = 0x8000
+
+    package static func < (left: ItemName, right: ItemName) -> Bool {
+        (left.operation, left.part) < (right.operation, right.part)
+    }
+}
+
+/// The last component of a path, as bytes.
+package typealias FileName = [UInt8]
+
+/// The rules for file names.
+package enum FileNames {
+    package static let longest = 255
+
+    /// Returns whether a name that came from the cluster may be used: not empty, not longer than 255 bytes, without
+    /// slash and NUL, not a name of the directory itself, and none of the library's own files.
+    package static func isValid(_ name: FileName) -> Bool {
+        !name.isEmpty && name.count <= longest && !name.contains(0) && !name.contains(UInt8(ascii: "/"))
+            && name != Array(".".utf8) && name != Array("..".utf8) && !name.starts(with: ".group".utf8)
+    }
+
+    /// Returns `name (conflict OPERATION).ext`, within 255 bytes: the stem is cut between characters. Counts on after
+    /// the operation while `isTaken` returns true.
+    package static func conflict(_ name: FileName, _ operation: ClusterName, isTaken: (FileName) -> Bool) -> FileName {
+        let dot = name.lastIndex(of: UInt8(ascii: ".")) ?? 0
+        let isExtension = dot > 0 && name.count - dot <= 32
+        let stem = isExtension ? name[..<dot] : name[...]
+        let ending = isExtension ? name[dot...] : []
+        var count = 0
+        while true {
+            let mark = Array(" (conflict \(operation.text)\(count == 0 ? "" : "-\(count)"))".utf8)
+            let result = cut(stem, to: longest - mark.count - ending.count) + mark + ending
+            if !isTaken(result) { return result }
+            count += 1
+        }
+    }
+
+    /// Returns a beginning of at most `count` bytes that does not end within a character of UTF-8.
+    private static func cut(_ name: ArraySlice<UInt8>, to count: Int) -> FileName {
+        if name.count <= count { return Array(name) }
+        var end = name.startIndex + count
+        while end > name.startIndex, name[end] & 0xC0 == 0x80 { end -= 1 }
+        return Array(name[..<end])
+    }
+}

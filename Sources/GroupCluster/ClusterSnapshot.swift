@@ -1,0 +1,141 @@
+// Imports GroupBytes only: no file, clock or process.
+
+import GroupBytes
+
+/// The fold as bytes: its version, then everything in one order, so that equal folds have equal bytes.
+extension ClusterFold {
+    package static let version: UInt8 = 1
+
+    package var snapshot: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(Self.version)
+        for number in [index, revision, chain] { writer.write(number) }
+        writer.write(UInt32(truncatingIfNeeded: machines.count))
+        for (name, last) in machines.sorted(by: { $0.key < $1.key }) {
+            writer.write(name)
+            writer.write(last.number)
+            writer.write(last.operation)
+            writer.write(last.outcome.rawValue)
+        }
+        writer.write(UInt32(truncatingIfNeeded: tree.nodes.count))
+        for (item, node) in tree.nodes.sorted(by: { $0.key < $1.key }) {
+            writer.write(item)
+            writer.write(node.parent)
+            writer.write(counted: node.name)
+            writer.write(node.placed)
+            writer.write(node.content)
+            writer.write(node.version)
+        }
+        writer.write(UInt32(truncatingIfNeeded: values.count))
+        for (key, value) in values.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            writer.write(counted: key)
+            writer.write(value.version)
+            switch value.value {
+            case .bytes(let bytes):
+                writer.write(UInt8(0))
+                writer.write(long: bytes)
+            case .number(let number):
+                writer.write(UInt8(1))
+                writer.write(number)
+            }
+        }
+        writer.write(UInt32(truncatingIfNeeded: channels.count))
+        for (name, channel) in channels.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            writer.write(counted: name)
+            writer.write(channel.last)
+            writer.write(UInt16(truncatingIfNeeded: channel.newest.count))
+            for message in channel.newest {
+                writer.write(message.operation)
+                writer.write(long: message.body)
+            }
+        }
+        return writer.bytes
+    }
+
+    /// Reads a snapshot from bytes that may be anything: a tree with circles, two items at one place or an item in a
+    /// file is refused.
+    package init(snapshot bytes: [UInt8]) throws(ClusterDamage) {
+        var reader = ByteReader(bytes)
+        self = try reader.cluster("snapshot") { reader throws(ClusterDamage) in
+            let version: UInt8 = try reader.wholeNumber()
+            if version != Self.version { throw .newerVersion(version) }
+            var fold = ClusterFold()
+            fold.index = try reader.wholeNumber()
+            fold.revision = try reader.wholeNumber()
+            fold.chain = try reader.wholeNumber()
+            try fold.readMachines(&reader)
+            try fold.readTree(&reader)
+            try fold.readValues(&reader)
+            try fold.readChannels(&reader)
+            return fold
+        }
+    }
+
+    private mutating func readMachines(_ reader: inout ByteReader) throws(ClusterDamage) {
+        for _ in 0..<(try reader.wholeNumber() as UInt32) {
+            let name = try reader.clusterName()
+            let number: UInt64 = try reader.wholeNumber()
+            let operation = try reader.clusterName()
+            guard let outcome = Outcome(rawValue: try reader.wholeNumber()), machines[name] == nil else {
+                throw .malformed("machine")
+            }
+            machines[name] = Last(number: number, operation: operation, outcome: outcome)
+        }
+    }
+
+    private mutating func readTree(_ reader: inout ByteReader) throws(ClusterDamage) {
+        for _ in 0..<(try reader.wholeNumber() as UInt32) {
+            let item = try reader.itemName()
+            let parent = try reader.itemName()
+            let name = try reader.fileName()
+            let placed = try reader.clusterName()
+            let content = try reader.content()
+            let node = ClusterTree.Node(parent, name, placed: placed, content, version: try reader.clusterName())
+            if item == .root || tree[item] != nil || tree.child(of: parent, name) != nil {
+                throw .malformed("two items at one place")
+            }
+            tree.put(item, node)
+        }
+        // Each item must lead to the root by directories; those that are known to do so end the way.
+        var good: Set<ItemName> = [.root]
+        for item in tree.nodes.keys {
+            var way: [ItemName] = []
+            var seen: Set<ItemName> = []
+            var place = item
+            while !good.contains(place) {
+                guard seen.insert(place).inserted, let node = tree[place], tree.isDirectory(node.parent) else {
+                    throw .malformed("an item that is in no directory")
+                }
+                way.append(place)
+                place = node.parent
+            }
+            good.formUnion(way)
+        }
+        _ = tree.takeChanges()
+    }
+
+    private mutating func readValues(_ reader: inout ByteReader) throws(ClusterDamage) {
+        for _ in 0..<(try reader.wholeNumber() as UInt32) {
+            let key = try reader.countedBytes()
+            let version = try reader.clusterName()
+            let isNumber = try reader.flag()
+            let value: Value = isNumber ? .number(try reader.wholeNumber()) : .bytes(try reader.longBytes())
+            values[key] = Versioned(value: value, version: version)
+        }
+    }
+
+    private mutating func readChannels(_ reader: inout ByteReader) throws(ClusterDamage) {
+        for _ in 0..<(try reader.wholeNumber() as UInt32) {
+            let name = try reader.countedBytes()
+            var channel = Channel(last: try reader.wholeNumber())
+            let count: UInt16 = try reader.wholeNumber()
+            if count > Channel.mostKept || UInt64(count) > channel.last { throw .malformed("messages") }
+            for place in 1...UInt64(count) + 1 where place <= count {
+                let operation = try reader.clusterName()
+                let number = channel.last - UInt64(count) + place
+                channel.newest.append(Message(number: number, operation: operation, body: try reader.longBytes()))
+            }
+            channels[name] = channel
+        }
+    }
+}

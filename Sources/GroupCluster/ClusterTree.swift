@@ -1,0 +1,79 @@
+// Imports nothing: no file, clock or process.
+
+/// A tree of named items in which each place has one item. One primitive changes it, `put`, which remembers what was
+/// there, so that a strict entry can be taken back.
+package struct ClusterTree: Equatable, Sendable {
+    package struct Node: Equatable, Sendable {
+        package var parent: ItemName
+        package var name: FileName
+        /// The operation that put the item at its place.
+        package var placed: ClusterName
+        package var content: ItemContent
+        /// The operation that made the content.
+        package var version: ClusterName
+
+        package init(
+            _ parent: ItemName, _ name: FileName, placed: ClusterName, _ content: ItemContent, version: ClusterName
+        ) {
+            (self.parent, self.name, self.placed) = (parent, name, placed)
+            (self.content, self.version) = (content, version)
+        }
+    }
+
+    package private(set) var nodes: [ItemName: Node] = [:]
+    private var children: [ItemName: [FileName: ItemName]] = [:]
+    private var replaced: [(item: ItemName, node: Node?)] = []
+
+    package init() {}
+
+    package static func == (left: ClusterTree, right: ClusterTree) -> Bool { left.nodes == right.nodes }
+
+    package subscript(item: ItemName) -> Node? { nodes[item] }
+
+    package func isDirectory(_ item: ItemName) -> Bool { item == .root || nodes[item]?.content.kind == .directory }
+
+    package func child(of parent: ItemName, _ name: FileName) -> ItemName? { children[parent]?[name] }
+
+    package func isEmpty(_ directory: ItemName) -> Bool { children[directory] == nil }
+
+    /// Returns whether `item` is `directory` or below it.
+    package func isWithin(_ item: ItemName, _ directory: ItemName) -> Bool {
+        var place = item
+        while place != directory {
+            guard let node = nodes[place] else { return false }
+            place = node.parent
+        }
+        return true
+    }
+
+    /// Returns the path of an item, for people and for tests.
+    package func path(_ item: ItemName) -> [FileName] {
+        guard let node = nodes[item] else { return [] }
+        return path(node.parent) + [node.name]
+    }
+
+    /// Puts an item where no other is, or removes the item.
+    package mutating func put(_ item: ItemName, _ node: Node?) {
+        let old = nodes[item]
+        replaced.append((item, old))
+        if let old {
+            children[old.parent]?[old.name] = nil
+            if children[old.parent]?.isEmpty == true { children[old.parent] = nil }
+        }
+        nodes[item] = node
+        if let node { children[node.parent, default: [:]][node.name] = item }
+    }
+
+    /// Returns the items that were put since the last call, and forgets what was there.
+    package mutating func takeChanges() -> Set<ItemName> {
+        defer { replaced = [] }
+        return Set(replaced.map(\.item))
+    }
+
+    /// Takes all back that was put since `takeChanges`.
+    package mutating func rollBack() {
+        let undone = replaced
+        for (item, node) in undone.reversed() { put(item, node) }
+        replaced = []
+    }
+}

@@ -1,0 +1,158 @@
+// Imports nothing: no file, clock or process.
+
+extension ClusterMirror {
+    private enum Plan {
+        case done
+        /// An item of the entry in flight is in the way.
+        case blocked
+        case step(MirrorStep)
+    }
+
+    /// Returns the next step that brings the disk to the cluster's tree; nil if nothing is left but what waits for the
+    /// entry in flight. `fresh` is for conflict names.
+    package mutating func nextStep(
+        to tree: ClusterTree, on disk: LocalTree, inFlight: [SentItem], fresh: ClusterName
+    ) -> MirrorStep? {
+        let work = Work(
+            tree: tree, disk: disk, items: Set(inFlight.map(\.item)), locals: Set(inFlight.map(\.local)), fresh: fresh)
+        for item in stale.sorted() where stale.contains(item) {
+            if case .step(let step) = plan(item, work) { return step }
+        }
+        return nil
+    }
+
+    private struct Work {
+        var tree: ClusterTree
+        var disk: LocalTree
+        var items: Set<ItemName>
+        var locals: Set<LocalItem>
+        var fresh: ClusterName
+    }
+
+    private mutating func plan(_ item: ItemName, _ work: Work) -> Plan {
+        if work.items.contains(item) { return .blocked }
+        let plan = work.tree[item].map { bring(item, to: $0, work) } ?? removal(item, work)
+        if case .done = plan { stale.remove(item) }
+        return plan
+    }
+
+    /// An item that is not in the cluster. What differs from the base on the disk stays, as a new item.
+    private mutating func removal(_ item: ItemName, _ work: Work) -> Plan {
+        guard let old = base[item] else { return .done }
+        guard let here = work.disk[old.local] else {
+            bind(item, nil)
+            return .done
+        }
+        if here.content.kind == .directory {
+            for child in work.disk.children(of: old.local) {
+                if work.locals.contains(child) { return .blocked }
+                if let childItem = items[child], stale.contains(childItem) {
+                    let plan = plan(childItem, work)
+                    if case .done = plan { continue }
+                    return plan
+                }
+                bind(item, nil)
+                look(at: old.local)
+                return .done
+            }
+            // Children that were just given up are new items, too.
+            if work.disk.children(of: old.local).isEmpty { return .step(.remove(old.local, expected: here.content)) }
+            bind(item, nil)
+            look(at: old.local)
+            return .done
+        }
+        if here.content == old.node.content { return .step(.remove(old.local, expected: here.content)) }
+        bind(item, nil)
+        look(at: old.local)
+        return .done
+    }
+
+    /// An item of the cluster: its directory first, then its place, then its content.
+    private mutating func bring(_ item: ItemName, to node: ClusterTree.Node, _ work: Work) -> Plan {
+        if node.parent != .root {
+            if let old = base[node.parent], work.disk[old.local] == nil { bind(node.parent, nil) }
+            if stale.contains(node.parent) || base[node.parent] == nil {
+                let plan = plan(node.parent, work)
+                guard case .done = plan else { return plan }
+            }
+        }
+        guard let directory = local(node.parent) else { return .blocked }
+        if let old = base[item], work.disk[old.local] == nil {
+            if old.node.version == node.version {
+                // The item was removed here; that is still to be sent.
+                base[item]?.node = node
+                return .done
+            }
+            bind(item, nil)
+        }
+        guard let old = base[item], let here = work.disk[old.local] else {
+            return make(item, node, in: directory, work)
+        }
+        if (old.node.parent, old.node.name) != (node.parent, node.name),
+            (here.parent, here.name) != (directory, node.name)
+        {
+            return move(old.local, node, to: directory, work)
+        }
+        base[item]?.node.parent = node.parent
+        base[item]?.node.name = node.name
+        base[item]?.node.placed = node.placed
+        if old.node.version != node.version, here.content.kind != .directory, here.content != node.content {
+            let aside = conflictName(node.name, in: here.parent, work)
+            return .step(.exchange(old.local, expected: old.node.content, new: node.content, aside: aside))
+        }
+        base[item]?.node = node
+        return .done
+    }
+
+    /// Makes an item, or takes what stands at its place over: a directory for a directory, or equal content.
+    private mutating func make(_ item: ItemName, _ node: ClusterTree.Node, in directory: LocalItem, _ work: Work)
+        -> Plan
+    {
+        guard let other = work.disk.child(of: directory, node.name), let here = work.disk[other] else {
+            return .step(.create(item, in: directory, node.name, node.content))
+        }
+        let isUnbound = items[other].map { work.tree[$0] == nil } ?? true
+        let isSame = here.content == node.content || here.content.kind == .directory && node.content.kind == .directory
+        if isUnbound && isSame && !work.locals.contains(other) {
+            if let otherItem = items[other] { bind(otherItem, nil) }
+            bind(item, Base(node: node, local: other))
+            return .done
+        }
+        return clear(other, work)
+    }
+
+    private mutating func move(_ local: LocalItem, _ node: ClusterTree.Node, to directory: LocalItem, _ work: Work)
+        -> Plan
+    {
+        if work.disk.isWithin(directory, local) {
+            // A directory above the new place was moved into this item, here only: it goes back first.
+            var item = node.parent
+            var misplaced: Plan = .blocked
+            while let above = work.tree[item], let old = base[item], let parent = self.local(above.parent) {
+                if let here = work.disk[old.local], (here.parent, here.name) != (parent, above.name),
+                    !work.disk.isWithin(parent, old.local), !work.locals.contains(old.local)
+                {
+                    let other = work.disk.child(of: parent, above.name)
+                    misplaced = other.map { clear($0, work) } ?? .step(.rename(old.local, to: parent, above.name))
+                }
+                item = above.parent
+            }
+            return misplaced
+        }
+        if let other = work.disk.child(of: directory, node.name), other != local { return clear(other, work) }
+        return .step(.rename(local, to: directory, node.name))
+    }
+
+    /// Gives what is in the way a conflict name.
+    private mutating func clear(_ other: LocalItem, _ work: Work) -> Plan {
+        guard let here = work.disk[other], !work.locals.contains(other) else { return .blocked }
+        look(at: other)
+        return .step(.rename(other, to: here.parent, conflictName(here.name, in: here.parent, work)))
+    }
+
+    private func conflictName(_ name: FileName, in directory: LocalItem, _ work: Work) -> FileName {
+        FileNames.conflict(name, work.fresh) { work.disk.child(of: directory, $0) != nil }
+    }
+
+    private func local(_ item: ItemName) -> LocalItem? { item == .root ? .root : base[item]?.local }
+}

@@ -1,0 +1,152 @@
+import GroupCluster
+import Testing
+
+private let machine = ClusterName(high: 1, low: 1)
+private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+private func file(_ digest: UInt8) -> ItemContent { ItemContent(.file, [digest]) }
+
+/// A machine without a network: its changes are folded at once, and others' in between.
+private struct Alone {
+    var fold = ClusterFold()
+    var machine = SimulatedMachine(GroupClusterTests.machine)
+    var last: UInt64 = 100
+
+    mutating func name() -> ClusterName {
+        last += 1
+        return ClusterName(high: 9, low: last)
+    }
+
+    mutating func make(_ name: String, in parent: LocalItem = .root, _ content: ItemContent) -> LocalItem {
+        let local = machine.newLocal()
+        machine.put(local, LocalTree.Node(parent, bytes(name), content))
+        return local
+    }
+
+    mutating func fold(_ changes: [ClusterChange], _ operation: ClusterName) throws -> ClusterFold.Verdict {
+        let number = (fold.machines[machine.core.outbox.machine]?.number ?? 0) + 1
+        let verdict = try fold.apply(
+            OrderedEntry(
+                index: fold.index + 1, revision: fold.revision + 1, machine: machine.core.outbox.machine,
+                number: number, bytes: ClusterEntry(operation, changes).bytes))
+        machine.core.fold = fold
+        machine.core.mirror.mark(verdict.items)
+        return verdict
+    }
+
+    mutating func apply() {
+        for _ in 0..<100 {
+            let fresh = name()
+            guard
+                let step = machine.core.mirror.nextStep(
+                    to: fold.tree, on: machine.disk, inFlight: [], fresh: fresh)
+            else { return }
+            machine.perform(step)
+        }
+    }
+
+    /// Sends what the disk has. Returns the outcome of each entry.
+    mutating func send() throws -> [ClusterFold.Outcome] {
+        var outcomes: [ClusterFold.Outcome] = []
+        while case .item(let local)? = machine.core.outbox.next() {
+            let operation = name()
+            let (changes, sent) = machine.core.mirror.changes(
+                of: local, on: machine.disk, in: fold.tree, operation: operation)
+            if changes.isEmpty { continue }
+            outcomes.append(try fold(changes, operation).outcome)
+            machine.core.mirror.folded(sent, operation)
+            apply()
+        }
+        return outcomes
+    }
+
+    /// Paths of the cluster's tree, which the disk has, too.
+    var paths: [String] {
+        let tree = fold.tree.nodes.keys.map { item in
+            fold.tree.path(item).map { String(decoding: $0, as: UTF8.self) }.joined(separator: "/")
+        }
+        let disk = machine.paths.keys.sorted()
+        return tree.sorted() == disk ? disk : ["disk \(disk)", "tree \(tree.sorted())"]
+    }
+}
+
+@Suite("The base between the cluster's tree and the disk")
+struct MirrorTests {
+    @Test("two items exchange their places, and a file replaced under its name is a write")
+    func exchange() throws {
+        var alone = Alone()
+        let (x, y) = (alone.make("x", file(1)), alone.make("y", file(2)))
+        #expect(try alone.send() == [.accepted, .accepted])
+        let before = Set(alone.fold.tree.nodes.keys)
+        alone.machine.put(x, LocalTree.Node(.root, bytes("t"), file(1)))
+        alone.machine.put(y, LocalTree.Node(.root, bytes("x"), file(2)))
+        alone.machine.put(x, LocalTree.Node(.root, bytes("y"), file(1)))
+        #expect(try alone.send() == [.accepted])
+        alone.machine.put(x, nil)
+        _ = alone.make("y", file(3))
+        #expect(try alone.send() == [.accepted])
+        #expect(alone.paths == ["x", "y"])
+        #expect(Set(alone.fold.tree.nodes.keys) == before)
+    }
+
+    @Test("a deep tree is sent with what is above it, and removed from below")
+    func depth() throws {
+        var alone = Alone()
+        let directory = alone.make("d", ItemContent(.directory))
+        let inner = alone.make("e", in: directory, ItemContent(.directory))
+        let leaf = alone.make("f", in: inner, file(1))
+        _ = alone.machine.core.outbox.next()
+        _ = alone.machine.core.outbox.next()
+        #expect(try alone.send() == [.accepted])
+        #expect(alone.paths == ["d", "d/e", "d/e/f"])
+        for local in [leaf, inner, directory] { alone.machine.put(local, nil) }
+        #expect(try alone.send() == [.accepted, .accepted, .accepted])
+        #expect(alone.paths.isEmpty)
+    }
+
+    @Test("unsent content that is in the way of another machine's gets a conflict name")
+    func aside() throws {
+        var alone = Alone()
+        let x = alone.make("x", file(1))
+        _ = try alone.send()
+        let item = try #require(alone.fold.tree.child(of: .root, bytes("x")))
+        let base = try #require(alone.fold.tree[item]?.version)
+        alone.machine.put(x, LocalTree.Node(.root, bytes("x"), file(2)))
+        let other = alone.name()
+        let write = ItemChange(item, bytes("x"), .write(file(3), base: base))
+        #expect(try alone.fold([.item(write)], other).outcome == .accepted)
+        alone.apply()
+        #expect(alone.machine.disk[x]?.content == file(3))
+        #expect(try alone.send() == [.accepted])
+        #expect(alone.paths.count == 2)
+    }
+
+    @Test("what is in the way of an item in flight waits for its fate")
+    func inFlight() throws {
+        var alone = Alone()
+        let x = alone.make("x", file(1))
+        let (tree, mine, fresh) = (alone.fold.tree, alone.name(), alone.name())
+        let (changes, sent) = alone.machine.core.mirror.changes(
+            of: x, on: alone.machine.disk, in: tree, operation: mine)
+        let other = alone.name()
+        _ = try alone.fold([.item(ItemChange(ItemName(other, 0), bytes("x"), .create(file(2))))], other)
+        let step = alone.machine.core.mirror.nextStep(
+            to: alone.fold.tree, on: alone.machine.disk, inFlight: sent, fresh: fresh)
+        #expect(step == nil)
+        #expect(try alone.fold(changes, mine).outcome == .conflict)
+        alone.machine.core.mirror.folded(sent, mine)
+        alone.apply()
+        #expect(alone.paths == ["x", "x (conflict \(mine.text))"])
+        #expect(alone.machine.disk[x]?.content == file(1))
+    }
+
+    @Test("most items gone at once is a lost mount")
+    func lostMount() throws {
+        var alone = Alone()
+        let locals = (0..<10).map { alone.make("\($0)", file(UInt8($0))) }
+        _ = try alone.send()
+        for local in locals.prefix(5) { alone.machine.put(local, nil) }
+        #expect(!alone.machine.core.mirror.isLost(alone.machine.disk))
+        alone.machine.put(locals[5], nil)
+        #expect(alone.machine.core.mirror.isLost(alone.machine.disk))
+    }
+}
