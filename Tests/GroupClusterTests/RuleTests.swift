@@ -232,6 +232,8 @@ struct RuleTests {
         #expect(try log.fold.continued(by: long, own: (a, 5)) == .otherHistory)
         let later = ClusterReading(count: 7, snapshot: other.fold.snapshot, entries: [])
         #expect(try log.fold.continued(by: later, own: (a, 5)) == .otherHistory)
+        // What is missing there is another machine's.
+        #expect(try log.fold.continued(by: later, own: (b, 1)) == .otherHistory)
         let hole = ClusterReading(count: 6, snapshot: nil, entries: Array(log.entries.dropFirst()))
         #expect(throws: ClusterDamage.self) { try old.fold.continued(by: hole, own: (a, 4)) }
     }

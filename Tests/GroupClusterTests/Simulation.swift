@@ -12,6 +12,13 @@ struct Simulation {
         case granted(ClusterName)
     }
 
+    /// What happens once in a seed, besides.
+    enum Disturbance: CaseIterable {
+        case nothing
+        case restoredEtcd
+        case clonedMachine
+    }
+
     /// A strict entry and what its caller expects.
     struct Strict {
         var machine: Int
@@ -66,17 +73,17 @@ struct Simulation {
     mutating func note(_ text: String) { schedule.append("\(time) \(text)") }
 
     /// Runs the seed: some changes and faults, then all is healed, and the properties are checked.
-    mutating func run(steps: Int, restores: Bool) {
+    mutating func run(steps: Int, _ disturbance: Disturbance) {
         for _ in 0..<steps {
             time += 1
-            act(restores: restores)
+            act(disturbance)
             if !failures.isEmpty { return }
         }
         heal()
         if failures.isEmpty { check() }
     }
 
-    private mutating func act(restores: Bool) {
+    private mutating func act(_ disturbance: Disturbance) {
         let machine = Int.random(in: 0..<machines.count, using: &random)
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<12: edit(machine)
@@ -113,16 +120,16 @@ struct Simulation {
             read(machine)
             wantsGet.insert(lastReading)
         case 98:
-            if restores, backup == nil, chance(50) {
+            if disturbance == .restoredEtcd, backup == nil, chance(50) {
                 backup = (etcd, oracle)
                 note("backup at \(etcd.count)")
             }
         default:
-            if restores, !isDisturbed, chance(20) {
+            if disturbance == .clonedMachine, !isDisturbed {
                 note("machine \(machines.count) is a clone of \(machine)")
                 isDisturbed = true
                 machines.append(machines[machine])
-            } else if restores, let backup, !isDisturbed, chance(50) {
+            } else if disturbance == .restoredEtcd, let backup, !isDisturbed, chance(50) {
                 restore(backup.etcd, backup.oracle)
             }
         }

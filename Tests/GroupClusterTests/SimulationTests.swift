@@ -9,17 +9,17 @@ struct SimulationTests {
 
     @Test(
         "after loss, duplicates, reordering, partitions, restarts and compaction, all machines have all",
-        arguments: [false, true])
-    func converges(restores: Bool) {
+        arguments: Simulation.Disturbance.allCases)
+    func converges(disturbance: Simulation.Disturbance) {
         for seed in Self.first..<Self.first
-            + (environmentNumber("GROUP_CONTAINER_SEEDS") ?? (runsLongTests ? 20_000 : 300))
+            + (environmentNumber("GROUP_CONTAINER_SEEDS") ?? (runsLongTests ? 20_000 : 200))
         {
             var simulation = Simulation(seed: seed)
-            simulation.run(steps: 300, restores: restores)
+            simulation.run(steps: 300, disturbance)
             if simulation.failures.isEmpty { continue }
             let lines = simulation.schedule.joined(separator: "\n")
             Issue.record(
-                "seed \(seed)\(restores ? " with a restore" : ""): \(simulation.failures.joined(separator: "; "))\n\(lines)"
+                "seed \(seed), \(disturbance): \(simulation.failures.joined(separator: "; "))\n\(lines)"
             )
             return
         }
