@@ -15,6 +15,7 @@ package final class Progress: Sendable {
         var what: String
         var done: UInt64 = 0
         var total: UInt64?
+        var perSecond: UInt64?
         var isDrawn = false
         var isOver = false
     }
@@ -41,10 +42,10 @@ package final class Progress: Sendable {
     /// Sets what is being done now.
     package func show(_ what: String) { state.withLock { $0.what = what } }
 
-    /// Sets how much is done, and the total, if it is known.
-    package func note(_ done: UInt64, of total: UInt64? = nil) {
+    /// Sets how much is done, and the total and the speed, if they are known.
+    package func note(_ done: UInt64, of total: UInt64? = nil, perSecond: UInt64? = nil) {
         if ticker == nil { return }
-        state.withLock { ($0.done, $0.total) = (done, total ?? $0.total) }
+        state.withLock { ($0.done, $0.total, $0.perSecond) = (done, total ?? $0.total, perSecond) }
     }
 
     /// Adds to how much is done.
@@ -87,11 +88,23 @@ package final class Progress: Sendable {
 
     private static func line(_ state: State, _ unit: Unit, after time: Int64) -> String {
         var text = TerminalText.visible(state.what)
-        if state.done > 0 || state.total != nil {
-            text += ": " + amount(state.done, unit) + (state.total.map { " of " + amount($0, unit) } ?? "")
+        if let total = state.total, total > 0 {
+            text = text.suffix(18) + " " + bar(state.done, of: total) + ", " + amount(state.done, unit)
+        } else if state.done > 0 {
+            text += ": " + amount(state.done, unit)
         }
+        if let speed = state.perSecond, speed > 0 { text += ", " + amount(speed, unit) + "/s" }
         // The text fits one line of a narrow terminal: a wrapped line could not be erased.
         return String(text.suffix(68)) + ", " + Timestamp.duration(time)
+    }
+
+    /// Returns a bar such as `[########--------]  50 %`.
+    static func bar(_ done: UInt64, of total: UInt64) -> String {
+        let (cells, part) = (16, Double(min(done, total)) / Double(max(total, 1)))
+        let full = Int(part * Double(cells))
+        let percent = Int(part * 100)
+        return "[" + String(repeating: "#", count: full) + String(repeating: "-", count: cells - full)
+            + "] \(percent) %"
     }
 
     /// Returns an amount such as `12.3 MiB` or `4 items`.

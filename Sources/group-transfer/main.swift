@@ -79,7 +79,7 @@ private func wait(for identifier: Transfer.ID, _ transfers: Transfers, _ run: in
     defer { progress.end() }
     let transfer = try transfers.wait(for: identifier, timeout: run.options.timeout) { transfer in
         progress.show(transfer.reason.map { "\(transfer.path) (\($0))" } ?? transfer.path)
-        progress.note(transfer.received, of: transfer.total)
+        progress.note(transfer.received, of: transfer.total, perSecond: transfer.bytesPerSecond)
     }
     progress.end()
     guard let transfer else {

@@ -14,4 +14,13 @@ import Testing
     @Test func `an amount of items is printed with the singular for one item`() {
         #expect(Progress.amount(1, .items) == "1 item" && Progress.amount(2, .items) == "2 items")
     }
+
+    @Test(arguments: [
+        (0 as UInt64, 5 as UInt64, "[----------------] 0 %"), (1, 2, "[########--------] 50 %"),
+        (99, 100, "[###############-] 99 %"), (7, 5, "[################] 100 %"), (1, 0, "[----------------] 0 %"),
+        (.max, .max, "[################] 100 %"),
+    ])
+    func `a bar shows the part that is done`(done: UInt64, total: UInt64, text: String) {
+        #expect(Progress.bar(done, of: total) == text)
+    }
 }
