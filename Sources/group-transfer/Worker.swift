@@ -39,7 +39,7 @@ struct Worker {
 
     /// Works until nothing is left. The lock is free when this function returns. Returns false where another process has it.
     private func workWithRight() throws -> Bool {
-        guard let right = try SoleProcess(makingTransfersOf: container) else { return false }
+        guard let right = try SoleProcess(for: .transfers, of: container) else { return false }
         let boot = String(decoding: try bootIdentifier(), as: UTF8.self)
         do {
             try work(Attempt(container: container, records: records, boot: boot, stall: stall))

@@ -20,6 +20,9 @@ package enum ContainerLock {
     /// Held by the program that makes the container's transfers: see `SoleProcess`.
     static let transferring: Int64 = 6
 
+    /// Held by the program that keeps the container together with other machines: see `SoleProcess`.
+    static let clustering: Int64 = 7
+
     /// The queue of candidates for the term after this one; the leader of this term holds it.
     static func election(term: UInt64) -> Int64 { 4_096 + Int64(term % 1_024) }
     /// Held by the leader of a term and by no other process: the leader is alive as long as the byte is held.

@@ -67,24 +67,39 @@ extension ItemPath {
 /// The right to be the one process of a container that does some work, as long as the object and the process live: a
 /// lock on a byte of the lock file. System calls: fcntl(F_OFD_SETLK, F_OFD_GETLK)
 package final class SoleProcess: Sendable {
+    /// Work that one process of a container does for all.
+    package enum Work: String, Sendable {
+        /// The container's transfers.
+        case transfers
+        /// The exchange of changes with the other machines of the container's cluster.
+        case cluster
+
+        fileprivate var byte: Int64 {
+            switch self {
+            case .transfers: ContainerLock.transferring
+            case .cluster: ContainerLock.clustering
+            }
+        }
+    }
+
     private let byte: HeldByte
     private let opened: OpenContainer
 
-    /// Takes the right to make the container's transfers; nil where another process has it.
-    package init?(makingTransfersOf container: Container) throws(CoordinationError) {
+    /// Takes the right; nil where another process has it.
+    package init?(for work: Work, of container: Container) throws(CoordinationError) {
         let opened = container.opened
-        let byte = try locking("lock the transfers of") { () throws(LockFileFailure) in
-            try HeldByte(ContainerLock.transferring, .exclusive, opened.lockManager)
+        let byte = try locking("lock the \(work.rawValue) of") { () throws(LockFileFailure) in
+            try HeldByte(work.byte, .exclusive, opened.lockManager)
         }
         guard let byte else { return nil }
         (self.byte, self.opened) = (byte, opened)
     }
 
-    /// Returns whether a process makes the container's transfers.
-    package static func makesTransfers(of container: Container) throws(CoordinationError) -> Bool {
+    /// Returns whether a process does the work.
+    package static func isThere(for work: Work, of container: Container) throws(CoordinationError) -> Bool {
         let opened = container.opened
         return try locking("read the locks of") { () throws(LockFileFailure) in
-            try HeldByte.isHeld(ContainerLock.transferring, opened.lockManager)
+            try HeldByte.isHeld(work.byte, opened.lockManager)
         }
     }
 }

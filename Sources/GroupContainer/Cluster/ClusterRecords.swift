@@ -1,0 +1,119 @@
+import FoundationEssentials
+import GroupSystemCalls
+
+/// The records of a container that is in a cluster: a suite with a key for each request, for each lock that is asked for, and for
+/// the status. The suite is the queue of requests and what wakes those that wait, in both directions.
+package struct ClusterRecords: Sendable {
+    private let suite: GroupDefaults
+    private let container: Container
+
+    package init(_ container: Container) throws(CoordinationError) {
+        suite = try GroupDefaults(container, suite: Self.suite)
+        self.container = container
+    }
+
+    package static let suite = "group-container.cluster"
+    private static let statusKey = "status"
+    private static let requests = "request."
+    private static let locks = "lock."
+
+    /// The directory below `.group` with the contents of requests.
+    package static func contents(of container: Container) -> PrivateDirectory {
+        PrivateDirectory("cluster-requests", in: container)
+    }
+
+    /// The name under which the caller of a lock is present.
+    package static func presence(_ identifier: String) -> String { "cluster-lock/\(identifier)" }
+
+    // MARK: Status
+
+    package var status: ClusterStatus? { decode(suite.value(forKey: Self.statusKey)) }
+
+    package func set(_ status: ClusterStatus?) throws(CoordinationError) {
+        guard let status else { return try suite.removeValue(forKey: Self.statusKey) }
+        try suite.set(encode(status), forKey: Self.statusKey)
+    }
+
+    // MARK: Requests
+
+    package func requests() -> [ClusterRequest] {
+        all(Self.requests).sorted { ($0.queuedAt, $0.operation) < ($1.queuedAt, $1.operation) }
+    }
+
+    package func request(_ operation: String) -> ClusterRequest? {
+        decode(suite.value(forKey: Self.requests + operation))
+    }
+
+    package func add(_ request: ClusterRequest) throws(CoordinationError) {
+        try suite.set(encode(request), forKey: Self.requests + request.operation, durability: .durable)
+    }
+
+    @discardableResult
+    package func update(_ operation: String, _ body: (inout ClusterRequest) -> Bool) throws(CoordinationError) -> Bool {
+        try update(key: Self.requests + operation, durability: .durable, body)
+    }
+
+    package func remove(request operation: String) throws(CoordinationError) {
+        try suite.removeValue(forKey: Self.requests + operation)
+    }
+
+    // MARK: Locks
+
+    package func locks() -> [ClusterLockRequest] { all(Self.locks).sorted { $0.identifier < $1.identifier } }
+
+    package func lock(_ identifier: String) -> ClusterLockRequest? {
+        decode(suite.value(forKey: Self.locks + identifier))
+    }
+
+    package func add(_ lock: ClusterLockRequest) throws(CoordinationError) {
+        try suite.set(encode(lock), forKey: Self.locks + lock.identifier)
+    }
+
+    @discardableResult
+    package func update(lock identifier: String, _ body: (inout ClusterLockRequest) -> Bool) throws(CoordinationError)
+        -> Bool
+    {
+        try update(key: Self.locks + identifier, durability: .relaxed, body)
+    }
+
+    package func remove(lock identifier: String) throws(CoordinationError) {
+        try suite.removeValue(forKey: Self.locks + identifier)
+    }
+
+    // MARK: All
+
+    package func changes() throws(CoordinationError) -> Follower<DefaultsChange> { try suite.follow(since: .now) }
+
+    private func all<Record: Decodable>(_ prefix: String) -> [Record] {
+        suite.dictionaryRepresentation().compactMap { $0.key.hasPrefix(prefix) ? decode($0.value) : nil }
+    }
+
+    /// Changes a record by one step of the suite. Returns what `body` returns, which decides whether the record is changed;
+    /// false where there is no record.
+    private func update<Record: Codable>(
+        key: String, durability: Durability, _ body: (inout Record) -> Bool
+    ) throws(CoordinationError) -> Bool {
+        while true {
+            let old = try suite.readVersion(forKey: key)
+            guard var record: Record = decode(old.value), body(&record) else { return false }
+            if try suite.compareAndSet(forKey: key, from: old.value, to: encode(record), durability: durability) {
+                return true
+            }
+        }
+    }
+
+    private func decode<Record: Decodable>(_ value: DefaultsValue?) -> Record? {
+        guard case .json(let bytes)? = value else { return nil }
+        return try? JSONDecoder().decode(Record.self, from: Data(bytes))
+    }
+
+    private func encode(_ record: some Encodable) throws(CoordinationError) -> DefaultsValue {
+        do {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return .json(Array(try encoder.encode(record)))
+        } catch {
+            throw CoordinationError(.invalidContent, operation: "record", reason: "\(error)", cause: error)
+        }
+    }
+}

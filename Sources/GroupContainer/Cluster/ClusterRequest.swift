@@ -1,0 +1,156 @@
+package import FoundationEssentials
+
+/// A strict change that a process of this container asks the cluster for: accepted with all its parts, or with none.
+///
+/// The caller stages the contents, records the request in the suite of `ClusterRecords`, and waits for its end; the program
+/// `group-cluster` sends it, applies it, and records what became of it.
+package struct ClusterRequest: Codable, Equatable, Sendable {
+    /// A change of one item.
+    package struct Part: Codable, Equatable, Sendable {
+        package enum Action: String, Codable, Sendable {
+            case write, createDirectory, move, remove
+        }
+        package var action: Action
+        /// The item, as text.
+        package var path: String
+        /// Where a move leads to.
+        package var destination: String?
+        /// The name of the file in `ClusterRecords.contents` that a write makes the item's content.
+        package var content: String?
+        /// The permission bits; nil for those that the item has, or that the umask leaves.
+        package var mode: UInt16?
+        /// The item's generation when the request was made; nil where there was no item.
+        package var before: UInt64?
+        /// Whether the part fits only the item as it was then. Otherwise it replaces what the item is when its turn comes.
+        package var isConditional: Bool
+
+        package init(
+            _ action: Action, path: String, destination: String? = nil, content: String? = nil, mode: UInt16? = nil,
+            before: UInt64?, isConditional: Bool
+        ) {
+            (self.action, self.path, self.destination) = (action, path, destination)
+            (self.content, self.mode, self.before, self.isConditional) = (content, mode, before, isConditional)
+        }
+    }
+
+    package enum State: String, Codable, Sendable {
+        /// The request waits for its turn.
+        case waiting
+        /// The request was sent, perhaps.
+        case sent
+        /// The cluster has accepted the request, and it is applied here.
+        case accepted
+        /// An item was changed since, or the fencing token is no longer right; nothing was changed anywhere.
+        case conflict
+        /// The request was surely not committed: the cluster was not reached in time.
+        case unavailable
+        /// The request cannot be sent: a path, a type or a size that the cluster does not take.
+        case failed
+
+        package var isOver: Bool { ![.waiting, .sent].contains(self) }
+    }
+
+    /// The name of the operation, 32 hexadecimal digits, by which its fate can be asked for later.
+    package let operation: String
+    package var parts: [Part]
+    /// The lock of the cluster that must still be held when the request is committed.
+    package var lock: String?
+    /// The name of the grant of that lock: the fencing token.
+    package var grant: String?
+    package var purpose: String
+    package var processIdentifier: Int32
+    package var queuedAt: Date
+    package var state = State.waiting
+    package var reason: String?
+    /// The generations of the items at `path` after the request was applied, in the order of the parts; 0 where there is no item.
+    package var generations: [UInt64] = []
+    /// Whether the caller no longer waits: what was not sent is taken back.
+    package var isGivenUp = false
+
+    package init(
+        operation: String, parts: [Part], lock: String? = nil, grant: String? = nil, purpose: String,
+        processIdentifier: Int32, queuedAt: Date
+    ) {
+        (self.operation, self.parts, self.lock, self.grant) = (operation, parts, lock, grant)
+        (self.purpose, self.processIdentifier, self.queuedAt) = (purpose, processIdentifier, queuedAt)
+    }
+}
+
+/// A lock of the cluster that a process of this container asks for. The lock itself protects nothing: its grant is the token
+/// of the requests that are committed under it.
+package struct ClusterLockRequest: Codable, Equatable, Sendable {
+    package enum State: String, Codable, Sendable {
+        case waiting
+        /// This machine has the lock, and everything before its grant is applied here.
+        case granted
+        /// The lock was given back, or another machine has it since.
+        case ended
+        /// The cluster was not reached.
+        case failed
+    }
+    /// The name of the request, 32 hexadecimal digits.
+    package let identifier: String
+    package let lock: String
+    package var processIdentifier: Int32
+    package var state = State.waiting
+    package var grant: String?
+    package var reason: String?
+    /// Whether the caller wants the lock no more. A caller that was killed is noticed by `ClusterRecords.presence`.
+    package var isGivenUp = false
+
+    package init(identifier: String, lock: String, processIdentifier: Int32) {
+        (self.identifier, self.lock, self.processIdentifier) = (identifier, lock, processIdentifier)
+    }
+}
+
+/// What the program states about the cluster, for `group-cluster status`, `groupctl doctor` and callers.
+package struct ClusterStatus: Codable, Equatable, Sendable {
+    package struct Conflict: Codable, Equatable, Sendable {
+        /// The item that has the content of another machine.
+        package var path: String
+        /// The item that has what was here.
+        package var copy: String
+        package var foundAt: Date
+        package init(path: String, copy: String, foundAt: Date) {
+            (self.path, self.copy, self.foundAt) = (path, copy, foundAt)
+        }
+    }
+    package struct Unmirrored: Codable, Equatable, Sendable {
+        package var path: String
+        package var reason: String
+        package init(path: String, reason: String) { (self.path, self.reason) = (path, reason) }
+    }
+
+    /// The name of the cluster's container.
+    package var name: String
+    /// The name of this machine, for people.
+    package var host: String
+    /// The name of this machine in the cluster: 32 hexadecimal digits.
+    package var machine: String
+    package var endpoints: [String]
+    package var processIdentifier: Int32
+    package var isConnected = false
+    /// When the connection was made or lost.
+    package var since: Date
+    /// The index of the last entry that is folded here.
+    package var index: UInt64 = 0
+    /// The number of entries in the cluster, when it was last read.
+    package var count: UInt64 = 0
+    package var readAt: Date?
+    /// The number of items that are not applied here yet.
+    package var toApply = 0
+    /// The number of changes and requests that are not sent yet.
+    package var toSend = 0
+    package var conflicts: [Conflict] = []
+    package var unmirrored: [Unmirrored] = []
+    /// Why the program does nothing until a person has decided: another history, a lost mount, a newer version.
+    package var stopped: String?
+    package var failure: String?
+
+    package init(
+        name: String, host: String, machine: String, endpoints: [String], processIdentifier: Int32, since: Date
+    ) {
+        (self.name, self.host, self.machine, self.endpoints) = (name, host, machine, endpoints)
+        (self.processIdentifier, self.since) = (processIdentifier, since)
+    }
+}
