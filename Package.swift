@@ -37,6 +37,7 @@ let package = Package(
         .executable(name: "widget-host", targets: ["widget-host"]),
         .executable(name: "group-share", targets: ["group-share"]),
         .executable(name: "group-transfer", targets: ["group-transfer"]),
+        .executable(name: "group-cluster", targets: ["group-cluster"]),
     ],
     traits: [
         .default(enabledTraits: ["InotifyTools"]),
@@ -117,6 +118,9 @@ let package = Package(
             swiftSettings: strict),
         .systemLibrary(name: "CGroupCurl", providers: [.apt(["libcurl4-openssl-dev", "libssl-dev"])]),
         .target(
+            name: "GroupEtcd", dependencies: ["CGroupCurl", "GroupBytes", "GroupSystemCalls"], swiftSettings: strict),
+        .target(name: "GroupDigest", dependencies: ["CGroupCurl", "GroupSystemCalls"], swiftSettings: strict),
+        .target(
             name: "Transfers", dependencies: ["GroupContainer", "GroupBytes", "GroupSystemCalls"], swiftSettings: strict
         ),
         .target(
@@ -139,7 +143,11 @@ let package = Package(
             dependencies: commands + ["Extensions", "ExtensionHosting", "GroupProtocolLines", "Widgets"],
             swiftSettings: strict),
         .executableTarget(
-            name: "group-transfer", dependencies: commands + ["Transfers", "Widgets", "GroupSecrets", "CGroupCurl"],
+            name: "group-transfer", dependencies: commands + ["Transfers", "Widgets", "GroupSecrets", "GroupDigest", "CGroupCurl"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "group-cluster",
+            dependencies: commands + ["GroupCluster", "GroupDatabase", "GroupEtcd", "GroupDigest", "CGroupCurl"],
             swiftSettings: strict),
         .executableTarget(name: "groupctl", dependencies: commands + ["Widgets"], swiftSettings: strict),
         .target(

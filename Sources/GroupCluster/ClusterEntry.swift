@@ -8,9 +8,13 @@ package struct ClusterEntry: Equatable, Sendable {
     /// Accepted with all changes or with none; otherwise each change is judged alone, and what conflicts is kept.
     package var isStrict: Bool
     package var changes: [ClusterChange]
+    /// Who made the changes, for people: a process's purpose and the host, as text.
+    package var author: [UInt8]
 
-    package init(_ operation: ClusterName, isStrict: Bool = false, _ changes: [ClusterChange] = []) {
-        (self.operation, self.isStrict, self.changes) = (operation, isStrict, changes)
+    package init(
+        _ operation: ClusterName, isStrict: Bool = false, _ changes: [ClusterChange] = [], author: [UInt8] = []
+    ) {
+        (self.operation, self.isStrict, self.changes, self.author) = (operation, isStrict, changes, author)
     }
 }
 

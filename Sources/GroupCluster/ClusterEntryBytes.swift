@@ -14,6 +14,7 @@ extension ClusterEntry {
     package static let mostBytes = 1 << 20
     package static let mostChanges = 1024
     package static let mostAncestors = 256
+    package static let longestAuthor = 255
 
     /// The entry as bytes: its version first.
     package var bytes: [UInt8] {
@@ -21,6 +22,7 @@ extension ClusterEntry {
         writer.write(Self.version)
         writer.write(operation)
         writer.write(UInt8(isStrict ? 1 : 0))
+        writer.write(counted: author)
         writer.write(UInt16(truncatingIfNeeded: changes.count))
         for change in changes { writer.write(change) }
         return writer.bytes
@@ -36,11 +38,13 @@ extension ClusterEntry {
             let operation = try reader.clusterName()
             if operation == .zero { throw .malformed("no operation") }
             let isStrict = try reader.flag()
+            let author = try reader.countedBytes()
+            if author.count > Self.longestAuthor { throw .malformed("author") }
             let count: UInt16 = try reader.wholeNumber()
             if count > Self.mostChanges { throw .malformed("too many changes") }
             var changes: [ClusterChange] = []
             for _ in 0..<count { changes.append(try reader.change()) }
-            return ClusterEntry(operation, isStrict: isStrict, changes)
+            return ClusterEntry(operation, isStrict: isStrict, changes, author: author)
         }
     }
 }

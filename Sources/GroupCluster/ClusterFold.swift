@@ -66,7 +66,11 @@ package struct ClusterFold: Equatable, Sendable {
         package var machine: ClusterName
         package var operation: ClusterName
         package var outcome: Outcome
+        package var author: [UInt8] = []
         package var items: Set<ItemName> = []
+        /// The keys of values, and the channels, that the entry names.
+        package var keys: Set<[UInt8]> = []
+        package var channels: Set<[UInt8]> = []
     }
 
     package internal(set) var index: UInt64 = 0
@@ -80,6 +84,15 @@ package struct ClusterFold: Equatable, Sendable {
 
     package init() {}
 
+    /// Makes a fold of what its owner has stored. Throws `.malformed` for what is no tree.
+    package init(
+        index: UInt64, revision: UInt64, chain: UInt64, machines: [ClusterName: Last],
+        nodes: [ItemName: ClusterTree.Node]
+    ) throws(ClusterDamage) {
+        (self.index, self.revision, self.chain, self.machines) = (index, revision, chain, machines)
+        tree = try ClusterTree(nodes)
+    }
+
     /// Folds the next entry. Throws `.newerVersion` for an entry that only a newer program can fold, and `.malformed`
     /// for one that cannot be the next; nothing is changed then.
     package mutating func apply(_ ordered: OrderedEntry) throws(ClusterDamage) -> Verdict {
@@ -90,8 +103,15 @@ package struct ClusterFold: Equatable, Sendable {
         var verdict = Verdict(machine: ordered.machine, operation: .zero, outcome: .damaged)
         do {
             let entry = try ClusterEntry(bytes: ordered.bytes)
-            verdict.operation = entry.operation
+            (verdict.operation, verdict.author) = (entry.operation, entry.author)
             (verdict.outcome, verdict.items) = judge(entry)
+            for change in entry.changes {
+                switch change {
+                case .item: continue
+                case .value(let change): verdict.keys.insert(change.key)
+                case .message(let channel, _): verdict.channels.insert(channel)
+                }
+            }
         } catch .newerVersion(let version) {
             throw .newerVersion(version)
         } catch .malformed {}

@@ -36,17 +36,41 @@ package struct ClusterMirror: Equatable, Sendable {
     package internal(set) var base: [ItemName: Base] = [:]
     package internal(set) var items: [LocalItem: ItemName] = [:]
     /// Items whose base may not be the cluster's.
-    package internal(set) var stale: Set<ItemName> = []
+    package internal(set) var stale = Worklist<ItemName>()
     /// Items of the disk that are to be looked at for what is to be sent.
     private var found: [LocalItem] = []
+    /// Items whose base was changed since the owner has stored it.
+    private var changed: Set<ItemName> = []
 
     package init() {}
 
-    package mutating func mark(_ items: Set<ItemName>) { stale.formUnion(items) }
+    /// Makes a mirror of what its owner has stored.
+    package init(base: [ItemName: Base]) {
+        self.base = base
+        for (item, base) in base { items[base.local] = item }
+    }
 
-    package mutating func markAll(_ tree: ClusterTree) {
-        stale.formUnion(tree.nodes.keys)
-        stale.formUnion(base.keys)
+    /// The item that `nextStep` looks at first.
+    package var firstStale: ItemName? { mutating get { stale.first } }
+
+    package mutating func mark(_ items: Set<ItemName>) {
+        for item in items.sorted() { stale.insert(item) }
+    }
+
+    package mutating func markAll(_ tree: ClusterTree) { mark(Set(tree.nodes.keys).union(base.keys)) }
+
+    /// Marks the items whose base is not the cluster's.
+    package mutating func markDifferences(to tree: ClusterTree) {
+        mark(Set(tree.nodes.keys).union(base.keys).filter { base[$0]?.node != tree[$0] })
+    }
+
+    /// Whether the base of an item was changed since `takeChanged`.
+    package var hasChanged: Bool { !changed.isEmpty }
+
+    /// Returns the items whose base was changed since the last call.
+    package mutating func takeChanged() -> Set<ItemName> {
+        defer { changed = [] }
+        return changed
     }
 
     package mutating func takeFound() -> [LocalItem] {
@@ -71,12 +95,9 @@ package struct ClusterMirror: Equatable, Sendable {
                 let node = ClusterTree.Node(parent, name, placed: operation, content, version: operation)
                 bind(sent.item, Base(node: node, local: sent.local))
             case .moved(let parent, let name):
-                base[sent.item]?.node.parent = parent
-                base[sent.item]?.node.name = name
-                base[sent.item]?.node.placed = operation
+                edit(sent.item) { ($0.parent, $0.name, $0.placed) = (parent, name, operation) }
             case .written(let content):
-                base[sent.item]?.node.content = content
-                base[sent.item]?.node.version = operation
+                edit(sent.item) { ($0.content, $0.version) = (content, operation) }
             case .removed: bind(sent.item, nil)
             }
         }
@@ -89,8 +110,7 @@ package struct ClusterMirror: Equatable, Sendable {
             if let local, let node = tree[item] { bind(item, Base(node: node, local: local)) }
         case .exchange(let local, _, let new, _):
             guard let item = items[local], let node = tree[item], node.content == new else { return }
-            base[item]?.node.content = new
-            base[item]?.node.version = node.version
+            edit(item) { ($0.content, $0.version) = (new, node.version) }
         case .remove(let local, _):
             if let item = items[local] { bind(item, nil) }
         case .rename: return
@@ -100,7 +120,15 @@ package struct ClusterMirror: Equatable, Sendable {
     mutating func bind(_ item: ItemName, _ new: Base?) {
         if let old = base[item], items[old.local] == item { items[old.local] = nil }
         base[item] = new
+        changed.insert(item)
         if let new { items[new.local] = item }
+    }
+
+    mutating func edit(_ item: ItemName, _ change: (inout ClusterTree.Node) -> Void) {
+        guard var new = base[item] else { return }
+        change(&new.node)
+        base[item] = new
+        changed.insert(item)
     }
 
     mutating func look(at local: LocalItem) { found.append(local) }

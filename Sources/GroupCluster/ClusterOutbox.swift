@@ -59,9 +59,34 @@ package struct ClusterOutbox: Equatable, Sendable {
     /// The last number of this machine that is folded.
     package private(set) var number: UInt64
     package private(set) var inFlight: InFlight?
-    package private(set) var waiting: [Draft] = []
 
-    package init(machine: ClusterName, number: UInt64 = 0) { (self.machine, self.number) = (machine, number) }
+    private enum Turn: Hashable {
+        case entry(ClusterName)
+        case item(LocalItem)
+    }
+    private struct WaitingEntry: Equatable {
+        var entry: ClusterEntry
+        var token: LockToken?
+    }
+    private var turns = Worklist<Turn>()
+    private var entries: [ClusterName: WaitingEntry] = [:]
+
+    package init(machine: ClusterName, number: UInt64 = 0, inFlight: InFlight? = nil) {
+        (self.machine, self.number, self.inFlight) = (machine, number, inFlight)
+    }
+
+    /// What waits, in its order.
+    package var waiting: [Draft] { turns.elements.compactMap(draft) }
+
+    /// How much waits.
+    package var waitingCount: Int { turns.count }
+
+    private func draft(_ turn: Turn) -> Draft? {
+        switch turn {
+        case .item(let local): .item(local)
+        case .entry(let operation): entries[operation].map { .entry($0.entry, $0.token) }
+        }
+    }
 
     /// The request to send, and to send again until its number is folded.
     package var request: CommitRequest? {
@@ -75,13 +100,19 @@ package struct ClusterOutbox: Equatable, Sendable {
 
     /// Adds what is to be sent. An item that waits already goes to the end, as its new state does.
     package mutating func add(_ draft: Draft) {
-        if case .item = draft { waiting.removeAll { $0 == draft } }
-        waiting.append(draft)
+        switch draft {
+        case .item(let local): turns.insert(.item(local))
+        case .entry(let entry, let token):
+            entries[entry.operation] = WaitingEntry(entry: entry, token: token)
+            turns.insert(.entry(entry.operation))
+        }
     }
 
     /// Takes the draft whose turn it is, if nothing is in flight.
     package mutating func next() -> Draft? {
-        inFlight == nil && !waiting.isEmpty ? waiting.removeFirst() : nil
+        guard inFlight == nil, let turn = turns.removeFirst() else { return nil }
+        defer { if case .entry(let operation) = turn { entries[operation] = nil } }
+        return draft(turn)
     }
 
     /// Puts an entry in flight: what `next` returned, or what became of it. Returns false for an entry that no machine
@@ -99,11 +130,9 @@ package struct ClusterOutbox: Equatable, Sendable {
             if inFlight?.empty == nil { inFlight?.empty = ClusterEntry(empty) }
             return nil
         }
-        let count = waiting.count
-        waiting.removeAll { draft in
-            if case .entry(let entry, _) = draft { entry.operation == operation } else { false }
-        }
-        return waiting.count < count ? .unavailable : nil
+        guard entries.removeValue(forKey: operation) != nil else { return nil }
+        turns.remove(.entry(operation))
+        return .unavailable
     }
 
     /// Takes the refusal of a request: what the counter was, and whether the token was the lock's value. Returns the
@@ -136,9 +165,9 @@ package struct ClusterOutbox: Equatable, Sendable {
         if let inFlight, inFlight.sent.isEmpty, !inFlight.entry.isStrict, inFlight.empty == nil,
             fold.machines[self.machine]?.operation != inFlight.entry.operation
         {
-            result.waiting = [.entry(inFlight.entry, nil)]
+            result.add(.entry(inFlight.entry, nil))
         }
-        result.waiting += waiting.filter { if case .entry = $0 { true } else { false } }
+        for draft in waiting { if case .entry = draft { result.add(draft) } }
         return result
     }
 }

@@ -20,11 +20,7 @@ extension ClusterFold {
         writer.write(UInt32(truncatingIfNeeded: tree.nodes.count))
         for (item, node) in tree.nodes.sorted(by: { $0.key < $1.key }) {
             writer.write(item)
-            writer.write(node.parent)
-            writer.write(counted: node.name)
-            writer.write(node.placed)
-            writer.write(node.content)
-            writer.write(node.version)
+            writer.write(node)
         }
         writer.write(UInt32(truncatingIfNeeded: values.count))
         for (key, value) in values.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
@@ -84,34 +80,13 @@ extension ClusterFold {
     }
 
     private mutating func readTree(_ reader: inout ByteReader) throws(ClusterDamage) {
+        var nodes: [ItemName: ClusterTree.Node] = [:]
         for _ in 0..<(try reader.wholeNumber() as UInt32) {
             let item = try reader.itemName()
-            let parent = try reader.itemName()
-            let name = try reader.fileName()
-            let placed = try reader.clusterName()
-            let content = try reader.content()
-            let node = ClusterTree.Node(parent, name, placed: placed, content, version: try reader.clusterName())
-            if item == .root || tree[item] != nil || tree.child(of: parent, name) != nil {
-                throw .malformed("two items at one place")
-            }
-            tree.put(item, node)
+            if nodes[item] != nil { throw .malformed("an item that is there twice") }
+            nodes[item] = try reader.node()
         }
-        // Each item must lead to the root by directories; those that are known to do so end the way.
-        var good: Set<ItemName> = [.root]
-        for item in tree.nodes.keys {
-            var way: [ItemName] = []
-            var seen: Set<ItemName> = []
-            var place = item
-            while !good.contains(place) {
-                guard seen.insert(place).inserted, let node = tree[place], tree.isDirectory(node.parent) else {
-                    throw .malformed("an item that is in no directory")
-                }
-                way.append(place)
-                place = node.parent
-            }
-            good.formUnion(way)
-        }
-        _ = tree.takeChanges()
+        tree = try ClusterTree(nodes)
     }
 
     private mutating func readValues(_ reader: inout ByteReader) throws(ClusterDamage) {

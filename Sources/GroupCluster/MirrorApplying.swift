@@ -9,14 +9,24 @@ extension ClusterMirror {
     }
 
     /// Returns the next step that brings the disk to the cluster's tree; nil if nothing is left but what waits for the
-    /// entry in flight. `fresh` is for conflict names.
+    /// entry in flight. `deferred` are items that cannot be changed now: those in use, and those whose content is not here
+    /// yet. `fresh` is for conflict names.
     package mutating func nextStep(
-        to tree: ClusterTree, on disk: LocalTree, inFlight: [SentItem], fresh: ClusterName
+        to tree: ClusterTree, on disk: LocalTree, inFlight: [SentItem], deferred: Set<ItemName> = [],
+        fresh: ClusterName
     ) -> MirrorStep? {
-        let work = Work(
-            tree: tree, disk: disk, items: Set(inFlight.map(\.item)), locals: Set(inFlight.map(\.local)), fresh: fresh)
-        for item in stale.sorted() where stale.contains(item) {
-            if case .step(let step) = plan(item, work) { return step }
+        var work = Work(
+            tree: tree, disk: disk, items: deferred.union(inFlight.map(\.item)), locals: Set(inFlight.map(\.local)),
+            fresh: fresh)
+        for item in deferred { if let old = base[item] { work.locals.insert(old.local) } }
+        // What is blocked goes behind the others: the next search begins with those.
+        for _ in 0..<stale.count {
+            guard let item = stale.first else { return nil }
+            switch plan(item, work) {
+            case .step(let step): return step
+            case .done: continue
+            case .blocked: if stale.contains(item) { stale.insert(item) }
+            }
         }
         return nil
     }
@@ -80,7 +90,7 @@ extension ClusterMirror {
         if let old = base[item], work.disk[old.local] == nil {
             if old.node.version == node.version {
                 // The item was removed here; that is still to be sent.
-                base[item]?.node = node
+                edit(item) { $0 = node }
                 return .done
             }
             bind(item, nil)
@@ -93,14 +103,12 @@ extension ClusterMirror {
         {
             return move(old.local, node, to: directory, work)
         }
-        base[item]?.node.parent = node.parent
-        base[item]?.node.name = node.name
-        base[item]?.node.placed = node.placed
+        edit(item) { ($0.parent, $0.name, $0.placed) = (node.parent, node.name, node.placed) }
         if old.node.version != node.version, here.content.kind != .directory, here.content != node.content {
             let aside = conflictName(node.name, in: here.parent, work)
             return .step(.exchange(old.local, expected: old.node.content, new: node.content, aside: aside))
         }
-        base[item]?.node = node
+        edit(item) { $0 = node }
         return .done
     }
 

@@ -104,7 +104,7 @@ extension ClusterMirror {
     }
 
     /// Returns the line of an item of the base. While something is stale, the base may have circles.
-    private func line(_ item: ItemName) -> [Ancestor] {
+    func line(_ item: ItemName) -> [Ancestor] {
         var line: [Ancestor] = []
         var place = base[item]?.node.parent
         while let directory = place, let above = base[directory]?.node, line.count < ClusterEntry.mostAncestors {

@@ -3,8 +3,8 @@ package import GroupSystemCalls
 
 /// A directory below `.group` in which one of this package's own modules keeps files.
 package struct PrivateDirectory: Sendable {
-    private let opened: OpenContainer
-    private let name: String
+    let opened: OpenContainer
+    let name: String
 
     package init(_ name: String, in container: Container) { (opened, self.name) = (container.opened, name) }
 

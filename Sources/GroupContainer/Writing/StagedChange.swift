@@ -52,11 +52,19 @@ struct StagedChange {
         var contents: [ChangePart] = []
         /// Whether a directory may have contents.
         var recursively = true
+        /// Takes the place of staging: new content comes from there, and what was at the place is there afterwards.
+        var elsewhere: Elsewhere?
         /// The requested operation, for errors.
         var operation: String
 
         /// Whether only requests for the item's own lock must find the change finished.
         var concernsOneItem: Bool { way != .fromPlaceToPlace && !status.isDirectory }
+    }
+
+    /// A name in a directory of this package's own.
+    struct Elsewhere {
+        var directory: OpenDirectory
+        var name: [UInt8]
     }
 
     /// Takes the step and records it. Errors: `notDurable`: the change is visible and recorded; those of the journal:
@@ -138,7 +146,7 @@ struct StagedChange {
             // What was begun is ended: if the disk did not take the record either, the journal has to know.
             if failure != nil { try? container.journal.log.synchronize(through: position) }
         }
-        if step.way == .intoStaging { leave(name) }
+        if step.way == .intoStaging && step.elsewhere == nil { leave(name) }
         if let failure {
             throw CoordinationError(
                 .notDurable, operation: step.operation, item: label,
@@ -211,7 +219,7 @@ struct StagedChange {
     /// Deletes the new content in staging. Called only before the step was taken: until then staging contains what this
     /// change made.
     private func discard(_ step: Step) {
-        if step.way == .intoPlace { try? staging.removeTree(name) }
+        if step.way == .intoPlace && step.elsewhere == nil { try? staging.removeTree(name) }
     }
 }
 
@@ -229,11 +237,16 @@ struct StepEnds {
         _ step: StagedChange.Step, staged name: [UInt8], _ container: OpenContainer
     ) throws(Errno) -> StepEnds {
         let origin = step.origin ?? step.location
-        let from = try directory(of: step.way == .intoPlace ? nil : origin, container)
-        let to = try directory(of: step.way == .intoStaging ? nil : step.location, container)
+        let name = step.elsewhere?.name ?? name
+        func end(_ item: ItemLocation?) throws(Errno) -> OpenDirectory {
+            if item == nil, let elsewhere = step.elsewhere { return elsewhere.directory }
+            return try directory(of: item, container)
+        }
         return StepEnds(
-            fromDirectory: from, fromName: step.way == .intoPlace ? name : origin.name,
-            toDirectory: to, toName: step.way == .intoStaging ? name : step.location.name)
+            fromDirectory: try end(step.way == .intoPlace ? nil : origin),
+            fromName: step.way == .intoPlace ? name : origin.name,
+            toDirectory: try end(step.way == .intoStaging ? nil : step.location),
+            toName: step.way == .intoStaging ? name : step.location.name)
     }
 
     /// Opens the parent directory of an item; staging for nil.
@@ -245,6 +258,8 @@ struct StepEnds {
     /// Takes the step by one system call, all or nothing.
     func take(_ step: StagedChange.Step) throws(Errno) {
         switch step.way {
+        case .intoPlace where step.elsewhere != nil && step.replacing:
+            try from.exchange(fromName, with: toName, in: to)
         case .intoPlace, .fromPlaceToPlace:
             try from.rename(fromName, to: toName, in: to, replacing: step.replacing)
         case .intoStaging: try remove(step)
@@ -338,6 +353,33 @@ extension StagedChange {
             Step(
                 kind: .touched, way: .inPlace, location: location, status: changed, before: status,
                 operation: "set the mode of"))
+    }
+}
+
+/// Changes by which nothing is lost that no record has: what was at the place stays in another directory.
+extension StagedChange {
+    /// Puts a new file or symbolic link at a place. With `old`, exchanges the two. System calls: renameat2, fsync of the
+    /// directory
+    func put(
+        _ file: Elsewhere, _ status: FileStatus, at location: ItemLocation, replacing old: FileStatus?
+    ) throws(CoordinationError) -> LogPosition {
+        try translating(container.journal.log.ensureRoom())
+        return try commit(
+            Step(
+                kind: old == nil ? .created : .modified, way: .intoPlace, location: location, status: status,
+                replacing: old != nil, before: old, elsewhere: file, operation: "write"))
+    }
+
+    /// Removes a file or symbolic link, which is at `goal` afterwards.
+    func takeOut(
+        _ location: ItemLocation, _ status: FileStatus, to goal: Elsewhere
+    ) throws(CoordinationError) -> LogPosition {
+        try translating(
+            container.journal.log.ensureRoomForRemoval(bodyCount: location.bytes.count + purpose.utf8.count + 256))
+        return try commit(
+            Step(
+                kind: .removed, way: .intoStaging, location: location, status: status, elsewhere: goal,
+                operation: "remove"))
     }
 }
 

@@ -7,8 +7,8 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: a connection is handed from one thread to another by the locks of `Connections`; only `interrupt` is
 /// called by any thread, under a lock of its own.
-@safe final class Connection: @unchecked Sendable {
-    enum Mode { case reading, writing }
+@safe package final class Connection: @unchecked Sendable {
+    package enum Mode { case reading, writing }
 
     private(set) var handle: OpaquePointer?
     private var statements: [String: Statement] = [:]
@@ -24,7 +24,7 @@ import Synchronization
     private let isInterrupted = Atomic(false)
 
     /// Opens the file; creates a missing one if `mode` is `writing`. Errors: `CoordinationError`
-    init(_ file: [UInt8], _ mode: Mode, _ label: DatabaseLabel) throws {
+    package init(_ file: [UInt8], _ mode: Mode, _ label: DatabaseLabel) throws {
         (self.mode, self.label) = (mode, label)
         let flags =
             (mode == .writing ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY)
@@ -59,7 +59,7 @@ import Synchronization
     }
 
     /// Closes the connection. The last one of a database writes the log into the database, and removes it.
-    func close() {
+    package func close() {
         for statement in statements.values { statement.end() }
         statements = [:]
         life.withLock { _ in
@@ -78,14 +78,14 @@ import Synchronization
     }
 
     /// Makes the connection ready for a transaction, which waits at most that long for other programs' locks.
-    func begin(waiting timeout: Duration?) {
+    package func begin(waiting timeout: Duration?) {
         isInterrupted.store(false, ordering: .releasing)
         let milliseconds = timeout.map { max(0, Int64($0 / .milliseconds(1))) } ?? Int64(Int32.max)
         _ = unsafe sqlite3_busy_timeout(handle, Int32(clamping: milliseconds))
     }
 
     /// Ends the transaction, if there is one, without its changes.
-    func rollBack() {
+    package func rollBack() {
         if isInTransaction { _ = unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     }
 
@@ -107,7 +107,7 @@ import Synchronization
     // MARK: Statements
 
     /// Executes one statement, and calls `body` with each row until it returns false.
-    func run(
+    package func run(
         _ text: String, _ values: [any DatabaseValueConvertible] = [], _ body: (DatabaseRow) throws -> Bool
     ) throws {
         let statement = try prepared(text)
@@ -127,10 +127,10 @@ import Synchronization
     }
 
     /// Executes a statement whose rows do not matter.
-    func run(_ text: String, _ values: any DatabaseValueConvertible...) throws { try run(text, values) { _ in true } }
+    package func run(_ text: String, _ values: any DatabaseValueConvertible...) throws { try run(text, values) { _ in true } }
 
     /// Returns the first column of the first row, if that is an integer.
-    func integer(_ text: String, _ values: any DatabaseValueConvertible...) throws -> Int64? {
+    package func integer(_ text: String, _ values: any DatabaseValueConvertible...) throws -> Int64? {
         var number: Int64?
         try run(text, values) { row in
             if case .integer(let value)? = row.values.first { number = value }
@@ -140,7 +140,7 @@ import Synchronization
     }
 
     /// Executes several statements, one after the other.
-    func run(script: String) throws {
+    package func run(script: String) throws {
         var rest = Array(script.utf8)[...]
         while !rest.isEmpty {
             let (statement, length) = try prepare(rest)

@@ -1,16 +1,25 @@
 import CGroupSQLite
 import Glibc
-import GroupContainer
+package import GroupContainer
 import GroupSystemCalls
 
 /// What the errors of a database are about, and the one translation of SQLite's result codes.
-struct DatabaseLabel: Sendable {
+package struct DatabaseLabel: Sendable {
     var path: ItemPath
     var container: String
     /// The process that writes, or that has the database open.
     var holder: @Sendable (_ writing: Bool) -> CoordinationError.Holder?
     /// The operation: "open", "read", "write".
     var operation = "open"
+
+    init(path: ItemPath, container: String, holder: @escaping @Sendable (_ writing: Bool) -> CoordinationError.Holder?) {
+        (self.path, self.container, self.holder) = (path, container, holder)
+    }
+
+    /// Makes the label of a database that one process uses: a file of the container's own.
+    package init(ownFile name: String, of container: Container) {
+        self.init(path: ItemPath(bytes: Array(".group/\(name)".utf8)), container: "\(container.path)") { _ in nil }
+    }
 
     func error(
         _ code: CoordinationError.Code, _ reason: String, holders: [CoordinationError.Holder] = [],

@@ -1,0 +1,127 @@
+// Imports nothing: no file, clock or process.
+
+/// A part of a strict entry, as its caller has asked for it.
+package enum StrictPart: Equatable, Sendable {
+    /// Makes an item, or replaces its content. `mustBe` is whether there must be an item, or must be none.
+    case write([FileName], ItemContent, mustBe: Bool?)
+    case createDirectory([FileName])
+    case move([FileName], to: [FileName])
+    case remove([FileName])
+}
+
+/// Why a strict entry is not sent.
+package enum StrictFault: Error, Equatable, Sendable {
+    /// What stands at the path is not what the caller saw, or expected.
+    case conflict(String)
+    /// An item differs from the base: what was changed here is to be sent first.
+    case unsent(LocalItem)
+    /// The cluster has something newer of an item, which is to be applied here first.
+    case stale(ItemName)
+    /// What was asked for is not possible.
+    case invalid(String)
+}
+
+extension ClusterMirror {
+    /// Returns the changes of a strict entry. The bases are what was last the same here and in the cluster, so the disk must be
+    /// that, too.
+    package func changes(
+        for parts: [StrictPart], on disk: LocalTree, operation: ClusterName
+    ) throws(StrictFault) -> [ClusterChange] {
+        var draft = StrictDraft(mirror: self, disk: disk, operation: operation)
+        for part in parts { try draft.add(part) }
+        return draft.changes
+    }
+}
+
+private struct StrictDraft {
+    let mirror: ClusterMirror
+    let disk: LocalTree
+    let operation: ClusterName
+    var changes: [ClusterChange] = []
+    /// Directories and files that earlier parts make, by their paths.
+    private var made: [[FileName]: ItemName] = [:]
+
+    init(mirror: ClusterMirror, disk: LocalTree, operation: ClusterName) {
+        (self.mirror, self.disk, self.operation) = (mirror, disk, operation)
+    }
+
+    mutating func add(_ part: StrictPart) throws(StrictFault) {
+        switch part {
+        case .write(let path, let content, let mustBe):
+            guard let (item, base) = try standing(path) else {
+                if mustBe == true { throw .conflict("the item is gone") }
+                return try create(path, content)
+            }
+            if mustBe == false { throw .conflict("there is an item") }
+            if base.node.content.kind != content.kind { throw .invalid("the item is of another type") }
+            append(item, mirror.line(item), base.node.name, .write(content, base: base.node.version))
+        case .createDirectory(let path):
+            if let (_, base) = try standing(path) {
+                if base.node.content.kind != .directory { throw .invalid("the item is not a directory") }
+                return
+            }
+            try create(path, ItemContent(.directory, mode: 0o755))
+        case .remove(let path):
+            guard let (item, base) = try standing(path) else { throw .conflict("there is no item") }
+            append(item, mirror.line(item), base.node.name, .remove(base: base.node.version))
+        case .move(let path, let goal):
+            guard let (item, base) = try standing(path) else { throw .conflict("there is no item") }
+            if try standing(goal) != nil { throw .conflict("there is an item at the destination") }
+            guard let name = goal.last else { throw .invalid("the root cannot be replaced") }
+            append(item, try directories(above: goal), name, .move(base: base.node.placed))
+        }
+    }
+
+    private mutating func append(
+        _ item: ItemName, _ line: [Ancestor], _ name: FileName, _ action: ItemChange.Action
+    ) {
+        changes.append(.item(ItemChange(item, in: line, name, action)))
+    }
+
+    private mutating func create(_ path: [FileName], _ content: ItemContent) throws(StrictFault) {
+        guard let name = path.last else { throw .invalid("the root cannot be replaced") }
+        let line = try directories(above: path)
+        let item = ItemName(operation, UInt16(truncatingIfNeeded: changes.count))
+        append(item, line, name, .create(content))
+        made[path] = item
+    }
+
+    /// Returns the directories above a path; those that are missing are made first.
+    private mutating func directories(above path: [FileName]) throws(StrictFault) -> [Ancestor] {
+        var line: [Ancestor] = []
+        for count in 1..<max(path.count, 1) {
+            let directory = Array(path[..<count])
+            if made[directory] == nil, try standing(directory) == nil {
+                try create(directory, ItemContent(.directory, mode: 0o755))
+            }
+            guard let name = directory.last else { continue }
+            if let item = made[directory] {
+                line.append(Ancestor(item, name))
+            } else if let (item, base) = try standing(directory) {
+                if base.node.content.kind != .directory { throw .invalid("an item on the path is not a directory") }
+                line.append(Ancestor(item, name))
+            }
+        }
+        return line
+    }
+
+    /// Returns the item at a path of the disk, if that is what the base has; nil where there is none.
+    private func standing(_ path: [FileName]) throws(StrictFault) -> (ItemName, ClusterMirror.Base)? {
+        var local = LocalItem.root
+        var parent = ItemName.root
+        for (depth, name) in path.enumerated() {
+            guard let next = disk.child(of: local, name) else { return nil }
+            guard let item = mirror.items[next], let base = mirror.base[item], let here = disk[next] else {
+                throw .unsent(next)
+            }
+            if mirror.stale.contains(item) { throw .stale(item) }
+            if base.node.parent != parent || base.node.name != name { throw .unsent(next) }
+            if depth == path.count - 1 {
+                if here.content.kind != .directory, here.content != base.node.content { throw .unsent(next) }
+                return (item, base)
+            }
+            (local, parent) = (next, item)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,302 @@
+import FoundationEssentials
+import GroupBytes
+import GroupCluster
+import GroupContainer
+import GroupSystemCalls
+
+/// Changes of the disk by what the cluster has. Each is made under the item's lock, and only as far as the disk still is what
+/// the step was planned for; what else stood there is never lost.
+extension Machine {
+    /// How long a step waits for an item that is in use, or presented, before the others go on.
+    private static let patience = Duration.milliseconds(100)
+    private static let deferral: Int64 = 300_000_000
+
+    func perform(_ step: MirrorStep, durability: Durability) throws {
+        let item = self.item(of: step)
+        do {
+            switch step {
+            case .create(let item, let parent, let name, let content):
+                try create(item, in: parent, name, content, durability)
+            case .rename(let local, let parent, let name): try rename(local, to: parent, name, durability)
+            case .exchange(let local, let expected, let new, let aside):
+                try exchange(local, expected: expected, new: new, aside: aside, durability)
+            case .remove(let local, let expected): try remove(local, expected: expected, durability)
+            }
+        } catch let error as CoordinationError {
+            switch error.code {
+            case .conflict, .notFound, .notEmpty, .wrongType, .outsideContainer:
+                // The disk is not what it was seen to be.
+                try lookAgain(step)
+                if let item { deferred[item] = monotonicNanoseconds() + 20_000_000 }
+            case .lockTimedOut, .presenterUnresponsive, .presenterFailed, .deadlock, .unfinished:
+                if let item { deferred[item] = monotonicNanoseconds() + Self.deferral }
+            case .noSpace, .limitReached, .notPermitted, .inputOutput, .notDurable:
+                status.failure = "\(error)"
+                try lookAgain(step)
+                if let item { deferred[item] = monotonicNanoseconds() + 2_000_000_000 }
+            default: throw error
+            }
+        }
+    }
+
+    /// The item that a step brings nearer to the cluster's tree: what is deferred if it cannot be made.
+    private func item(of step: MirrorStep) -> ItemName? {
+        switch step {
+        case .create(let item, _, _, _): item
+        case .rename(let local, _, _), .exchange(let local, _, _, _), .remove(let local, _):
+            mirror.items[local] ?? mirror.firstStale
+        }
+    }
+
+    private func lookAgain(_ step: MirrorStep) throws {
+        switch step {
+        case .create(_, let parent, let name, _): try disk.look(at: disk.path(name, in: parent))
+        case .rename(let local, let parent, let name):
+            try disk.look(at: disk.path(of: local))
+            try disk.look(at: disk.path(name, in: parent))
+        case .exchange(let local, _, _, let aside):
+            let parent = disk.tree[local]?.parent ?? .root
+            try disk.look(at: disk.path(of: local))
+            try disk.look(at: disk.path(aside, in: parent))
+        case .remove(let local, _): try disk.look(at: disk.path(of: local))
+        }
+        disk.endRound()
+    }
+
+    private func purpose(of item: ItemName?) -> String {
+        let author = item.flatMap { authors[$0] } ?? []
+        return author.isEmpty ? "cluster" : printable(author)
+    }
+
+    private func coordinator(_ item: ItemName?) -> BlockingCoordinator {
+        container.coordinator(purpose: purpose(of: item)).blocking
+    }
+
+    // MARK: Steps
+
+    private func create(
+        _ item: ItemName, in parent: LocalItem, _ name: FileName, _ content: ItemContent, _ durability: Durability
+    ) throws {
+        let path = ItemPath(bytes: disk.path(name, in: parent))
+        switch content.kind {
+        case .directory:
+            try coordinator(item).createDirectory(path, durability: durability, timeout: Self.patience)
+        case .file, .link:
+            guard let file = try file(with: content, for: item) else { return }
+            defer { contents.remove(file) }
+            _ = try contents.place.exchange(
+                file, at: path, replacing: false, mode: content.kind == .file ? UInt32(content.mode) : nil,
+                purpose: purpose(of: item), durability: durability, timeout: Self.patience)
+        }
+        let local = disk.newItem()
+        disk.putMade(local, LocalTree.Node(parent, name, content))
+        mirror.made(.create(item, in: parent, name, content), by: local, in: fold.tree)
+        noteConflict(item, content, parent, name)
+    }
+
+    private func rename(_ local: LocalItem, to parent: LocalItem, _ name: FileName, _ durability: Durability) throws {
+        guard let node = disk.tree[local] else { return }
+        try coordinator(mirror.items[local]).move(
+            ItemPath(bytes: disk.path(of: local)), to: ItemPath(bytes: disk.path(name, in: parent)),
+            durability: durability, timeout: Self.patience)
+        disk.put(local, LocalTree.Node(parent, name, node.content))
+        mirror.made(.rename(local, to: parent, name), by: nil, in: fold.tree)
+    }
+
+    private func exchange(
+        _ local: LocalItem, expected: ItemContent, new: ItemContent, aside: FileName, _ durability: Durability
+    ) throws {
+        guard let node = disk.tree[local], let item = mirror.items[local] else { return }
+        let path = ItemPath(bytes: disk.path(of: local))
+        if new.kind == .file, node.content.digest == new.digest, node.content.kind == .file {
+            try coordinator(item).setMode(
+                UInt32(new.mode), of: path, durability: durability, timeout: Self.patience)
+        } else {
+            guard let file = try file(with: new, for: item) else { return }
+            let taken = Taken(
+                path: disk.path(of: local), aside: disk.path(aside, in: node.parent), expected: [expected, new])
+            try begin(taken, file)
+            do {
+                _ = try contents.place.exchange(
+                    file, at: path, replacing: true, mode: new.kind == .file ? UInt32(new.mode) : nil,
+                    purpose: purpose(of: item), durability: durability, timeout: Self.patience)
+            } catch {
+                contents.remove(file)
+                try end(taken: file)
+                throw error
+            }
+            try finish(taken, file)
+        }
+        disk.putMade(local, LocalTree.Node(node.parent, node.name, new))
+        mirror.made(.exchange(local, expected: expected, new: new, aside: aside), by: nil, in: fold.tree)
+    }
+
+    private func remove(_ local: LocalItem, expected: ItemContent, _ durability: Durability) throws {
+        let item = mirror.items[local]
+        let path = disk.path(of: local)
+        if expected.kind == .directory {
+            try coordinator(item).remove(
+                ItemPath(bytes: path), durability: durability, timeout: Self.patience)
+        } else {
+            let file = contents.temporaryName()
+            let taken = Taken(path: path, aside: path, expected: [expected])
+            try begin(taken, file)
+            do {
+                _ = try contents.place.takeOut(
+                    ItemPath(bytes: path), to: file, purpose: purpose(of: item), durability: durability,
+                    timeout: Self.patience)
+            } catch {
+                try end(taken: file)
+                throw error
+            }
+            try finish(taken, file)
+        }
+        // What came back is an item of its own, which the journal reports.
+        disk.forget(local)
+        mirror.made(.remove(local, expected: expected), by: nil, in: fold.tree)
+        try disk.look(at: path)
+    }
+
+    private func noteConflict(_ item: ItemName, _ content: ItemContent, _ parent: LocalItem, _ name: FileName) {
+        guard item.part >= ItemName.firstCopy else { return }
+        note(conflict: disk.path(name, in: parent))
+    }
+
+    func note(conflict copy: [UInt8]) {
+        log("conflict: '\(printable(copy))'")
+        status.conflicts.append(.init(path: "", copy: printable(copy), foundAt: Date()))
+        if status.conflicts.count > 1_000 { status.conflicts.removeFirst() }
+        let encoded = try? Array(JSONEncoder().encode(status.conflicts))
+        try? store.store { try $0.set("conflicts", encoded) }
+    }
+
+    // MARK: Contents
+
+    /// Returns a file of the directory of contents that is to become an item; nil where the content is not here yet.
+    private func file(with content: ItemContent, for item: ItemName) throws -> [UInt8]? {
+        if content.kind == .link { return try contents.link(to: content.digest) }
+        if contents.size(of: content.digest) != nil { return try contents.copy(content.digest) }
+        // Nothing is lost by waiting: the step is planned again when the content is here.
+        deferred[item] = monotonicNanoseconds() + 5_000_000_000
+        guard let operation = fold.tree[item]?.version else { return nil }
+        if missing[content.digest] != fold.index, loading.insert(content.digest).inserted {
+            link.load(content.digest, by: operation)
+        }
+        return nil
+    }
+
+    func take(_ result: LinkEvent.ContentResult, _ digest: [UInt8], by operation: ClusterName) {
+        loading.remove(digest)
+        switch result {
+        case .here:
+            missing[digest] = nil
+            for item in deferred.keys where fold.tree[item]?.content.digest == digest { deferred[item] = nil }
+        case .missing:
+            // It was replaced since, and the fold is behind; or it is gone for good.
+            missing[digest] = fold.index
+            status.failure = "the content of an item is not in the cluster: \(Hexadecimal.encode(digest))"
+        case .failed(let failure): status.failure = "\(failure)"
+        }
+    }
+
+    // MARK: What was taken out
+
+    /// A file that is about to come out of the container, and what is to become of it. Kept until that is done, so that a
+    /// program that was killed meanwhile goes on with it.
+    struct Taken {
+        var path: [UInt8]
+        var aside: [UInt8]
+        /// Contents that need not be kept.
+        var expected: [ItemContent]
+
+        var bytes: [UInt8] {
+            var writer = ByteWriter()
+            writer.write(counted: path)
+            writer.write(counted: aside)
+            for content in expected {
+                writer.write(content.kind.rawValue)
+                writer.write(counted: content.digest)
+            }
+            return writer.bytes
+        }
+
+        init(path: [UInt8], aside: [UInt8], expected: [ItemContent]) {
+            (self.path, self.aside, self.expected) = (path, aside, expected)
+        }
+
+        init?(bytes: [UInt8]) {
+            var reader = ByteReader(bytes)
+            guard let path = try? reader.counted(), let aside = try? reader.counted() else { return nil }
+            var expected: [ItemContent] = []
+            while reader.remaining > 0 {
+                guard let kind = (try? reader.number(UInt8.self)).flatMap(ItemContent.Kind.init),
+                    let digest = try? reader.counted()
+                else { return nil }
+                expected.append(ItemContent(kind, digest))
+            }
+            (self.path, self.aside, self.expected) = (path, aside, expected)
+        }
+    }
+
+    private func begin(_ taken: Taken, _ file: [UInt8]) throws {
+        try store.store { try $0.set(.taken, file, taken.bytes) }
+    }
+
+    private func end(taken file: [UInt8]) throws { try store.store { try $0.set(.taken, file, nil) } }
+
+    /// Removes what came out if it was expected; otherwise puts it back beside the item.
+    private func finish(_ taken: Taken, _ file: [UInt8]) throws {
+        if let found = try contents.content(of: file) {
+            let isExpected = taken.expected.contains {
+                $0.digest == found.digest && ($0.kind == .link) == (found.kind == .link)
+            }
+            if isExpected { contents.remove(file) } else { try putBack(file, taken) }
+        }
+        try end(taken: file)
+    }
+
+    private func putBack(_ file: [UInt8], _ taken: Taken) throws {
+        for attempt in 0..<100 {
+            var path = taken.aside
+            if attempt > 0 {
+                let slash = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+                let name = FileNames.conflict(Array(path[slash...]), freshName()) { _ in false }
+                path = Array(path[..<slash]) + name
+            }
+            do {
+                _ = try contents.place.exchange(
+                    file, at: ItemPath(bytes: path), replacing: false, mode: nil, purpose: "conflict",
+                    durability: .durable, timeout: .seconds(5))
+                note(conflict: path)
+                return try disk.look(at: path)
+            } catch let error as CoordinationError where error.code == .conflict {
+                continue
+            } catch let error as CoordinationError where error.code == .notFound || error.code == .wrongType {
+                // The directory is gone: in the root, then.
+                let slash = taken.aside.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+                let name = FileNames.conflict(Array(taken.aside[slash...]), freshName()) { _ in false }
+                _ = try contents.place.exchange(
+                    file, at: ItemPath(bytes: name), replacing: false, mode: nil, purpose: "conflict",
+                    durability: .durable, timeout: .seconds(5))
+                note(conflict: name)
+                return try disk.look(at: name)
+            }
+        }
+    }
+
+    /// Goes on with what a killed program has taken out.
+    func finishTaken() throws {
+        var all: [(file: [UInt8], taken: Taken?)] = []
+        try store.forEach(.taken) { key, value in all.append((key, Taken(bytes: value))) }
+        for (file, taken) in all {
+            if let taken { try finish(taken, file) } else { try end(taken: file) }
+        }
+    }
+
+    /// The files that are to be gone on with.
+    func takenNames() throws -> Set<[UInt8]> {
+        var names: Set<[UInt8]> = []
+        try store.forEach(.taken) { key, _ in names.insert(key) }
+        return names
+    }
+}

@@ -1,0 +1,110 @@
+import GroupBytes
+import GroupContainer
+import GroupDigest
+import GroupSystemCalls
+
+/// Contents of items that are being sent or applied: files of a directory below `.group`, named by their SHA-256.
+final class ContentFiles: Sendable {
+    static let directory = "cluster-contents"
+    let place: PrivateDirectory
+    private let directory: FileDescriptor
+
+    init(_ container: Container) throws(CoordinationError) {
+        place = PrivateDirectory(Self.directory, in: container)
+        directory = try place.open()
+    }
+
+    static func name(_ digest: [UInt8]) -> [UInt8] { Array(Hexadecimal.encode(digest).utf8) }
+
+    func size(of digest: [UInt8]) -> UInt64? { (try? directory.statusIfPresent(of: Self.name(digest)))??.size }
+
+    func open(_ digest: [UInt8]) throws(Errno) -> FileDescriptor {
+        try FileDescriptor.open(Self.name(digest), in: directory, [.reading, .notFollowing])
+    }
+
+    /// Writes a content piece by piece, and keeps it, on the disk, under its digest, which is returned. With `wanted`, a content
+    /// with another digest is not kept.
+    func write(
+        wanted: [UInt8]? = nil, _ body: (_ append: ([UInt8]) throws(Errno) -> Void) throws(Errno) -> Void
+    ) throws(Errno) -> [UInt8]? {
+        let temporary = temporaryName()
+        let file = try FileDescriptor.open(
+            temporary, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
+        var isKept = false
+        defer { if !isKept { try? directory.unlink(temporary) } }
+        guard var hash = SHA256() else { return nil }
+        try body { piece throws(Errno) in
+            hash.add(piece)
+            try file.writeAll(piece)
+        }
+        guard let digest = hash.finish(), wanted == nil || digest == wanted else { return nil }
+        try file.synchronizeData()
+        try directory.rename(temporary, to: Self.name(digest), in: directory, replacing: true)
+        isKept = true
+        return digest
+    }
+
+    /// Keeps a copy of a file, and returns its digest.
+    func keep(_ file: borrowing FileDescriptor) throws(Errno) -> [UInt8]? {
+        let copy = try file.duplicate()
+        var place = 0
+        return try write { append throws(Errno) in
+            while true {
+                let piece = try copy.read(at: place, count: 1 << 20)
+                if piece.isEmpty { return }
+                try append(piece)
+                place += piece.count
+            }
+        }
+    }
+
+    /// Makes a file of the directory with a content, which is to become an item; returns its name.
+    func copy(_ digest: [UInt8]) throws(Errno) -> [UInt8] {
+        let name = temporaryName()
+        let source = try open(digest)
+        let file = try FileDescriptor.open(name, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
+        do throws(Errno) {
+            try file.copyContent(of: source)
+        } catch {
+            try? directory.unlink(name)
+            throw error
+        }
+        return name
+    }
+
+    /// Makes a symbolic link of the directory, which is to become an item; returns its name.
+    func link(to target: [UInt8]) throws(Errno) -> [UInt8] {
+        let name = temporaryName()
+        try directory.makeLink(name, to: target)
+        return name
+    }
+
+    func temporaryName() -> [UInt8] { Array("new.\(Hexadecimal.encode(randomBytes(8)))".utf8) }
+
+    func remove(_ name: [UInt8]) { try? directory.unlink(name) }
+
+    /// Removes what is neither needed nor to be looked at.
+    func removeAll(except digests: Set<[UInt8]>, _ names: Set<[UInt8]>) {
+        let kept = Set(digests.map(Self.name)).union(names)
+        for name in (try? directory.entryNames()) ?? [] where !kept.contains(name) { try? directory.unlink(name) }
+    }
+
+    /// Returns what a file of the directory is: its kind, mode and content; nil where it is gone.
+    func content(of name: [UInt8]) throws(Errno) -> (kind: ContentKind, digest: [UInt8], mode: UInt16)? {
+        guard let status = try directory.statusIfPresent(of: name) else { return nil }
+        if status.isLink { return (.link, try directory.linkTarget(of: name), 0o777) }
+        guard status.isRegularFile else { return nil }
+        let file = try FileDescriptor.open(name, in: directory, [.reading, .notFollowing])
+        guard let digest = try SHA256.digest(of: file) else { return nil }
+        return (.file, digest, UInt16(status.permissions & 0o777))
+    }
+
+    enum ContentKind { case file, link }
+
+    /// Moves a file of the directory to another directory, where its name must be free.
+    func move(_ name: [UInt8], to goal: [UInt8], in other: borrowing FileDescriptor) throws(Errno) {
+        try directory.rename(name, to: goal, in: other, replacing: false)
+    }
+
+    func status(of name: [UInt8]) throws(Errno) -> FileStatus { try directory.status(of: name) }
+}

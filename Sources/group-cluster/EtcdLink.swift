@@ -1,0 +1,543 @@
+import Dispatch
+import GroupBytes
+import GroupCluster
+import GroupDigest
+import GroupEtcd
+import GroupSystemCalls
+
+/// What comes back from etcd, for the thread that owns the fold.
+enum LinkEvent: Sendable {
+    /// A consistent quorum read of the order, and the identifier of the etcd cluster.
+    case reading(ClusterReading, cluster: UInt64)
+    case readingFailed(EtcdFailure)
+    /// The entry stands in etcd.
+    case committed(CommitRequest, OrderedEntry)
+    /// The number, the token or the upload was not right; nothing was changed.
+    case refused(CommitRequest, counter: UInt64, hasToken: Bool, hasUpload: Bool)
+    case commitFailed(CommitRequest, EtcdFailure)
+    /// The number of entries, read from time to time.
+    case counted(UInt64)
+    case event(OrderedEntry)
+    case watchEnded(EtcdFailure?)
+    /// A content is in the directory of contents, or is not to be had.
+    case content(digest: [UInt8], by: ClusterName, ContentResult)
+    case lock(ClusterLockEvent)
+    /// The session with etcd ended, or a new one began: locks that it had are gone.
+    case sessionBegan
+    case snapshotWritten(UInt64)
+    case failed(String, EtcdFailure)
+
+    enum ContentResult: Sendable {
+        case here
+        /// No such content: it was replaced since, or never uploaded.
+        case missing
+        case failed(EtcdFailure)
+    }
+}
+
+enum ClusterLockEvent: Sendable {
+    case granted(identifier: String, revision: UInt64)
+    case ended(identifier: String)
+    case failed(identifier: String, String)
+}
+
+/// The threads that speak to etcd: one for the order, one for contents, one for the watch. Each has a connection of its own.
+final class EtcdLink: Sendable {
+    enum Job: Sendable {
+        case read
+        case commit(CommitRequest, contents: [[UInt8]])
+        case snapshot([UInt8], ClusterFold.Summary)
+        case acquire(identifier: String, lock: [UInt8], grant: ClusterName)
+        case release(lock: [UInt8], grant: ClusterName)
+        case stop
+    }
+    private enum ContentJob: Sendable {
+        case load([UInt8], by: ClusterName)
+        case stop
+    }
+
+    let keys: ClusterKeys
+    private let configuration: EtcdConfiguration
+    private let machine: ClusterName
+    private let host: String
+    private let contents: ContentFiles
+    private let jobs = Mailbox<Job>()
+    private let contentJobs = Mailbox<ContentJob>()
+    private let post: @Sendable (LinkEvent) -> Void
+    private let watch = Guarded<EtcdWatch?>(nil)
+    private let session = Guarded<Int64>(0)
+    private let threads = DispatchGroup()
+
+    /// How long the machine's session outlives its program, in seconds.
+    static let sessionLength: Int64 = 15
+    /// How often the session is renewed, and the number of entries is read.
+    private static let renewal = 5.0
+
+    init(
+        _ configuration: EtcdConfiguration, _ keys: ClusterKeys, machine: ClusterName, host: String,
+        contents: ContentFiles, post: @escaping @Sendable (LinkEvent) -> Void
+    ) {
+        (self.configuration, self.keys, self.machine, self.host) = (configuration, keys, machine, host)
+        (self.contents, self.post) = (contents, post)
+    }
+
+    func start() throws(Errno) {
+        try startThread { $0.work() }
+        try startThread { $0.loadContents() }
+    }
+
+    private func startThread(_ body: @escaping @Sendable (EtcdLink) -> Void) throws(Errno) {
+        threads.enter()
+        do throws(Errno) {
+            try WorkThread.start {
+                body(self)
+                self.threads.leave()
+            }
+        } catch {
+            threads.leave()
+            throw error
+        }
+    }
+
+    /// Ends the threads. What is being sent is not waited for.
+    func stop() {
+        jobs.post(.stop)
+        contentJobs.post(.stop)
+        watch.withLock { $0?.cancel() }
+        _ = threads.wait(timeout: .now() + .seconds(3))
+    }
+
+    func send(_ job: Job) { jobs.post(job) }
+    func load(_ digest: [UInt8], by operation: ClusterName) { contentJobs.post(.load(digest, by: operation)) }
+
+    // MARK: The order
+
+    private func work() {
+        let client = EtcdClient(configuration)
+        var nextRenewal = DispatchTime.now()
+        var waiting: [(identifier: String, lock: [UInt8], grant: ClusterName)] = []
+        while true {
+            let job = jobs.next(until: nextRenewal)
+            if nextRenewal <= .now() {
+                renew(client)
+                for (identifier, lock, grant) in waiting where acquire(identifier, lock, grant, client) {
+                    waiting.removeAll { $0.identifier == identifier }
+                }
+                nextRenewal = .now() + (waiting.isEmpty ? Self.renewal : 0.05)
+            }
+            switch job {
+            case nil: continue
+            case .stop?:
+                end(client)
+                return
+            case .read?: read(client)
+            case .commit(let request, let contents)?: commit(request, contents, client)
+            case .snapshot(let bytes, let summary)?: write(bytes, summary, client)
+            case .acquire(let identifier, let lock, let grant)?:
+                if !acquire(identifier, lock, grant, client) {
+                    waiting.append((identifier, lock, grant))
+                    nextRenewal = .now() + 0.05
+                }
+            case .release(let lock, let grant)?:
+                waiting.removeAll { $0.grant == grant }
+                let key = keys.lock(lock)
+                _ = try? client.transaction(
+                    if: [.value(key, equals: Array(grant.text.utf8))], then: [.delete(key)])
+            }
+        }
+    }
+
+    /// Renews the session, or begins one, and reads the number of entries.
+    private func renew(_ client: EtcdClient) {
+        do throws(EtcdFailure) {
+            var lease = session.withLock { $0 }
+            if lease != 0, try client.keepLeaseAlive(lease) <= 0 { lease = 0 }
+            if lease == 0 {
+                lease = try client.grantLease(seconds: Self.sessionLength)
+                let key = keys.machine(machine)
+                let text = Array(host.utf8)
+                _ = try client.transaction(then: [.put(key, text, lease: lease)])
+                let new = lease
+                session.withLock { $0 = new }
+                post(.sessionBegan)
+            }
+            let result = try client.range(.key(keys.last))
+            post(.counted(result.keyValues.first?.version ?? 0))
+        } catch {
+            post(.failed("renew the session", error))
+        }
+    }
+
+    private func end(_ client: EtcdClient) {
+        let lease = session.withLock { $0 }
+        if lease != 0 { try? client.revokeLease(lease) }
+    }
+
+    private func read(_ client: EtcdClient) {
+        do throws(EtcdFailure) {
+            let (reading, cluster, revision) = try reading(client)
+            watch(from: revision + 1)
+            post(.reading(reading, cluster: cluster))
+        } catch {
+            post(.readingFailed(error))
+        }
+    }
+
+    private static let page = 200
+
+    /// Reads the order at one revision.
+    private func reading(_ client: EtcdClient) throws(EtcdFailure) -> (ClusterReading, UInt64, UInt64) {
+        var range = EtcdRange.prefix(keys.entries)
+        range.limit = Self.page
+        let first = try client.transaction(then: [.range(.key(keys.last)), .range(.key(keys.snapshot)), .range(range)])
+        guard first.ranges.count == 3 else { throw .malformed("an answer without its ranges") }
+        let count = first.ranges[0].keyValues.first?.version ?? 0
+        var found = first.ranges[2].keyValues
+        var hasMore = first.ranges[2].hasMore
+        while hasMore, let last = found.last {
+            range.key = last.key + [0]
+            range.revision = first.revision
+            let next = try client.range(range)
+            found += next.keyValues
+            hasMore = next.hasMore && !next.keyValues.isEmpty
+        }
+        found.sort { $0.modRevision < $1.modRevision }
+        var entries: [OrderedEntry] = []
+        for (place, keyValue) in found.enumerated() {
+            guard let (machine, number) = keys.entry(keyValue.key), UInt64(found.count - place) <= count else {
+                continue
+            }
+            // The last of them has the last index.
+            entries.append(
+                OrderedEntry(
+                    index: count - UInt64(found.count - place) + 1, revision: keyValue.modRevision, machine: machine,
+                    number: number, bytes: keyValue.value))
+        }
+        let snapshot = try snapshot(first.ranges[1].keyValues.first, at: first.revision, client)
+        return (
+            ClusterReading(count: count, snapshot: snapshot, entries: entries), first.clusterIdentifier, first.revision
+        )
+    }
+
+    private func snapshot(_ pointer: EtcdKeyValue?, at revision: UInt64, _ client: EtcdClient) throws(EtcdFailure)
+        -> [UInt8]?
+    {
+        guard let pointer else { return nil }
+        let words = String(decoding: pointer.value, as: UTF8.self).split(separator: " ")
+        guard words.count == 2, let index = UInt64(words[0]), let pieces = Int(words[1]) else {
+            throw .malformed("the name of the snapshot")
+        }
+        var range = EtcdRange.prefix(keys.snapshotPieces(index))
+        (range.limit, range.revision) = (4, revision)
+        var bytes: [UInt8] = []
+        var count = 0
+        while true {
+            let page = try client.range(range)
+            for keyValue in page.keyValues {
+                bytes += keyValue.value
+                count += 1
+            }
+            guard page.hasMore, let last = page.keyValues.last else { break }
+            range.key = last.key + [0]
+        }
+        if count != pieces { throw .malformed("the snapshot has \(count) pieces of \(pieces)") }
+        return bytes
+    }
+
+    private func commit(_ request: CommitRequest, _ digests: [[UInt8]], _ client: EtcdClient) {
+        do throws(EtcdFailure) {
+            let entry = try? ClusterEntry(bytes: request.bytes)
+            let (puts, isUploaded) = try upload(digests, by: entry?.operation ?? .zero, client)
+            let counter = keys.counter(of: machine)
+            var compares: [EtcdCompare] = [
+                request.number == 1 ? .absent(counter) : .value(counter, equals: Array("\(request.number - 1)".utf8))
+            ]
+            if let token = request.token {
+                compares.append(.value(keys.lock(token.lock), equals: Array(token.grant.text.utf8)))
+            }
+            var operations: [EtcdOperation] = [
+                .put(counter, Array("\(request.number)".utf8)),
+                .put(keys.entry(request.number, of: machine), request.bytes),
+                .put(keys.last, Array("\(machine.text)/\(request.number)".utf8)),
+            ]
+            operations += puts
+            if isUploaded, let operation = entry?.operation {
+                compares.append(.present(keys.upload(operation)))
+                operations.append(.delete(keys.upload(operation)))
+            }
+            operations.append(.range(.key(keys.last)))
+            var otherwise: [EtcdOperation] = [.range(.key(counter))]
+            otherwise.append(.range(.key(keys.lock(request.token?.lock ?? []))))
+            otherwise.append(.range(.key(keys.upload(entry?.operation ?? .zero))))
+            let result = try client.transaction(if: compares, then: operations, else: otherwise)
+            if result.succeeded {
+                guard let last = result.ranges.first?.keyValues.first else { throw .malformed("no last entry") }
+                post(
+                    .committed(
+                        request,
+                        OrderedEntry(
+                            index: last.version, revision: last.modRevision, machine: machine,
+                            number: request.number, bytes: request.bytes)))
+                return
+            }
+            guard result.ranges.count == 3 else { throw .malformed("an answer without its ranges") }
+            let number = result.ranges[0].keyValues.first.flatMap { UInt64(String(decoding: $0.value, as: UTF8.self)) }
+            let hasToken = result.ranges[1].keyValues.first?.value == request.token.map { Array($0.grant.text.utf8) }
+            post(
+                .refused(
+                    request, counter: number ?? 0, hasToken: hasToken || request.token == nil,
+                    hasUpload: !isUploaded || !result.ranges[2].keyValues.isEmpty))
+        } catch {
+            post(.commitFailed(request, error))
+        }
+    }
+
+    /// Uploads the contents of an entry. Small ones are returned, to be put with the entry.
+    private func upload(_ digests: [[UInt8]], by operation: ClusterName, _ client: EtcdClient) throws(EtcdFailure)
+        -> (puts: [EtcdOperation], isUploaded: Bool)
+    {
+        if digests.isEmpty { return ([], false) }
+        var puts: [EtcdOperation] = []
+        var size = 0
+        for digest in digests {
+            guard let length = contents.size(of: digest) else { throw .malformed("a content is not here any more") }
+            size += Int(clamping: length)
+        }
+        let isSmall = size <= ClusterKeys.smallContents && digests.count <= ClusterKeys.mostSmallContents
+        if !isSmall {
+            let lease = session.withLock { $0 }
+            if lease == 0 { throw .unreachable("there is no session yet") }
+            let mark = Array(machine.text.utf8)
+            _ = try client.transaction(then: [.put(keys.upload(operation), mark, lease: lease)])
+        }
+        for digest in digests {
+            var index = 0
+            var failure: EtcdFailure?
+            do throws(Errno) {
+                let file = try contents.open(digest)
+                while true {
+                    let piece = try file.read(at: index * ClusterKeys.pieceSize, count: ClusterKeys.pieceSize)
+                    if piece.isEmpty && index > 0 { break }
+                    let put = EtcdOperation.put(keys.piece(index, of: digest, by: operation), piece)
+                    if isSmall {
+                        puts.append(put)
+                    } else {
+                        failure = Self.failure { () throws(EtcdFailure) in
+                            let result = try client.transaction(if: [.present(keys.upload(operation))], then: [put])
+                            if !result.succeeded { throw .noAnswer("the session ended during an upload") }
+                        }
+                    }
+                    if failure != nil || piece.count < ClusterKeys.pieceSize { break }
+                    index += 1
+                }
+            } catch {
+                throw .malformed("a content cannot be read: \(error)")
+            }
+            if let failure { throw failure }
+        }
+        return (puts, !isSmall)
+    }
+
+    private static func failure(_ body: () throws(EtcdFailure) -> Void) -> EtcdFailure? {
+        do throws(EtcdFailure) { try body() } catch { return error }
+        return nil
+    }
+
+    // MARK: Locks
+
+    private func acquire(_ identifier: String, _ lock: [UInt8], _ grant: ClusterName, _ client: EtcdClient) -> Bool {
+        let lease = session.withLock { $0 }
+        if lease == 0 { return false }
+        let key = keys.lock(lock)
+        let text = Array(grant.text.utf8)
+        do throws(EtcdFailure) {
+            let result = try client.transaction(
+                if: [.absent(key)], then: [.put(key, text, lease: lease)], else: [.range(.key(key))])
+            // The answer to an earlier attempt may have been lost.
+            let isOurs = result.succeeded || result.ranges.first?.keyValues.first?.value == text
+            if isOurs { post(.lock(.granted(identifier: identifier, revision: result.revision))) }
+            return isOurs
+        } catch {
+            return false
+        }
+    }
+
+    // MARK: Snapshots
+
+    /// Writes a snapshot, and removes the entries, snapshots and contents that it replaces.
+    private func write(_ bytes: [UInt8], _ summary: ClusterFold.Summary, _ client: EtcdClient) {
+        do throws(EtcdFailure) {
+            let old = try client.range(.key(keys.snapshot)).keyValues.first
+            let oldIndex =
+                old.flatMap { UInt64(String(decoding: $0.value, as: UTF8.self).prefix { $0 != " " }) } ?? 0
+            if oldIndex >= summary.index {
+                post(.snapshotWritten(oldIndex))
+                return
+            }
+            var pieces = 0
+            for start in stride(from: 0, to: max(bytes.count, 1), by: ClusterKeys.pieceSize) {
+                let piece = Array(bytes[start..<min(start + ClusterKeys.pieceSize, bytes.count)])
+                _ = try client.transaction(then: [.put(keys.snapshotPiece(pieces, summary.index), piece)])
+                pieces += 1
+            }
+            let compare: EtcdCompare =
+                old.map { .modRevision(keys.snapshot, equals: $0.modRevision) } ?? .absent(keys.snapshot)
+            let name = Array("\(summary.index) \(pieces)".utf8)
+            let result = try client.transaction(if: [compare], then: [.put(keys.snapshot, name)])
+            // Another machine was first: its pieces have the same name only for the same fold.
+            if !result.succeeded { return post(.snapshotWritten(oldIndex)) }
+            for (machine, number) in summary.numbers {
+                _ = try client.transaction(then: [
+                    .delete(keys.entry(0, of: machine), end: keys.entry(number + 1, of: machine))
+                ])
+            }
+            _ = try client.transaction(then: [
+                .delete(keys.allSnapshotPieces, end: keys.snapshotPieces(summary.index))
+            ])
+            try collect(summary, name, client)
+            post(.snapshotWritten(summary.index))
+        } catch {
+            post(.failed("write a snapshot", error))
+        }
+    }
+
+    /// Removes contents that no item, no entry and no upload has. An upload has a mark before its first piece, and an entry from
+    /// the moment in which the mark goes: a content that has neither at one revision, nor an item, is dead.
+    private func collect(_ summary: ClusterFold.Summary, _ name: [UInt8], _ client: EtcdClient) throws(EtcdFailure) {
+        // Contents first: what is uploaded after that is not looked at.
+        var range = EtcdRange.prefix(keys.contents)
+        (range.keysOnly, range.limit) = (true, 1_000)
+        var operations: Set<ClusterName> = []
+        while true {
+            let page = try client.range(range)
+            for keyValue in page.keyValues {
+                if let operation = keys.operation(ofKey: keyValue.key) { operations.insert(operation) }
+            }
+            guard page.hasMore, let last = page.keyValues.last else { break }
+            (range.key, range.revision) = (last.key + [0], page.revision)
+        }
+        operations.subtract(summary.versions)
+        if operations.isEmpty { return }
+        let (reading, _, _) = try reading(client)
+        for entry in reading.entries where entry.index > summary.index {
+            if let entry = try? ClusterEntry(bytes: entry.bytes) { operations.remove(entry.operation) }
+        }
+        for operation in operations {
+            let pieces = keys.contents(of: operation)
+            _ = try client.transaction(
+                // While this is the last snapshot, all entries behind it stand, and were looked at.
+                if: [.absent(keys.upload(operation)), .value(keys.snapshot, equals: name)],
+                then: [.delete(pieces, end: Self.end(ofPrefix: pieces))])
+        }
+    }
+
+    private static func end(ofPrefix prefix: [UInt8]) -> [UInt8] {
+        // A prefix of ours ends with '/'.
+        prefix.dropLast() + [UInt8(ascii: "/") + 1]
+    }
+
+    // MARK: The watch
+
+    /// Watches the order from a revision on. A watch that is there goes on.
+    private func watch(from revision: UInt64) {
+        let watch = EtcdWatch(configuration, prefix: keys.order, from: revision)
+        self.watch.withLock { old in
+            old?.cancel()
+            old = watch
+        }
+        try? startThread { link in link.run(watch) }
+    }
+
+    private func run(_ watch: EtcdWatch) {
+        var failure: EtcdFailure?
+        do throws(EtcdFailure) {
+            try watch.run { response in
+                self.take(response)
+                return true
+            }
+        } catch {
+            failure = error
+        }
+        if self.watch.withLock({ $0 === watch }) { post(.watchEnded(failure)) }
+    }
+
+    /// Events of one revision come in one response.
+    private func take(_ response: EtcdWatchResponse) {
+        var entries: [UInt64: (machine: ClusterName, number: UInt64, bytes: [UInt8])] = [:]
+        for event in response.events where event.kind == .put {
+            let keyValue = event.keyValue
+            if let (machine, number) = keys.entry(keyValue.key) {
+                entries[keyValue.modRevision] = (machine, number, keyValue.value)
+            }
+        }
+        for event in response.events where event.kind == .put && event.keyValue.key == keys.last {
+            guard let entry = entries[event.keyValue.modRevision] else { continue }
+            post(
+                .event(
+                    OrderedEntry(
+                        index: event.keyValue.version, revision: event.keyValue.modRevision, machine: entry.machine,
+                        number: entry.number, bytes: entry.bytes)))
+        }
+    }
+
+    // MARK: Contents
+
+    private func loadContents() {
+        let client = EtcdClient(configuration)
+        while let job = contentJobs.next() {
+            guard case .load(let digest, let operation) = job else { return }
+            let result: LinkEvent.ContentResult
+            do throws(EtcdFailure) {
+                result = try load(digest, by: operation, client) ? .here : .missing
+            } catch {
+                result = .failed(error)
+            }
+            post(.content(digest: digest, by: operation, result))
+        }
+    }
+
+    private func load(_ digest: [UInt8], by operation: ClusterName, _ client: EtcdClient) throws(EtcdFailure) -> Bool {
+        if contents.size(of: digest) != nil { return true }
+        var range = EtcdRange.prefix(keys.pieces(of: digest, by: operation))
+        range.limit = 4
+        var failure: EtcdFailure?
+        var count = 0
+        do {
+            let isRight = try contents.write(wanted: digest) { append throws(Errno) in
+                while true {
+                    var page: EtcdRangeResult?
+                    failure = Self.failure { () throws(EtcdFailure) in page = try client.range(range) }
+                    guard let page else { return }
+                    for keyValue in page.keyValues {
+                        try append(keyValue.value)
+                        count += 1
+                    }
+                    guard page.hasMore, let last = page.keyValues.last else { return }
+                    (range.key, range.revision) = (last.key + [0], page.revision)
+                }
+            }
+            if let failure { throw failure }
+            if count > 0 && isRight == nil {
+                throw EtcdFailure.malformed("a content has another SHA-256 than its name")
+            }
+            return isRight != nil && count > 0
+        } catch {
+            throw error as? EtcdFailure ?? .malformed("a content cannot be stored: \(error)")
+        }
+    }
+}
+
+extension ClusterFold {
+    /// What is kept of a fold when its snapshot was written: everything else may be removed.
+    struct Summary: Sendable {
+        var index: UInt64
+        var numbers: [(machine: ClusterName, number: UInt64)]
+        var versions: Set<ClusterName>
+    }
+
+    var summary: Summary {
+        Summary(
+            index: index, numbers: machines.map { ($0.key, $0.value.number) },
+            versions: Set(tree.nodes.values.map(\.version)))
+    }
+}

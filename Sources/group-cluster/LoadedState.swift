@@ -1,0 +1,100 @@
+import FoundationEssentials
+import GroupBytes
+import GroupCluster
+import GroupContainer
+import GroupSystemCalls
+
+/// Who this machine is in its cluster: drawn when it joins, and again when a person accepts another history.
+struct MachineIdentity: Codable {
+    /// The name of the cluster's container.
+    var name: String
+    /// The name of the host, for people.
+    var host: String
+    /// The random name of the machine, as 32 hexadecimal digits.
+    var machineText: String
+    var endpoints: [String]
+    var user: String?
+    var passwordFile: String?
+    var authorityFile: String?
+
+    var machine: ClusterName { ClusterName(text: machineText) ?? .zero }
+
+    private static let key = "identity"
+
+    static func load(_ store: StateStore) throws -> MachineIdentity? {
+        guard let bytes = try store.value(key) else { return nil }
+        do {
+            return try JSONDecoder().decode(MachineIdentity.self, from: Data(bytes))
+        } catch {
+            throw LoadedState.damaged("the identity of this machine", cause: error)
+        }
+    }
+
+    func save(_ store: StateStore) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let bytes = Array(try encoder.encode(self))
+        try store.store(isDurable: true) { try $0.set(Self.key, bytes) }
+    }
+}
+
+/// What the last run has stored.
+struct LoadedState {
+    var fold = ClusterFold()
+    var mirror: ClusterMirror
+    var outbox: ClusterOutbox
+    var local: [(key: [UInt8], value: [UInt8])] = []
+    var lastLocal: UInt64 = 0
+    var cursor: Cursor?
+    var conflicts: [ClusterStatus.Conflict] = []
+    var stop: Acceptance.Stop?
+    var hasAcceptedLoss = false
+
+    init(_ store: StateStore, _ machine: ClusterName) throws {
+        do {
+            var place = ByteReader(try store.value("place") ?? [UInt8](repeating: 0, count: 40))
+            let (index, revision, chain) = (
+                try place.number(UInt64.self), try place.number(UInt64.self), try place.number(UInt64.self)
+            )
+            let number = try place.number(UInt64.self)
+            lastLocal = try place.number(UInt64.self)
+            var nodes: [ItemName: ClusterTree.Node] = [:]
+            try store.forEach(.item) { key, value in
+                nodes[try ItemName(bytes: key)] = try ClusterTree.Node(bytes: value)
+            }
+            var machines: [ClusterName: ClusterFold.Last] = [:]
+            try store.forEach(.machine) { key, value in
+                machines[try ClusterName(bytes: key)] = try ClusterFold.Last(bytes: value)
+            }
+            fold = try ClusterFold(index: index, revision: revision, chain: chain, machines: machines, nodes: nodes)
+            var base: [ItemName: ClusterMirror.Base] = [:]
+            try store.forEach(.base) { key, value in
+                base[try ItemName(bytes: key)] = try ClusterMirror.Base(bytes: value)
+            }
+            mirror = ClusterMirror(base: base)
+            var rows: [(key: [UInt8], value: [UInt8])] = []
+            try store.forEach(.local) { key, value in rows.append((key, value)) }
+            local = rows
+            let inFlight = try store.value("in flight").map { try ClusterOutbox.InFlight(bytes: $0) }
+            outbox = ClusterOutbox(machine: machine, number: number, inFlight: inFlight)
+            cursor = try store.value("cursor").flatMap { Cursor(String(decoding: $0, as: UTF8.self)) }
+            if let bytes = try store.value("conflicts") {
+                conflicts = try JSONDecoder().decode([ClusterStatus.Conflict].self, from: Data(bytes))
+            }
+            stop = try store.value("stop").flatMap { Acceptance.Stop(rawValue: String(decoding: $0, as: UTF8.self)) }
+            hasAcceptedLoss = try store.value("accepted loss") != nil
+        } catch let error as CoordinationError {
+            throw error
+        } catch {
+            throw Self.damaged("\(error)", cause: error)
+        }
+    }
+
+    static func damaged(_ reason: String, cause: any Error) -> CoordinationError {
+        CoordinationError(
+            .damaged, operation: "read the cluster's state of", item: ".group/cluster/state", reason: reason,
+            remedy: .init(
+                .init(rawValue: "joinAgain"),
+                "leave the cluster and join it again: what differs here then gets a conflict name"), cause: cause)
+    }
+}

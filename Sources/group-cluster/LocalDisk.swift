@@ -1,0 +1,378 @@
+import GroupBytes
+import GroupCluster
+import GroupContainer
+import GroupDigest
+import GroupSystemCalls
+
+/// The items of this machine's disk, as far as this program has seen them: `look(at:)` compares one path with the disk. An item
+/// that was moved is found by its inode.
+struct LocalDisk {
+    /// What shows, without reading it, that a file is the one that was read.
+    struct Mark: Equatable {
+        var inode: UInt64
+        var size: UInt64
+        var modified: Int64
+        var changed: Int64
+
+        init(_ status: FileStatus) {
+            (inode, size, modified, changed) = (status.inode, status.size, status.modified, status.changed)
+        }
+
+        /// The mark of a file that was made and not looked at since: no file has it.
+        static let unknown = Mark(inode: 0, size: 0, modified: 0, changed: 0)
+
+        init(inode: UInt64, size: UInt64, modified: Int64, changed: Int64) {
+            (self.inode, self.size, self.modified, self.changed) = (inode, size, modified, changed)
+        }
+    }
+
+    /// Files above this size are not mirrored.
+    static let largestFile: UInt64 = 64 << 20
+
+    private(set) var tree = LocalTree()
+    private var marks: [LocalItem: Mark] = [:]
+    private var byInode: [UInt64: LocalItem] = [:]
+    private var last: UInt64 = 0
+    /// Items that are in no cluster, and why.
+    private(set) var unmirrored: [[UInt8]: String] = [:]
+    /// Items that were not found at their place, and may turn up at another one.
+    private var missing: Worklist<LocalItem> = .init()
+    /// Items that differ from what the owner has stored, and those that it has not looked at yet.
+    private var toStore: Set<LocalItem> = []
+    private var changed: Worklist<LocalItem> = .init()
+    private var isLookingAtAll = false
+    private let root: Root
+
+    /// The container's directory, shared by copies of this value.
+    private final class Root: Sendable {
+        let descriptor: FileDescriptor
+        init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+    }
+
+    init(_ container: Container) throws {
+        root = Root(try FileDescriptor.open(path: container.path.bytes, [.reading, .directory]))
+    }
+
+    /// Writes everything that was changed in the container's file system to the disk. System calls: syncfs(2)
+    func synchronize() throws(Errno) { try root.descriptor.synchronizeFileSystem() }
+
+    /// Writes the directory around an item to the disk, or the one that it was in.
+    func synchronizeDirectory(of item: LocalItem) throws(Errno) {
+        try open(directory: tree[item]?.parent ?? .root).synchronize()
+    }
+
+    // MARK: Paths
+
+    /// Returns the path of an item, relative to the container.
+    func path(of item: LocalItem) -> [UInt8] {
+        let names = tree.ancestors(item).compactMap { tree[$0]?.name } + [tree[item]?.name ?? []]
+        return Array(names.joined(separator: [UInt8(ascii: "/")]))
+    }
+
+    func path(_ name: FileName, in directory: LocalItem) -> [UInt8] {
+        directory == .root ? name : path(of: directory) + [UInt8(ascii: "/")] + name
+    }
+
+    func item(at path: [UInt8]) -> LocalItem? {
+        var place = LocalItem.root
+        for name in path.split(separator: UInt8(ascii: "/")) {
+            guard let next = tree.child(of: place, Array(name)) else { return nil }
+            place = next
+        }
+        return place
+    }
+
+    /// Opens the directory of an item, so that no symbolic link leads out of the container.
+    func open(directory item: LocalItem) throws(Errno) -> FileDescriptor {
+        if item == .root {
+            return try FileDescriptor.open([UInt8(ascii: ".")], in: root.descriptor, [.reading, .directory])
+        }
+        return try FileDescriptor.open(path(of: item), in: root.descriptor, [.reading, .directory])
+    }
+
+    func open(file item: LocalItem) throws(Errno) -> FileDescriptor {
+        try FileDescriptor.open(path(of: item), in: root.descriptor, [.reading, .notFollowing, .nonBlocking])
+    }
+
+    func mark(of item: LocalItem) -> Mark? { marks[item] }
+
+    // MARK: Looking
+
+    /// Compares what stands at a path with what is known of it.
+    mutating func look(at path: [UInt8]) throws {
+        let names = path.split(separator: UInt8(ascii: "/")).map { Array($0) }
+        guard let name = names.last else { return }
+        unmirrored[path] = nil
+        var parent = LocalItem.root
+        for name in names.dropLast() {
+            // The directory is not known yet, or no more: its own change comes later, or has come.
+            guard let next = tree.child(of: parent, name), tree.isDirectory(next) else { return }
+            parent = next
+        }
+        try look(at: name, in: parent, path)
+    }
+
+    private mutating func look(at name: FileName, in parent: LocalItem, _ path: [UInt8]) throws {
+        let status = try status(of: path)
+        let known = tree.child(of: parent, name)
+        guard let status else {
+            if let known { missing.insert(known) }
+            return
+        }
+        guard let kind = kind(of: status, name, path) else {
+            if let known { forget(known) }
+            return
+        }
+        var item = known
+        if let other = byInode[status.inode], other != known, tree[other]?.content.kind == kind,
+            marks[other].map({ kind == .directory || $0.size == status.size && $0.modified == status.modified })
+                == true,
+            try !stands(other)
+        {
+            // The item was moved here.
+            if let known { forget(known) }
+            if tree.isWithin(parent, other) { return }
+            put(other, LocalTree.Node(parent, name, tree[other]?.content ?? ItemContent(kind)))
+            item = other
+        } else if let known, tree[known]?.content.kind != kind {
+            forget(known)
+            item = nil
+        }
+        let mark = Mark(status)
+        if let item, let node = tree[item], marks[item] == mark, node.content.mode == Self.mode(status, kind) {
+            missing.remove(item)
+            return
+        }
+        guard let content = try content(of: path, status, kind) else { return }
+        let isNew = item == nil
+        let found = item ?? newItem()
+        missing.remove(found)
+        set(found, mark)
+        put(found, LocalTree.Node(parent, name, content))
+        if isNew && kind == .directory && !isLookingAtAll {
+            // What is in a directory that was moved in, or was not mirrored before, has no changes of its own.
+            var seen: Set<LocalItem> = []
+            try lookAtAll(below: found, path, &seen)
+        }
+    }
+
+    /// Notes the content of a file that was read since it was looked at.
+    mutating func note(_ digest: [UInt8], _ status: FileStatus, of item: LocalItem) {
+        guard let node = tree[item] else { return }
+        set(item, Mark(status))
+        put(item, LocalTree.Node(node.parent, node.name, ItemContent(.file, mode: Self.mode(status, .file), digest)))
+    }
+
+    /// Ends a round of `look`: what was not found anywhere is gone.
+    mutating func endRound() {
+        while let item = missing.removeFirst() { if tree[item] != nil { forget(item) } }
+    }
+
+    /// Returns whether an item is still where it was last seen.
+    private func stands(_ item: LocalItem) throws -> Bool {
+        guard let mark = marks[item], let status = try status(of: path(of: item)) else { return false }
+        return status.inode == mark.inode
+    }
+
+    private func status(of path: [UInt8]) throws(Errno) -> FileStatus? {
+        do throws(Errno) {
+            return try FileDescriptor.open(path, in: root.descriptor, [.placeOnly, .notFollowing]).status()
+        } catch {
+            if [.noSuchEntry, .notADirectory, .tooManyLinks].contains(error) { return nil }
+            if error == .accessDenied { return nil }
+            throw error
+        }
+    }
+
+    static func mode(_ status: FileStatus, _ kind: ItemContent.Kind) -> UInt16 {
+        switch kind {
+        case .file: UInt16(status.permissions & 0o777)
+        case .directory: 0o755
+        case .link: 0o777
+        }
+    }
+
+    /// Returns what an item is in the cluster; nil, with the reason noted, for what is not mirrored.
+    private mutating func kind(of status: FileStatus, _ name: FileName, _ path: [UInt8]) -> ItemContent.Kind? {
+        if name.starts(with: ".group".utf8) { return nil }
+        var reason: String?
+        var kind: ItemContent.Kind?
+        if !FileNames.isValid(name) {
+            reason = "its name is not allowed"
+        } else if path.count(where: { $0 == UInt8(ascii: "/") }) >= ClusterEntry.mostAncestors {
+            reason = "it is too deep"
+        } else if status.isDirectory {
+            if isContainer(path) { reason = "it is another container" } else { kind = .directory }
+        } else if status.isLink {
+            kind = .link
+        } else if !status.isRegularFile {
+            reason = "it is neither a file nor a directory nor a symbolic link"
+        } else if status.size > Self.largestFile {
+            reason = "it is larger than 64 MiB"
+        } else {
+            kind = .file
+        }
+        unmirrored[path] = reason
+        return kind
+    }
+
+    private func isContainer(_ path: [UInt8]) -> Bool {
+        (try? self.status(of: path + Array("/.group".utf8)))??.isDirectory == true
+    }
+
+    private mutating func content(of path: [UInt8], _ status: FileStatus, _ kind: ItemContent.Kind) throws
+        -> ItemContent?
+    {
+        do throws(Errno) {
+            switch kind {
+            case .directory: return ItemContent(.directory, mode: 0o755)
+            case .link:
+                let slash = path.lastIndex(of: UInt8(ascii: "/"))
+                let directory = slash.map { Array(path[..<$0]) } ?? [UInt8(ascii: ".")]
+                let target = try FileDescriptor.open(directory, in: root.descriptor, [.reading, .directory]).linkTarget(
+                    of: slash.map { Array(path[($0 + 1)...]) } ?? path)
+                if target.count >= 4096 {
+                    unmirrored[path] = "its target is too long"
+                    return nil
+                }
+                return ItemContent(.link, mode: 0o777, target)
+            case .file:
+                let file = try FileDescriptor.open(path, in: root.descriptor, [.reading, .notFollowing, .nonBlocking])
+                guard let digest = try SHA256.digest(of: file) else {
+                    unmirrored[path] = "its SHA-256 cannot be computed"
+                    return nil
+                }
+                return ItemContent(.file, mode: Self.mode(status, .file), digest)
+            }
+        } catch {
+            // Gone since: its removal is a change of its own.
+            if [.noSuchEntry, .notADirectory, .tooManyLinks].contains(error) { return nil }
+            if error == .accessDenied || error == .notPermitted {
+                unmirrored[path] = "this program may not read it"
+                return nil
+            }
+            throw error
+        }
+    }
+
+    // MARK: Changing
+
+    /// Returns a number for an item that is new.
+    mutating func newItem() -> LocalItem {
+        last += 1
+        return LocalItem(last)
+    }
+
+    /// Puts an item, which this program has made or moved itself, at its place.
+    mutating func put(_ item: LocalItem, _ node: LocalTree.Node) {
+        if let other = tree.child(of: node.parent, node.name), other != item { forget(other) }
+        if tree[item] != node {
+            tree.put(item, node)
+            changed.insert(item)
+        }
+        toStore.insert(item)
+    }
+
+    /// Puts an item that this program has just made. Its file is read at the next look: another process may have replaced it.
+    mutating func putMade(_ item: LocalItem, _ node: LocalTree.Node) {
+        set(item, .unknown)
+        put(item, node)
+    }
+
+    /// Removes an item that is gone, with everything below it.
+    mutating func forget(_ item: LocalItem) {
+        for child in tree.children(of: item) { forget(child) }
+        if let mark = marks.removeValue(forKey: item), byInode[mark.inode] == item { byInode[mark.inode] = nil }
+        missing.remove(item)
+        tree.put(item, nil)
+        changed.insert(item)
+        toStore.insert(item)
+    }
+
+    private mutating func set(_ item: LocalItem, _ mark: Mark) {
+        if let old = marks[item], old.inode != mark.inode, byInode[old.inode] == item { byInode[old.inode] = nil }
+        marks[item] = mark
+        if mark.inode != 0 { byInode[mark.inode] = item }
+        toStore.insert(item)
+    }
+
+    /// Returns the items that have changed since the last call.
+    mutating func takeChanged() -> [LocalItem] {
+        defer { changed = .init() }
+        return changed.elements
+    }
+
+    // MARK: The whole disk
+
+    /// Looks at everything: after a place in the journal was lost, and at first.
+    mutating func lookAtAll() throws {
+        isLookingAtAll = true
+        defer { isLookingAtAll = false }
+        var seen: Set<LocalItem> = []
+        try lookAtAll(below: .root, [], &seen)
+        for item in Array(tree.nodes.keys) where !seen.contains(item) && tree[item] != nil { missing.insert(item) }
+        endRound()
+    }
+
+    private mutating func lookAtAll(below directory: LocalItem, _ path: [UInt8], _ seen: inout Set<LocalItem>) throws {
+        let names: [[UInt8]]
+        do throws(Errno) {
+            names = try open(directory: directory).entryNames()
+        } catch {
+            if directory != .root, error == .accessDenied { unmirrored[path] = "this program may not read it" }
+            if directory == .root { throw error }
+            return
+        }
+        for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            if directory == .root && name == Array(".group".utf8) { continue }
+            let child = path.isEmpty ? name : path + [UInt8(ascii: "/")] + name
+            try look(at: name, in: directory, child)
+            guard let item = tree.child(of: directory, name) else { continue }
+            seen.insert(item)
+            if tree.isDirectory(item) { try lookAtAll(below: item, child, &seen) }
+        }
+    }
+
+    // MARK: Storing
+
+    /// Hands the rows that have changed to `body`; nil for an item that is gone.
+    mutating func store(_ body: (_ key: [UInt8], _ value: [UInt8]?) throws -> Void) throws {
+        for item in toStore {
+            var key = ByteWriter()
+            key.write(item.number)
+            guard let node = tree[item], let mark = marks[item] else {
+                try body(key.bytes, nil)
+                continue
+            }
+            var writer = ByteWriter()
+            for number in [mark.inode, mark.size] { writer.write(number) }
+            for number in [mark.modified, mark.changed] { writer.write(number) }
+            writer.write(raw: node.bytes)
+            try body(key.bytes, writer.bytes)
+        }
+        toStore = []
+    }
+
+    /// Takes the rows of the last run.
+    mutating func load(_ rows: [(key: [UInt8], value: [UInt8])]) throws {
+        for (key, value) in rows {
+            var keyReader = ByteReader(key)
+            var reader = ByteReader(value)
+            let item = LocalItem(try keyReader.number(UInt64.self))
+            let (inode, size) = (try reader.number(UInt64.self), try reader.number(UInt64.self))
+            let (modified, changed) = (try reader.number(Int64.self), try reader.number(Int64.self))
+            tree.put(item, try LocalTree.Node(bytes: try reader.raw(reader.remaining)))
+            set(item, Mark(inode: inode, size: size, modified: modified, changed: changed))
+            last = max(last, item.number)
+        }
+        toStore = []
+    }
+
+    var hasUnstored: Bool { !toStore.isEmpty }
+
+    /// The last number that was given, so that no number is given twice.
+    var lastNumber: UInt64 {
+        get { last }
+        set { last = max(last, newValue) }
+    }
+}

@@ -1,0 +1,570 @@
+import Dispatch
+import FoundationEssentials
+import GroupBytes
+import GroupCluster
+import GroupContainer
+import GroupEtcd
+import GroupSystemCalls
+
+/// The state of this machine in its cluster, and the one thread that changes it: it follows the container, folds the cluster's
+/// entries, applies what they result in to the disk, and sends what was changed here. The decisions are those of `GroupCluster`;
+/// this type makes them happen, and stores what must outlive the program.
+final class Machine {
+    let container: Container
+    let store: StateStore
+    let records: ClusterRecords
+    let contents: ContentFiles
+    let identity: MachineIdentity
+    let mailbox = Mailbox<LinkEvent>()
+    let link: EtcdLink
+
+    var fold: ClusterFold
+    var mirror: ClusterMirror
+    var outbox: ClusterOutbox
+    var disk: LocalDisk
+    var status: ClusterStatus
+
+    private var follower: Follower<Change>
+    /// Whether history was compared since the connection was made.
+    var isConnected = false
+    /// Whether a reading is awaited: no event is folded meanwhile.
+    private var isReading = false
+    private var nextReading: Int64 = 0
+    private var readingFailures = 0
+    private var waitingEvents: [OrderedEntry] = []
+    /// The request that is at etcd; nil where the one in flight is to be sent, or sent again.
+    private var sentRequest: CommitRequest?
+    private var nextCommit: Int64 = 0
+    private var commitFailures = 0
+
+    /// Items that cannot be changed now, and when to try again.
+    var deferred: [ItemName: Int64] = [:]
+    /// Contents that are being loaded.
+    var loading: Set<[UInt8]> = []
+    /// Contents that were not to be had at this index of the fold.
+    var missing: [[UInt8]: UInt64] = [:]
+    /// Who made what is to be applied, for the journal.
+    var authors: [ItemName: [UInt8]] = [:]
+    /// Strict requests of this machine that were accepted, and are being applied.
+    var accepted: [ClusterName: Set<ItemName>] = [:]
+    /// Locks that were granted, and wait until everything before their revision is applied.
+    var grants: [(identifier: String, revision: UInt64, isRead: Bool)] = []
+    /// The names of the grants of locks, by the requests for them.
+    var grantNames: [String: ClusterName] = [:]
+    /// Strict requests that wait in the outbox.
+    var queued: Set<ClusterName> = []
+    /// When requests that could not be sent are tried again.
+    var nextRetry: Int64?
+    /// What the fold and others have changed since it was stored.
+    var toStore = Unstored()
+    private var generator = SystemRandomNumberGenerator()
+    private var stateIsNew: Bool
+    /// A person has accepted that most items are gone.
+    private var hasAcceptedLoss = false
+    private var nextStatus: Int64 = 0
+    private var shownStatus: ClusterStatus?
+    /// When the number of entries was read.
+    private var readAt: Date?
+    private let recordsChanged = Guarded(true)
+    private var lines: [String] = []
+
+    struct Unstored {
+        var items: Set<ItemName> = []
+        var machines: Set<ClusterName> = []
+        var keys: Set<[UInt8]> = []
+        var channels: Set<[UInt8]> = []
+        var isFoldChanged = false
+        var isAllNew = false
+        var isOutboxChanged = false
+        /// Whether a request is about to be sent, which must be on the disk before.
+        var mustBeDurable = false
+        var cursor: Cursor?
+        var isEmpty: Bool {
+            items.isEmpty && machines.isEmpty && keys.isEmpty && channels.isEmpty && !isFoldChanged && !isAllNew
+                && !isOutboxChanged
+        }
+    }
+
+    init(
+        _ container: Container, _ identity: MachineIdentity, _ store: StateStore, _ configuration: EtcdConfiguration
+    ) throws {
+        (self.container, self.identity, self.store) = (container, identity, store)
+        records = try ClusterRecords(container)
+        contents = try ContentFiles(container)
+        let mailbox = mailbox
+        link = EtcdLink(
+            configuration, ClusterKeys(name: identity.name), machine: identity.machine, host: identity.host,
+            contents: contents
+        ) { event in
+            mailbox.post(event)
+            Interruption.raise()
+        }
+        let loaded = try LoadedState(store, identity.machine)
+        (fold, mirror, outbox) = (loaded.fold, loaded.mirror, loaded.outbox)
+        var disk = try LocalDisk(container)
+        try disk.load(loaded.local)
+        disk.lastNumber = loaded.lastLocal
+        self.disk = disk
+        stateIsNew = loaded.cursor == nil
+        if let cursor = loaded.cursor {
+            follower = try container.follow(since: .cursor(cursor))
+        } else {
+            follower = try container.follow(since: .now)
+        }
+        status = ClusterStatus(
+            name: identity.name, host: identity.host, machine: identity.machine.text,
+            endpoints: configuration.endpoints, processIdentifier: processIdentifier(), since: Date())
+        status.conflicts = loaded.conflicts
+        hasAcceptedLoss = loaded.hasAcceptedLoss
+        if let stop = loaded.stop, stop != .newerVersion { status.stopped = Self.reason(stop) }
+    }
+
+    func freshName() -> ClusterName { .random(using: &generator) }
+
+    // MARK: The loop
+
+    /// Notes a line for the program's user.
+    func log(_ line: String) { lines.append(line) }
+
+    /// Runs until `isEnding` returns true, which an interruption makes this function look at. `report` gets a line for each
+    /// thing that the user would notice.
+    func run(_ report: (String) -> Void, until isEnding: () -> Bool) throws {
+        try finishTaken()
+        if stateIsNew { try disk.lookAtAll() }
+        mirror.markDifferences(to: fold.tree)
+        for local in mirror.differences(on: disk.tree) { outbox.add(.item(local)) }
+        _ = disk.takeChanged()
+        checkLoss()
+        try link.start()
+        try followRecords()
+        defer { link.stop() }
+        while !isEnding() {
+            let seen = Interruption.latest
+            try takeChanges()
+            if recordsChanged.withLock({ flag in
+                defer { flag = false }
+                return flag
+            }) {
+                try takeRecords()
+            }
+            for event in mailbox.takeAll() { try take(event) }
+            let hasMore = try work()
+            try storeState()
+            try showStatus(force: false)
+            for line in lines { report(line) }
+            lines = []
+            if hasMore { continue }
+            let rest = nextTime().map { Duration.nanoseconds(max(0, $0 - monotonicNanoseconds())) }
+            if let change = try follower.next(timeout: rest, since: seen) { try look(at: change) }
+        }
+        status.isConnected = false
+        try showStatus(force: true)
+    }
+
+    /// The next time at which something is due; nil where only events matter.
+    private func nextTime() -> Int64? {
+        var times = deferred.values.min().map { [$0] } ?? []
+        if !isConnected && !isReading && status.stopped == nil { times.append(nextReading) }
+        if outbox.request != nil && sentRequest == nil && isConnected { times.append(nextCommit) }
+        if let nextRetry { times.append(nextRetry) }
+        if shownStatus != status { times.append(nextStatus) }
+        if !records.locks().isEmpty { times.append(monotonicNanoseconds() + 1_000_000_000) }
+        return times.min()
+    }
+
+    /// Lets a change of a record end the wait of the loop.
+    private func followRecords() throws {
+        let changes = try records.changes()
+        let flag = recordsChanged
+        try WorkThread.start {
+            var changes = changes
+            while (try? changes.next()) != nil {
+                flag.withLock { $0 = true }
+                Interruption.raise()
+            }
+        }
+    }
+
+    // MARK: The disk
+
+    func takeChanges() throws {
+        while let change = try follower.next(timeout: .zero) { try look(at: change) }
+        disk.endRound()
+        let changed = disk.takeChanged()
+        if !changed.isEmpty {
+            for local in changed { outbox.add(.item(local)) }
+            toStore.cursor = follower.cursor
+            checkLoss()
+        }
+    }
+
+    private func look(at change: Change) throws {
+        if change.kind == .rescan {
+            log("a place in the journal was lost: looking at everything")
+            return try disk.lookAtAll()
+        }
+        if change.kind.isMarker { return }
+        if let other = change.kind.otherPath { try disk.look(at: other.bytes) }
+        try disk.look(at: change.path.bytes)
+    }
+
+    /// Stops sending where most of what was here is gone at once, as after a lost mount.
+    private func checkLoss() {
+        let isLost = mirror.isLost(disk.tree)
+        if isLost && status.stopped == nil && !hasAcceptedLoss { stop(.loss) }
+        if !isLost { hasAcceptedLoss = false }
+    }
+
+    private static func reason(_ stop: Acceptance.Stop) -> String {
+        switch stop {
+        case .otherHistory:
+            "the cluster has another history than this machine has seen: etcd was restored from a backup, is another one, or this machine was cloned"
+        case .loss: "more than half of all items are gone from the disk at once"
+        case .newerVersion: "an entry of the cluster can only be read by a newer version of this program"
+        }
+    }
+
+    /// Sends and applies nothing any more, before a person has decided.
+    func stop(_ stop: Acceptance.Stop) {
+        status.stopped = Self.reason(stop)
+        log("stopped: \(Self.reason(stop)); see 'group-cluster accept'")
+        (isConnected, status.isConnected, status.since) = (false, false, Date())
+        try? store.store(isDurable: true) { try $0.set("stop", Array(stop.rawValue.utf8)) }
+    }
+
+    // MARK: The cluster
+
+    func read() {
+        if isReading { return }
+        isReading = true
+        link.send(.read)
+    }
+
+    private func take(_ event: LinkEvent) throws {
+        switch event {
+        case .reading(let reading, let cluster):
+            isReading = false
+            readingFailures = 0
+            try take(reading, cluster)
+        case .readingFailed(let failure):
+            isReading = false
+            disconnect(failure)
+        case .event(let entry):
+            if isReading || !isConnected { waitingEvents.append(entry) } else { try fold(arrived: entry) }
+        case .committed(let request, let entry):
+            if sentRequest == request { sentRequest = nil }
+            commitFailures = 0
+            if isReading || !isConnected { waitingEvents.append(entry) } else { try fold(arrived: entry) }
+        case .refused(let request, let counter, let hasToken, let hasUpload):
+            if sentRequest == request { sentRequest = nil }
+            try refused(request, counter: counter, hasToken: hasToken, hasUpload: hasUpload)
+        case .commitFailed(let request, let failure):
+            if sentRequest == request { sentRequest = nil }
+            commitFailures += 1
+            status.failure = "\(failure)"
+            nextCommit = monotonicNanoseconds() + min(20_000_000 << Int64(min(commitFailures, 7)), 2_000_000_000)
+        case .counted(let count):
+            (status.count, readAt) = (count, Date())
+            if isConnected && count > fold.index { read() }
+        case .watchEnded(let failure): disconnect(failure)
+        case .content(let digest, let operation, let result): take(result, digest, by: operation)
+        case .lock(let event): try take(event)
+        case .sessionBegan: try sessionBegan()
+        case .snapshotWritten: isWritingSnapshot = false
+        case .failed(let what, let failure):
+            isWritingSnapshot = false
+            status.failure = "\(what): \(failure)"
+        }
+    }
+
+    private func disconnect(_ failure: EtcdFailure?) {
+        if let failure { status.failure = "\(failure)" }
+        if isConnected { (isConnected, status.isConnected, status.since) = (false, false, Date()) }
+        readingFailures += 1
+        nextReading = monotonicNanoseconds() + min(20_000_000 << Int64(min(readingFailures, 7)), 2_000_000_000)
+    }
+
+    private func take(_ reading: ClusterReading, _ cluster: UInt64) throws {
+        if status.stopped != nil { return }
+        (status.count, readAt) = (reading.count, Date())
+        do {
+            switch try fold.continued(by: reading, own: (outbox.machine, outbox.number)) {
+            case .otherHistory:
+                return stop(.otherHistory)
+            case .entries(let entries): for entry in entries where status.stopped == nil { try apply(entry) }
+            case .snapshot(let snapshot, let entries):
+                log("continuing at a snapshot with index \(snapshot.index)")
+                fold = snapshot
+                toStore.isAllNew = true
+                mirror.markAll(snapshot.tree)
+                try foldOwn()
+                for entry in entries where status.stopped == nil { try apply(entry) }
+            }
+        } catch let damage as ClusterDamage {
+            if case .newerVersion = damage { return stop(.newerVersion) }
+            status.failure = "\(damage)"
+            disconnect(nil)
+            return
+        }
+        if status.stopped != nil { return }
+        if !isConnected {
+            (isConnected, status.isConnected, status.since) = (true, true, Date())
+            status.failure = nil
+            log("connected at index \(fold.index)")
+        }
+        for place in grants.indices { grants[place].isRead = true }
+        let events = waitingEvents
+        waitingEvents = []
+        for entry in events where isConnected { try fold(arrived: entry) }
+    }
+
+    private func fold(arrived entry: OrderedEntry) throws {
+        switch fold.arrival(of: entry) {
+        case .next:
+            do {
+                try apply(entry)
+            } catch let damage as ClusterDamage {
+                if case .newerVersion = damage { return stop(.newerVersion) }
+                // What cannot be the next entry is compared with what stands.
+                read()
+            }
+        case .repeated: return
+        case .gap:
+            waitingEvents.append(entry)
+            read()
+        }
+    }
+
+    private func apply(_ entry: OrderedEntry) throws {
+        let verdict = try fold.apply(entry)
+        toStore.items.formUnion(verdict.items)
+        toStore.machines.insert(verdict.machine)
+        toStore.keys.formUnion(verdict.keys)
+        toStore.channels.formUnion(verdict.channels)
+        toStore.isFoldChanged = true
+        mirror.mark(verdict.items)
+        for item in verdict.items {
+            authors[item] = verdict.author
+            deferred[item] = nil
+        }
+        if entry.machine == outbox.machine { try foldOwn(verdict.items) }
+    }
+
+    private func foldOwn(_ items: Set<ItemName> = []) throws {
+        guard let last = fold.machines[outbox.machine] else { return }
+        switch outbox.folded(last) {
+        case .known: return
+        case .clone: stop(.otherHistory)
+        case .fate(let inFlight, let fate):
+            toStore.isOutboxChanged = true
+            if inFlight.entry.isStrict {
+                try finish(inFlight.entry.operation, fate, items)
+            } else if fate != .unavailable {
+                mirror.folded(inFlight.sent, inFlight.entry.operation)
+            } else {
+                for item in inFlight.sent { outbox.add(.item(item.local)) }
+            }
+        }
+    }
+
+    private func refused(_ request: CommitRequest, counter: UInt64, hasToken: Bool, hasUpload: Bool) throws {
+        guard isConnected else { return }
+        if let entry = outbox.refused(request, counter: counter, hasToken: hasToken) {
+            toStore.isOutboxChanged = true
+            return try finish(
+                entry.entry.operation, .conflict,
+                reason: "the lock of the cluster was lost before the change was committed")
+        }
+        if counter >= request.number { read() }
+        if !hasUpload { nextCommit = monotonicNanoseconds() }
+    }
+
+    // MARK: Work
+
+    private var isWritingSnapshot = false
+    /// A snapshot is written when this many entries stand.
+    static let entriesBetweenSnapshots: UInt64 = 4_096
+    private static let stepsAtOnce = 256
+
+    /// Does what can be done now. Returns whether there may be more.
+    private func work() throws -> Bool {
+        let now = monotonicNanoseconds()
+        for (item, time) in deferred where time <= now {
+            deferred[item] = nil
+        }
+        if !isConnected && !isReading && status.stopped == nil && nextReading <= now { read() }
+        if status.stopped != nil { return false }
+        if try applySteps() { return true }
+        try finishAccepted()
+        try grantLocks()
+        if let retry = nextRetry, retry <= now { nextRetry = nil }
+        if outbox.inFlight == nil && isConnected && nextRetry == nil { try prepare() }
+        if outbox.inFlight == nil && mirror.stale.isEmpty && outbox.waitingCount == 0 {
+            contents.removeAll(except: [], try takenNames())
+        }
+        if isConnected, let request = outbox.request, sentRequest == nil, nextCommit <= now {
+            toStore.isOutboxChanged = true
+            toStore.mustBeDurable = true
+            try storeState()
+            sentRequest = request
+            link.send(
+                .commit(
+                    request, contents: request.bytes == outbox.inFlight?.entry.bytes ? digests(of: outbox.inFlight) : []
+                ))
+        }
+        if isConnected, !isWritingSnapshot, fold.index - lastSnapshot >= Self.entriesBetweenSnapshots {
+            isWritingSnapshot = true
+            lastSnapshot = fold.index
+            link.send(.snapshot(fold.snapshot, fold.summary))
+        }
+        return false
+    }
+
+    private var lastSnapshot: UInt64 = 0
+
+    private func digests(of inFlight: ClusterOutbox.InFlight?) -> [[UInt8]] {
+        var digests: Set<[UInt8]> = []
+        for change in inFlight?.entry.changes ?? [] {
+            guard case .item(let change) = change else { continue }
+            switch change.action {
+            case .create(let content), .write(let content, _):
+                if content.kind == .file { digests.insert(content.digest) }
+            case .move, .remove: continue
+            }
+        }
+        return digests.sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    /// Applies what the cluster has to the disk. Returns whether more can be done at once.
+    private func applySteps() throws -> Bool {
+        var made = 0
+        let isBulk = mirror.stale.count > 8
+        while made < Self.stepsAtOnce {
+            let step = mirror.nextStep(
+                to: fold.tree, on: disk.tree, inFlight: outbox.inFlight?.sent ?? [], deferred: Set(deferred.keys),
+                fresh: freshName())
+            for local in mirror.takeFound() { outbox.add(.item(local)) }
+            guard let step else { break }
+            try perform(step, durability: isBulk ? .relaxed : .durable)
+            made += 1
+        }
+        if made > 0 && isBulk {
+            // What is stored as applied must not be lost by a power cut: it would be taken for a change made here.
+            try disk.synchronize()
+        }
+        if mirror.stale.isEmpty { authors = [:] }
+        return made == Self.stepsAtOnce
+    }
+
+    /// Puts the next entry in flight.
+    private func prepare() throws {
+        var tries = outbox.waitingCount
+        while outbox.inFlight == nil, tries > 0, let draft = outbox.next() {
+            tries -= 1
+            switch draft {
+            case .item(let local): try prepare(local)
+            case .entry(let entry, _): try prepare(request: entry.operation)
+            }
+        }
+    }
+
+    private func prepare(_ local: LocalItem) throws {
+        let operation = freshName()
+        var attempt = mirror
+        let (changes, sent) = attempt.changes(of: local, on: disk.tree, in: fold.tree, operation: operation)
+        if changes.isEmpty {
+            mirror = attempt
+            return
+        }
+        // What the cluster has newer of these items is applied first, unless it cannot be now.
+        if sent.contains(where: { mirror.stale.contains($0.item) }) {
+            outbox.add(.item(local))
+            return
+        }
+        for item in sent {
+            if !(try keep(item)) {
+                // The file was changed since it was looked at, and its present content is kept now.
+                outbox.add(.item(local))
+                return
+            }
+        }
+        mirror = attempt
+        let entry = ClusterEntry(operation, changes, author: Array(identity.host.utf8.prefix(200)))
+        if !outbox.send(entry, sent: sent) {
+            status.unmirrored.append(
+                .init(path: printable(disk.path(of: local)), reason: "an entry with this item would be too large"))
+        }
+    }
+
+    /// Keeps the content that is to be sent, and makes sure that a power cut does not bring an older one back: the older
+    /// one would be taken for a change. Returns false if the item has another content by now.
+    private func keep(_ item: SentItem) throws -> Bool {
+        defer { try? disk.synchronizeDirectory(of: item.local) }
+        switch item.change {
+        case .created(_, _, let content), .written(let content):
+            guard content.kind == .file, contents.size(of: content.digest) == nil else { return true }
+            do throws(Errno) {
+                let file = try disk.open(file: item.local)
+                let status = try file.status()
+                guard status.isRegularFile, let digest = try contents.keep(file) else { return false }
+                try file.synchronizeData()
+                if digest == content.digest { return true }
+                disk.note(digest, status, of: item.local)
+            } catch {
+                if ![.noSuchEntry, .notADirectory, .tooManyLinks].contains(error) { throw error }
+                try disk.look(at: disk.path(of: item.local))
+            }
+            return false
+        case .moved, .removed: return true
+        }
+    }
+
+    // MARK: Stored state
+
+    func storeState() throws {
+        if toStore.isEmpty && mirrorIsStored() && toStore.cursor == nil { return }
+        let unstored = toStore
+        toStore = Unstored()
+        let changedBases = mirror.takeChanged()
+        try store.store(isDurable: unstored.mustBeDurable) { store in
+            if unstored.isAllNew {
+                for space in [StateStore.Space.item, .machine, .value, .channel, .message] {
+                    try store.removeAll(space)
+                }
+            }
+            let items = unstored.isAllNew ? Set(fold.tree.nodes.keys) : unstored.items
+            for item in items { try store.set(.item, item.bytes, fold.tree[item]?.bytes) }
+            let machines = unstored.isAllNew ? Set(fold.machines.keys) : unstored.machines
+            for machine in machines { try store.set(.machine, machine.bytes, fold.machines[machine]?.bytes) }
+            for item in changedBases { try store.set(.base, item.bytes, mirror.base[item]?.bytes) }
+            try disk.store { key, value in try store.set(.local, key, value) }
+            var place = ByteWriter()
+            for number in [fold.index, fold.revision, fold.chain, outbox.number, disk.lastNumber] {
+                place.write(number)
+            }
+            try store.set("place", place.bytes)
+            if unstored.isOutboxChanged { try store.set("in flight", outbox.inFlight?.bytes) }
+            try store.set("machine", outbox.machine.bytes)
+            if let cursor = unstored.cursor { try store.set("cursor", Array(cursor.description.utf8)) }
+        }
+    }
+
+    private func mirrorIsStored() -> Bool { !mirror.hasChanged && !disk.hasUnstored }
+
+    private func showStatus(force: Bool) throws {
+        status.index = fold.index
+        status.count = max(status.count, fold.index)
+        status.toApply = mirror.stale.count
+        status.toSend = outbox.waitingCount + (outbox.inFlight == nil ? 0 : 1)
+        status.unmirrored = disk.unmirrored.sorted { $0.key.lexicographicallyPrecedes($1.key) }.prefix(1_000).map {
+            .init(path: printable($0.key), reason: $0.value)
+        }
+        // The date alone is written rarely, so that a cluster in which nothing happens costs next to nothing.
+        let isOld = readAt.map { $0.timeIntervalSince(status.readAt ?? .distantPast) > 60 } ?? false
+        if isOld || shownStatus != status { status.readAt = readAt }
+        if shownStatus == status || !force && nextStatus > monotonicNanoseconds() { return }
+        try records.set(status)
+        shownStatus = status
+        nextStatus = monotonicNanoseconds() + 200_000_000
+    }
+}

@@ -1,0 +1,283 @@
+import FoundationEssentials
+import GroupBytes
+import GroupCluster
+import GroupContainer
+import GroupSystemCalls
+
+/// What processes of this machine ask of the cluster: strict changes and locks. Their records are the queue.
+extension Machine {
+    /// How long the fate of a request can be asked for.
+    private static let kept: TimeInterval = 7 * 86_400
+    private static let mostKept = 1_000
+    private static let retry: Int64 = 30_000_000
+    /// How long a request waits that cannot be sent, if its caller does not give it up: it may have been killed.
+    private static let longestWait: TimeInterval = 600
+
+    func takeRecords() throws {
+        let requests = records.requests()
+        // What was changed here before a request was made is sent before it.
+        try takeChanges()
+        for request in requests where !request.state.isOver {
+            guard let operation = ClusterName(text: request.operation), operation != .zero else {
+                try records.remove(request: request.operation)
+                continue
+            }
+            if accepted[operation] != nil {
+                if request.isGivenUp {
+                    try end(operation, .accepted, "it is applied here when the item is no longer in use")
+                }
+                continue
+            }
+            if outbox.inFlight?.entry.operation != operation && !queued.contains(operation) {
+                if try resolve(operation) { continue }
+                queued.insert(operation)
+                outbox.add(.entry(ClusterEntry(operation, isStrict: true), nil))
+            }
+            let isTooOld = Date().timeIntervalSince(request.queuedAt) > Self.longestWait
+            if request.isGivenUp || isTooOld && request.state == .waiting {
+                toStore.isOutboxChanged = true
+                if outbox.giveUp(operation, empty: freshName()) != nil {
+                    try end(operation, .unavailable, unreachable)
+                }
+            }
+        }
+        let over = requests.filter { $0.state.isOver }
+        for request in over.dropLast(Self.mostKept) { try records.remove(request: request.operation) }
+        for request in over where Date().timeIntervalSince(request.queuedAt) > Self.kept {
+            try records.remove(request: request.operation)
+        }
+        try takeLocks()
+    }
+
+    private var unreachable: String {
+        if let stopped = status.stopped { return "the cluster's program has stopped: \(stopped)" }
+        return isConnected
+            ? "it was not sent in time" : "the cluster is not connected\(status.failure.map { ": \($0)" } ?? "")"
+    }
+
+    /// Finds the fate of a request that was folded when the last run was killed.
+    private func resolve(_ operation: ClusterName) throws -> Bool {
+        guard let last = fold.machines[outbox.machine], last.operation == operation else { return false }
+        try end(operation, last.outcome == .accepted ? .accepted : .conflict, nil)
+        return true
+    }
+
+    // MARK: Sending
+
+    /// Puts a strict request in flight.
+    func prepare(request operation: ClusterName) throws {
+        queued.remove(operation)
+        guard let request = records.request(operation.text), !request.state.isOver else { return }
+        if request.isGivenUp { return try end(operation, .unavailable, unreachable) }
+        do {
+            let parts = try parts(of: request)
+            let changes = try mirror.changes(for: parts, on: disk.tree, operation: operation)
+            if changes.isEmpty {
+                accepted[operation] = []
+                return
+            }
+            let author = Array("\(request.purpose)@\(identity.host)".utf8.prefix(ClusterEntry.longestAuthor))
+            let entry = ClusterEntry(operation, isStrict: true, changes, author: author)
+            var token: LockToken?
+            if let lock = request.lock, let grant = request.grant.flatMap({ ClusterName(text: $0) }) {
+                token = LockToken(lock: Array(lock.utf8), grant: grant)
+            }
+            if !outbox.send(entry, token: token) {
+                return try end(
+                    operation, .failed, "a name is not allowed, a path is too deep, or there are too many changes")
+            }
+            toStore.isOutboxChanged = true
+            try records.update(operation.text) { request in
+                request.state = .sent
+                return true
+            }
+        } catch let fault as StrictFault {
+            switch fault {
+            case .conflict(let reason): try end(operation, .conflict, reason)
+            case .invalid(let reason): try end(operation, .failed, reason)
+            case .unsent(let local):
+                outbox.add(.item(local))
+                again(operation)
+            case .stale: again(operation)
+            }
+        }
+    }
+
+    /// Queues a request behind what is to be sent or applied before it.
+    private func again(_ operation: ClusterName) {
+        queued.insert(operation)
+        outbox.add(.entry(ClusterEntry(operation, isStrict: true), nil))
+        nextRetry = monotonicNanoseconds() + Self.retry
+    }
+
+    private func parts(of request: ClusterRequest) throws -> [StrictPart] {
+        let directory = try ClusterRecords.contents(of: container).open()
+        return try request.parts.map { part throws in
+            let path = Self.names(part.path)
+            if part.isConditional { try check(part) }
+            switch part.action {
+            case .createDirectory: return .createDirectory(path)
+            case .remove: return .remove(path)
+            case .move: return .move(path, to: Self.names(part.destination ?? ""))
+            case .write:
+                guard let name = part.content else { throw StrictFault.invalid("a write without a content") }
+                let digest: [UInt8]?
+                do throws(Errno) {
+                    let file = try FileDescriptor.open(
+                        Array(name.utf8), in: directory, [.reading, .notFollowing, .nonBlocking])
+                    let status = try file.status()
+                    if !status.isRegularFile || status.size > LocalDisk.largestFile {
+                        digest = nil
+                    } else {
+                        digest = try contents.keep(file)
+                    }
+                } catch {
+                    if error == .noSpace { throw error }
+                    throw StrictFault.invalid("its content cannot be read: \(error)")
+                }
+                guard let digest else { throw StrictFault.invalid("its content is not a file of at most 64 MiB") }
+                let old = disk.item(at: Array(part.path.utf8)).flatMap { disk.tree[$0]?.content }
+                let mode = part.mode ?? (old?.kind == .file ? old?.mode : nil) ?? 0o644
+                return .write(
+                    path, ItemContent(.file, mode: mode & 0o777, digest),
+                    mustBe: part.isConditional ? part.before != nil : nil)
+            }
+        }
+    }
+
+    /// Compares the item with what it was when the caller decided.
+    private func check(_ part: ClusterRequest.Part) throws {
+        let now: Generation?
+        do {
+            now = try container.coordinator(purpose: "cluster").blocking.generation(
+                of: ItemPath(part.path), timeout: .seconds(1))
+        } catch let error as CoordinationError {
+            if error.code == .lockTimedOut { throw StrictFault.stale(.root) }
+            throw StrictFault.invalid("\(error)")
+        }
+        if now?.rawValue != part.before { throw StrictFault.conflict("the item was changed here since") }
+    }
+
+    private static func names(_ path: String) -> [FileName] {
+        path.utf8.split(separator: UInt8(ascii: "/")).map { Array($0) }
+    }
+
+    // MARK: Fates
+
+    /// Takes the fate of a strict entry.
+    func finish(_ operation: ClusterName, _ fate: Fate, _ items: Set<ItemName> = [], reason: String? = nil) throws {
+        switch fate {
+        case .accepted: accepted[operation] = items
+        case .unavailable: try end(operation, .unavailable, unreachable)
+        case .conflict:
+            guard let request = records.request(operation.text) else { return }
+            // A request without a condition replaces whatever is there when its turn comes.
+            let isFree = request.parts.allSatisfy { !$0.isConditional }
+            if reason == nil && isFree && !request.isGivenUp { return again(operation) }
+            try end(operation, .conflict, reason ?? "another machine has changed the item since")
+        }
+    }
+
+    /// Ends the requests that are applied here.
+    func finishAccepted() throws {
+        for (operation, items) in accepted where items.allSatisfy({ !mirror.stale.contains($0) }) {
+            accepted[operation] = nil
+            try end(operation, .accepted, nil)
+        }
+    }
+
+    private func end(_ operation: ClusterName, _ state: ClusterRequest.State, _ reason: String?) throws {
+        accepted[operation] = nil
+        queued.remove(operation)
+        // What became of it is stored before others are told.
+        try storeState()
+        var generations: [UInt64] = []
+        if state == .accepted, let request = records.request(operation.text) {
+            for part in request.parts {
+                let path = ItemPath(part.destination ?? part.path)
+                let generation = try? container.coordinator(purpose: "cluster").blocking.generation(
+                    of: path, timeout: .milliseconds(200))
+                generations.append((generation ?? nil)?.rawValue ?? 0)
+            }
+        }
+        try records.update(operation.text) { request in
+            if request.state.isOver { return false }
+            (request.state, request.reason, request.generations) = (state, reason, generations)
+            return true
+        }
+    }
+
+    // MARK: Locks
+
+    private func takeLocks() throws {
+        for lock in records.locks() {
+            let isWanted =
+                try !lock.isGivenUp
+                && Presence.isThere(
+                    ClusterRecords.presence(lock.identifier), in: container)
+            if let grant = grantNames[lock.identifier] {
+                if isWanted && lock.state != .ended { continue }
+                grantNames[lock.identifier] = nil
+                grants.removeAll { $0.identifier == lock.identifier }
+                link.send(.release(lock: Array(lock.lock.utf8), grant: grant))
+                try records.remove(lock: lock.identifier)
+            } else if lock.state == .waiting && isWanted {
+                let grant = freshName()
+                grantNames[lock.identifier] = grant
+                link.send(.acquire(identifier: lock.identifier, lock: Array(lock.lock.utf8), grant: grant))
+            } else if lock.state == .granted {
+                // Of an earlier run: its session has ended, or will.
+                try endLock(lock.identifier)
+            } else if !isWanted {
+                try records.remove(lock: lock.identifier)
+            }
+        }
+    }
+
+    private func endLock(_ identifier: String) throws {
+        try records.update(lock: identifier) { lock in
+            if lock.state == .ended { return false }
+            lock.state = .ended
+            return true
+        }
+    }
+
+    func take(_ event: ClusterLockEvent) throws {
+        switch event {
+        case .granted(let identifier, let revision):
+            guard grantNames[identifier] != nil else { return }
+            grants.append((identifier, revision, false))
+            read()
+        case .ended(let identifier): try endLock(identifier)
+        case .failed(let identifier, let reason):
+            try records.update(lock: identifier) { lock in
+                (lock.state, lock.reason) = (.failed, reason)
+                return true
+            }
+        }
+    }
+
+    /// Grants the locks before whose revision everything is applied here.
+    func grantLocks() throws {
+        guard isConnected, !grants.isEmpty,
+            mirror.stale.isEmpty || mirror.stale.elements.allSatisfy({ deferred[$0] != nil })
+        else { return }
+        for grant in grants where grant.isRead {
+            guard let name = grantNames[grant.identifier] else { continue }
+            try records.update(lock: grant.identifier) { lock in
+                if lock.state != .waiting { return false }
+                (lock.state, lock.grant) = (.granted, name.text)
+                return true
+            }
+        }
+        grants.removeAll { $0.isRead }
+    }
+
+    /// The locks of an earlier session are gone.
+    func sessionBegan() throws {
+        for lock in records.locks() where lock.state == .granted { try endLock(lock.identifier) }
+        let waiting = records.locks().filter { $0.state == .waiting }
+        for lock in waiting { grantNames[lock.identifier] = nil }
+        if !waiting.isEmpty { try takeLocks() }
+    }
+}

@@ -1,0 +1,70 @@
+import GroupCommandLine
+import GroupCommands
+
+private let group = PositionalSpecification(
+    "GROUP", help: "A group identifier or, if it contains a '/', the path of a container.")
+
+private let statuses = [
+    HelpEntry("0", "success"), HelpEntry("1", "failure; the message says why"),
+    HelpEntry("64", "wrong usage"), HelpEntry("66", "no such group, or it is in no cluster"),
+    HelpEntry("69", "the program stopped until a person has decided, or etcd cannot be used"),
+    HelpEntry("74", "input/output error"),
+    HelpEntry("75", "another process keeps the container together, or does not answer"),
+]
+
+/// The arguments, options and help of group-cluster.
+let groupClusterSpecification = CommandSpecification(
+    name: "group-cluster",
+    summary: "Keeps a container together with those of other machines, through etcd.",
+    usage: ["group-cluster COMMAND GROUP … [options]"],
+    options: CommonOptions.specifications(timeout: "How long to wait for the container. The default is 30 s."),
+    subcommands: [
+        CommandSpecification(
+            name: "join", summary: "Joins the cluster, and runs until it is stopped.",
+            usage: ["group-cluster join GROUP [--etcd URL,… --name NAME] [options]"],
+            options: [
+                .value("etcd", "URL,…", help: "The addresses of the nodes of etcd. Needed the first time only."),
+                .value("name", "NAME", help: "The name of the container in the cluster. Needed the first time only."),
+                .value("host", "NAME", help: "The name of this machine, for people. The default is its host name."),
+                .value("user", "NAME", help: "The user of etcd."),
+                .value(
+                    "password-file", "FILE", help: "A file with the user's password, which only its owner may read."),
+                .value("authority", "FILE", help: "The certificate of the authority that has signed etcd's."),
+            ],
+            positionals: [group],
+            description: [
+                "One program does this for a container and machine; a second one ends with status 75. What was given the first time is kept in the container. The program may be stopped and started at any time: what was changed meanwhile is sent and applied then."
+            ],
+            examples: [
+                HelpEntry(
+                    "group-cluster join ./shared/ --etcd http://a:2379,http://b:2379,http://c:2379 --name todo",
+                    "join for the first time"),
+                HelpEntry("group-cluster join ./shared/", "go on later"),
+            ],
+            exitStatuses: statuses),
+        CommandSpecification(
+            name: "status", summary: "Prints what this machine knows of its cluster.",
+            usage: ["group-cluster status GROUP"], positionals: [group], exitStatuses: statuses),
+        CommandSpecification(
+            name: "result",
+            summary: "Prints the fate of a strict change: accepted, conflict, unavailable, failed, waiting.",
+            usage: ["group-cluster result GROUP OPERATION"],
+            positionals: [group, PositionalSpecification("OPERATION", help: "The operation, as the error states it.")],
+            exitStatuses: statuses),
+        CommandSpecification(
+            name: "accept",
+            summary: "Goes on after a stop: with a restored etcd or another one, or although most items are gone.",
+            usage: ["group-cluster accept GROUP"], positionals: [group],
+            description: [
+                "After another history, the machine joins anew: what differs here gets a conflict name, and nothing is overwritten. After a loss of most items, their removal is sent. The program must not run."
+            ],
+            exitStatuses: statuses),
+        CommandSpecification(
+            name: "leave", summary: "Forgets the cluster; the items stay. The program must not run.",
+            usage: ["group-cluster leave GROUP"], positionals: [group], exitStatuses: statuses),
+    ],
+    description: [
+        "Each machine has the whole container. Changes are made here at once, and sent in order; a change with --replicated (groupctl) returns when the cluster has it and it is here. Where two machines have changed an item, the later change gets a name with 'conflict' in it."
+    ],
+    seeAlso: ["groupctl(1)", "etcd(1)"],
+    exitStatuses: statuses)

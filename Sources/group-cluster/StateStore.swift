@@ -1,0 +1,100 @@
+import GroupCluster
+import GroupContainer
+import GroupDatabase
+import GroupSystemCalls
+
+/// What this machine knows of its cluster: the fold, the base, the items of the disk, and the entry in flight, as rows of one
+/// SQLite database below `.group`. All that belongs to one step is stored in one transaction.
+///
+/// A transaction survives the end of the program. After a power cut, the state is that of an earlier moment, which is as
+/// good: what is on the disk is what the fold wants then, and is taken over. Only an entry that is about to be sent must be on the
+/// disk before (`durable`), because the cluster may have it then.
+final class StateStore {
+    /// What a row is about.
+    enum Space: Int64 {
+        case meta = 0
+        case item, machine, value, channel, message
+        case base, local
+        /// Steps that have begun: files that were taken out of the container, and what they are to become.
+        case taken
+    }
+
+    static let directory = "cluster"
+    private let connection: Connection
+
+    /// Opens the state of a container; makes it where it is missing.
+    init(_ container: Container) throws {
+        _ = try PrivateDirectory(Self.directory, in: container).open()
+        let label = DatabaseLabel(ownFile: "\(Self.directory)/state", of: container)
+        connection = try Connection(
+            container.path.bytes + Array("/.group/\(Self.directory)/state".utf8), .writing, label)
+        connection.begin(waiting: .seconds(5))
+        try connection.run("PRAGMA journal_mode = WAL")
+        try connection.run(
+            """
+            CREATE TABLE IF NOT EXISTS state (space INTEGER, key BLOB, value BLOB NOT NULL, PRIMARY KEY (space, key))
+            WITHOUT ROWID
+            """)
+    }
+
+    /// Removes the state of a container.
+    static func remove(from container: Container) throws {
+        let directory = try PrivateDirectory(directory, in: container).open()
+        for name in ["state", "state-wal", "state-shm"] { try? directory.unlink(Array(name.utf8)) }
+    }
+
+    func close() { connection.close() }
+
+    func value(_ space: Space, _ key: [UInt8]) throws -> [UInt8]? {
+        var found: [UInt8]?
+        try connection.run(
+            "SELECT value FROM state WHERE space = ? AND key = ?", [space.rawValue, DatabaseValue.blob(key)]
+        ) { row in
+            if case .blob(let bytes)? = row.values.first { found = bytes }
+            return false
+        }
+        return found
+    }
+
+    func value(_ key: String) throws -> [UInt8]? { try value(.meta, Array(key.utf8)) }
+
+    func forEach(_ space: Space, _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Void) throws {
+        try connection.run(
+            "SELECT key, value FROM state WHERE space = ? ORDER BY key", [space.rawValue]
+        ) { row in
+            if case .blob(let key)? = row.values.first, case .blob(let value)? = row.values.last {
+                try body(key, value)
+            }
+            return true
+        }
+    }
+
+    /// Runs `body` as one transaction. With `isDurable`, it is on the disk when this function returns.
+    func store(isDurable: Bool = false, _ body: (StateStore) throws -> Void) throws {
+        try connection.run("PRAGMA synchronous = \(isDurable ? "FULL" : "NORMAL")")
+        try connection.run("BEGIN IMMEDIATE")
+        do {
+            try body(self)
+            try connection.run("COMMIT")
+        } catch {
+            connection.rollBack()
+            throw error
+        }
+    }
+
+    /// Sets a row, or removes it. Only within `store`.
+    func set(_ space: Space, _ key: [UInt8], _ value: [UInt8]?) throws {
+        if let value {
+            try connection.run(
+                "INSERT OR REPLACE INTO state (space, key, value) VALUES (?, ?, ?)",
+                space.rawValue, DatabaseValue.blob(key), DatabaseValue.blob(value))
+        } else {
+            try connection.run(
+                "DELETE FROM state WHERE space = ? AND key = ?", space.rawValue, DatabaseValue.blob(key))
+        }
+    }
+
+    func set(_ key: String, _ value: [UInt8]?) throws { try set(.meta, Array(key.utf8), value) }
+
+    func removeAll(_ space: Space) throws { try connection.run("DELETE FROM state WHERE space = ?", space.rawValue) }
+}

@@ -1,0 +1,179 @@
+import CGroupCurl
+import FoundationEssentials
+import Glibc
+import GroupBytes
+import GroupCluster
+import GroupCommandLine
+import GroupCommands
+import GroupContainer
+import GroupEtcd
+import GroupSystemCalls
+
+CommandRun.main(groupClusterSpecification) { run in
+    // Before any thread (libcurl(3), "global constants").
+    _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+    switch run.arguments.subcommands.first {
+    case "join": return try join(&run)
+    case "status": return try showStatus(&run)
+    case "result": return try showResult(&run)
+    case "accept": return try accept(&run)
+    case "leave": return try leave(&run)
+    default: throw run.arguments.usageError("missing a command: join, status, result, accept, leave")
+    }
+}
+
+/// Takes the right to be the container's program; throws where another process has it.
+private func right(to container: Container) throws -> SoleProcess {
+    if let right = try SoleProcess(for: .cluster, of: container) { return right }
+    let process = ClusterRecords.isThere(container)?.processIdentifier
+    throw CoordinationError(
+        .lockTimedOut, operation: "join the cluster of", item: nil, containerPath: "\(container.path)",
+        reason: "another process keeps this container together\(process.map { ": process \($0)" } ?? "")",
+        remedy: .init(.tryAgain, "end that process first"))
+}
+
+extension ClusterRecords {
+    /// Returns the status of a container that is in a cluster.
+    static func isThere(_ container: Container) -> ClusterStatus? { (try? ClusterRecords(container))?.status }
+}
+
+private func hostName() -> String {
+    var name = [CChar](repeating: 0, count: 256)
+    guard unsafe gethostname(&name, name.count - 1) == 0 else { return "unknown" }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+private func join(_ run: inout CommandRun) throws -> ExitStatus {
+    let container = try run.openContainer()
+    let right = try right(to: container)
+    let store = try StateStore(container)
+    defer { store.close() }
+    let old = try MachineIdentity.load(store)
+    var identity: MachineIdentity
+    if let old {
+        identity = old
+        if let name = try run.arguments.text("name"), name != old.name {
+            throw run.arguments.usageError("this container is in the cluster '\(old.name)'; leave it first")
+        }
+    } else {
+        guard let name = try run.arguments.text("name"), ClusterKeys.isName(name) else {
+            throw run.arguments.usageError(
+                "--name takes letters, digits, '-', '_' and '.'; it is needed the first time")
+        }
+        var generator = SystemRandomNumberGenerator()
+        identity = MachineIdentity(
+            name: name, host: hostName(), machineText: ClusterName.random(using: &generator).text, endpoints: [])
+    }
+    if let etcd = try run.arguments.text("etcd") {
+        identity.endpoints = etcd.split(separator: ",").map { String($0) }
+    }
+    if identity.endpoints.isEmpty { throw run.arguments.usageError("--etcd is needed the first time") }
+    if let host = try run.arguments.text("host") { identity.host = host }
+    if let user = try run.arguments.text("user") { identity.user = user }
+    if let file = try run.arguments.text("password-file") { identity.passwordFile = file }
+    if let file = try run.arguments.text("authority") { identity.authorityFile = file }
+    var configuration = try EtcdConfiguration(endpoints: identity.endpoints)
+    configuration.user = identity.user
+    configuration.passwordFile = identity.passwordFile
+    configuration.authorityFile = identity.authorityFile
+    try identity.save(store)
+
+    let signals = TerminationSignals()
+    let machine = try Machine(container, identity, store, configuration)
+    try machine.run({ run.complain($0) }, until: { signals.received != nil })
+    return withExtendedLifetime(right) { .success }
+}
+
+private func records(_ container: Container) throws -> (ClusterRecords, ClusterStatus) {
+    let records = try ClusterRecords(container)
+    guard let status = records.status else {
+        throw CoordinationError(
+            .notFound, operation: "look at the cluster of", containerPath: "\(container.path)",
+            reason: "this container is in no cluster", remedy: .init(.createContainer, "join one first"))
+    }
+    return (records, status)
+}
+
+private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
+    let container = try run.openContainer()
+    let (_, status) = try records(container)
+    let isRunning = try SoleProcess.isThere(for: .cluster, of: container)
+    if run.options.isJSON {
+        try run.output.writeLine(
+            JSONValue.object([
+                ("name", .string(status.name)), ("host", .string(status.host)), ("machine", .string(status.machine)),
+                ("etcd", .array(status.endpoints.map { .string($0) })),
+                ("process", isRunning ? .integer(Int64(status.processIdentifier)) : .null),
+                ("connected", .bool(isRunning && status.isConnected)), ("since", .string(text(status.since))),
+                ("index", .integer(Int64(clamping: status.index))),
+                ("behind", .integer(Int64(clamping: status.count) - Int64(clamping: status.index))),
+                ("asOf", status.readAt.map { .string(text($0)) } ?? .null),
+                ("toApply", .integer(Int64(status.toApply))), ("toSend", .integer(Int64(status.toSend))),
+                ("conflicts", .array(status.conflicts.map { .string($0.copy) })),
+                (
+                    "unmirrored",
+                    .array(
+                        status.unmirrored.map {
+                            .object([("path", .string($0.path)), ("reason", .string($0.reason))])
+                        })
+                ),
+                ("stopped", status.stopped.map { .string($0) } ?? .null),
+                ("failure", status.failure.map { .string($0) } ?? .null),
+            ]).encoded())
+        return .success
+    }
+    let connection =
+        !isRunning
+        ? "the program does not run"
+        : status.stopped.map { "stopped: \($0)" }
+            ?? (status.isConnected ? "connected since" : "not connected since") + " \(text(status.since))"
+    var lines = [
+        "cluster    \(status.name), as \(status.host) (\(status.machine))",
+        "etcd       \(status.endpoints.joined(separator: ", "))", "state      \(connection)",
+        "behind     \(status.count - min(status.index, status.count)) entries of \(status.count)"
+            + (status.readAt.map { ", as of \(text($0))" } ?? ""),
+        "to apply   \(status.toApply)", "to send    \(status.toSend)",
+    ]
+    if let failure = status.failure { lines.append("failure    \(failure)") }
+    for conflict in status.conflicts { lines.append("conflict   \(conflict.copy), since \(text(conflict.foundAt))") }
+    for item in status.unmirrored { lines.append("not here only: \(item.path): \(item.reason)") }
+    for line in lines { try run.output.writeLine(PipeText.escaped(Array(line.utf8))) }
+    return .success
+}
+
+private func text(_ date: Date) -> String { date.formatted(.iso8601) }
+
+private func showResult(_ run: inout CommandRun) throws -> ExitStatus {
+    let (records, _) = try records(run.openContainer())
+    guard let operation = run.arguments.positional("OPERATION").map({ String(decoding: $0, as: UTF8.self) }),
+        ClusterName(text: operation) != nil
+    else { throw run.arguments.usageError("OPERATION is 32 hexadecimal digits") }
+    guard let request = records.request(operation) else {
+        run.complain("nothing is known of that operation here")
+        return .notFound
+    }
+    let reason = request.reason.map { "\t\(PipeText.escaped(Array($0.utf8)))" } ?? ""
+    try run.output.writeLine(request.state.rawValue + reason)
+    return .success
+}
+
+private func accept(_ run: inout CommandRun) throws -> ExitStatus {
+    let container = try run.openContainer()
+    let right = try right(to: container)
+    let (_, status) = try records(container)
+    let store = try StateStore(container)
+    defer { store.close() }
+    try Acceptance.accept(store, status)
+    return withExtendedLifetime(right) { .success }
+}
+
+private func leave(_ run: inout CommandRun) throws -> ExitStatus {
+    let container = try run.openContainer()
+    let right = try right(to: container)
+    let (records, _) = try records(container)
+    for request in records.requests() { try records.remove(request: request.operation) }
+    for lock in records.locks() { try records.remove(lock: lock.identifier) }
+    try records.set(nil)
+    try StateStore.remove(from: container)
+    return withExtendedLifetime(right) { .success }
+}
