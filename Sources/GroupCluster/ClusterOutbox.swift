@@ -108,6 +108,11 @@ package struct ClusterOutbox: Equatable, Sendable {
         }
     }
 
+    /// The item whose turn it is, if it is an item's.
+    package var firstItem: LocalItem? {
+        mutating get { if case .item(let local)? = turns.first { local } else { nil } }
+    }
+
     /// Takes the draft whose turn it is, if nothing is in flight.
     package mutating func next() -> Draft? {
         guard inFlight == nil, let turn = turns.removeFirst() else { return nil }

@@ -1,13 +1,13 @@
 // Imports nothing: no file, clock or process.
 
 extension ClusterMirror {
-    /// Returns what is to be sent of an item of the disk, with what must be sent before it: directories above it that
-    /// are new, and an item whose place it takes. To be called when nothing is stale and nothing in flight.
+    /// Returns what is to be sent of items of the disk, with what must be sent before them: directories above them that
+    /// are new, and items whose places they take. To be called when nothing is in flight and none of the result is stale.
     package mutating func changes(
-        of local: LocalItem, on disk: LocalTree, in tree: ClusterTree, operation: ClusterName
+        of locals: [LocalItem], on disk: LocalTree, in tree: ClusterTree, operation: ClusterName
     ) -> (changes: [ClusterChange], sent: [SentItem]) {
         var draft = Draft(disk: disk, tree: tree, operation: operation)
-        collect(local, &draft)
+        for local in locals { collect(local, &draft) }
         return (draft.changes, draft.sent)
     }
 

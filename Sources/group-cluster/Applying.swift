@@ -91,7 +91,6 @@ extension Machine {
         let local = disk.newItem()
         disk.putMade(local, LocalTree.Node(parent, name, content))
         mirror.made(.create(item, in: parent, name, content), by: local, in: fold.tree)
-        noteConflict(item, content, parent, name)
     }
 
     private func rename(_ local: LocalItem, to parent: LocalItem, _ name: FileName, _ durability: Durability) throws {
@@ -155,11 +154,6 @@ extension Machine {
         disk.forget(local)
         mirror.made(.remove(local, expected: expected), by: nil, in: fold.tree)
         try disk.look(at: path)
-    }
-
-    private func noteConflict(_ item: ItemName, _ content: ItemContent, _ parent: LocalItem, _ name: FileName) {
-        guard item.part >= ItemName.firstCopy else { return }
-        note(conflict: disk.path(name, in: parent))
     }
 
     func note(conflict copy: [UInt8]) {

@@ -25,7 +25,8 @@ final class ContentFiles: Sendable {
     /// Writes a content piece by piece, and keeps it, on the disk, under its digest, which is returned. With `wanted`, a content
     /// with another digest is not kept.
     func write(
-        wanted: [UInt8]? = nil, _ body: (_ append: ([UInt8]) throws(Errno) -> Void) throws(Errno) -> Void
+        wanted: [UInt8]? = nil, isDurable: Bool = true,
+        _ body: (_ append: ([UInt8]) throws(Errno) -> Void) throws(Errno) -> Void
     ) throws(Errno) -> [UInt8]? {
         let temporary = temporaryName()
         let file = try FileDescriptor.open(
@@ -38,17 +39,17 @@ final class ContentFiles: Sendable {
             try file.writeAll(piece)
         }
         guard let digest = hash.finish(), wanted == nil || digest == wanted else { return nil }
-        try file.synchronizeData()
+        if isDurable { try file.synchronizeData() }
         try directory.rename(temporary, to: Self.name(digest), in: directory, replacing: true)
         isKept = true
         return digest
     }
 
     /// Keeps a copy of a file, and returns its digest.
-    func keep(_ file: borrowing FileDescriptor) throws(Errno) -> [UInt8]? {
+    func keep(_ file: borrowing FileDescriptor, isDurable: Bool = true) throws(Errno) -> [UInt8]? {
         let copy = try file.duplicate()
         var place = 0
-        return try write { append throws(Errno) in
+        return try write(isDurable: isDurable) { append throws(Errno) in
             while true {
                 let piece = try copy.read(at: place, count: 1 << 20)
                 if piece.isEmpty { return }

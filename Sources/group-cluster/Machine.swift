@@ -39,6 +39,8 @@ final class Machine {
 
     /// Items that cannot be changed now, and when to try again.
     var deferred: [ItemName: Int64] = [:]
+    /// Items that cannot be sent, and why.
+    var refused: [[UInt8]: String] = [:]
     /// Contents that are being loaded.
     var loading: Set<[UInt8]> = []
     /// Contents that were not to be had at this index of the fold.
@@ -347,7 +349,17 @@ final class Machine {
             authors[item] = verdict.author
             deferred[item] = nil
         }
+        if verdict.outcome == .conflict { noteConflicts(verdict) }
         if entry.machine == outbox.machine { try foldOwn(verdict.items) }
+    }
+
+    /// Notes the items that got a conflict name by an entry.
+    private func noteConflicts(_ verdict: ClusterFold.Verdict) {
+        let mark = Array("(conflict \(verdict.operation.text)".utf8)
+        for item in verdict.items {
+            guard let node = fold.tree[item], node.name.contains(mark) else { continue }
+            note(conflict: Array(fold.tree.path(item).joined(separator: [UInt8(ascii: "/")])))
+        }
     }
 
     private func foldOwn(_ items: Set<ItemName> = []) throws {
@@ -468,46 +480,73 @@ final class Machine {
         }
     }
 
+    private static let mostAtOnce = 64
+
+    /// Takes the items whose turn comes next, as far as one commit can have them with their contents.
+    private func batch(beginningWith local: LocalItem) -> [LocalItem] {
+        var locals = [local]
+        var room = Int64(ClusterKeys.smallContents) - Int64(clamping: disk.mark(of: local)?.size ?? 0)
+        // While something is stale, each item is judged alone.
+        guard mirror.stale.isEmpty else { return locals }
+        while locals.count < Self.mostAtOnce, let next = outbox.firstItem {
+            let size = Int64(clamping: disk.mark(of: next)?.size ?? 0)
+            if size > room { break }
+            room -= size
+            _ = outbox.next()
+            locals.append(next)
+        }
+        return locals
+    }
+
+    /// Puts a local-first entry in flight: what differs from the base of some items of the disk.
     private func prepare(_ local: LocalItem) throws {
         let operation = freshName()
+        let locals = batch(beginningWith: local)
         var attempt = mirror
-        let (changes, sent) = attempt.changes(of: local, on: disk.tree, in: fold.tree, operation: operation)
+        let (changes, sent) = attempt.changes(of: locals, on: disk.tree, in: fold.tree, operation: operation)
         if changes.isEmpty {
             mirror = attempt
             return
         }
+        func again() { for local in locals { outbox.add(.item(local)) } }
         // What the cluster has newer of these items is applied first, unless it cannot be now.
-        if sent.contains(where: { mirror.stale.contains($0.item) }) {
-            outbox.add(.item(local))
-            return
-        }
+        if sent.contains(where: { mirror.stale.contains($0.item) }) { return again() }
+        let isBulk = sent.count > 4
         for item in sent {
-            if !(try keep(item)) {
-                // The file was changed since it was looked at, and its present content is kept now.
-                outbox.add(.item(local))
-                return
-            }
+            // A file that was changed since it was looked at has its present content kept now.
+            if !(try keep(item, isBulk: isBulk)) { return again() }
         }
-        mirror = attempt
+        if isBulk { try disk.synchronize() }
         let entry = ClusterEntry(operation, changes, author: Array(identity.host.utf8.prefix(200)))
-        if !outbox.send(entry, sent: sent) {
-            status.unmirrored.append(
-                .init(path: printable(disk.path(of: local)), reason: "an entry with this item would be too large"))
+        if outbox.send(entry, sent: sent) {
+            mirror = attempt
+        } else if locals.count > 1 {
+            return again()
+        } else {
+            refuse(local, "an entry with this item would be too large, or a name is not allowed")
         }
+    }
+
+    private func refuse(_ local: LocalItem, _ reason: String) {
+        let path = disk.path(of: local)
+        if refused[path] != reason { log("not sent: '\(printable(path))': \(reason)") }
+        refused[path] = reason
     }
 
     /// Keeps the content that is to be sent, and makes sure that a power cut does not bring an older one back: the older
     /// one would be taken for a change. Returns false if the item has another content by now.
-    private func keep(_ item: SentItem) throws -> Bool {
-        defer { try? disk.synchronizeDirectory(of: item.local) }
+    private func keep(_ item: SentItem, isBulk: Bool) throws -> Bool {
+        defer { if !isBulk { try? disk.synchronizeDirectory(of: item.local) } }
         switch item.change {
         case .created(_, _, let content), .written(let content):
             guard content.kind == .file, contents.size(of: content.digest) == nil else { return true }
             do throws(Errno) {
                 let file = try disk.open(file: item.local)
                 let status = try file.status()
-                guard status.isRegularFile, let digest = try contents.keep(file) else { return false }
-                try file.synchronizeData()
+                guard status.isRegularFile, let digest = try contents.keep(file, isDurable: !isBulk) else {
+                    return false
+                }
+                if !isBulk { try file.synchronizeData() }
                 if digest == content.digest { return true }
                 disk.note(digest, status, of: item.local)
             } catch {
@@ -556,7 +595,9 @@ final class Machine {
         status.count = max(status.count, fold.index)
         status.toApply = mirror.stale.count
         status.toSend = outbox.waitingCount + (outbox.inFlight == nil ? 0 : 1)
-        status.unmirrored = disk.unmirrored.sorted { $0.key.lexicographicallyPrecedes($1.key) }.prefix(1_000).map {
+        status.unmirrored = disk.unmirrored.merging(refused) { first, _ in first }.sorted {
+            $0.key.lexicographicallyPrecedes($1.key)
+        }.prefix(1_000).map {
             .init(path: printable($0.key), reason: $0.value)
         }
         // The date alone is written rarely, so that a cluster in which nothing happens costs next to nothing.

@@ -50,7 +50,7 @@ private struct Alone {
         while case .item(let local)? = machine.core.outbox.next() {
             let operation = name()
             let (changes, sent) = machine.core.mirror.changes(
-                of: local, on: machine.disk, in: fold.tree, operation: operation)
+                of: [local], on: machine.disk, in: fold.tree, operation: operation)
             if changes.isEmpty { continue }
             outcomes.append(try fold(changes, operation).outcome)
             machine.core.mirror.folded(sent, operation)

@@ -189,7 +189,7 @@ struct Simulation {
         case .item(let local):
             let (tree, disk, operation) = (machines[machine].core.fold.tree, machines[machine].disk, name())
             let (changes, sent) = machines[machine].core.mirror.changes(
-                of: local, on: disk, in: tree, operation: operation)
+                of: [local], on: disk, in: tree, operation: operation)
             if changes.isEmpty { return }
             note("\(machine) sends \(operation.text.prefix(6)) \(sent.map { describe($0) })")
             if !machines[machine].core.outbox.send(ClusterEntry(operation, changes), sent: sent) {
