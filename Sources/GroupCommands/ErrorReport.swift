@@ -44,6 +44,8 @@ package struct ErrorReport {
             case .conflict: .conflict
             case .damaged, .newerFormat, .olderFormat, .invalidContent: .damaged
             case .unsupportedFileSystem: .unsupported
+            case .unavailable: .unavailable
+            case .unknown: .unknown
             case .noSpace, .inputOutput, .notDurable, .unfinished: .inputOutput
             default: .failure
             }
@@ -67,6 +69,7 @@ package struct ErrorReport {
             ("advice", text(known.flatMap { hint(for: $0) ?? $0.remedy?.text })),
             ("remedy", text(known?.remedy?.code.rawValue)),
             ("generation", known?.generation.map { .unsigned($0.rawValue) } ?? .null),
+            ("clusterOperation", text(known?.clusterOperation)),
             ("holders", .array((known?.holders ?? []).map(object))),
         ]
         return .object(fields)

@@ -34,7 +34,7 @@ public final class GroupDatabase: Sendable {
     /// processes wait in this call.
     ///
     /// With `readOnly` the database has to be there, with all steps executed. With the durability `.relaxed` the last commits may
-    /// be lost by a power cut; the database stays whole.
+    /// be lost by a power cut; the database stays whole. The durability `.replicated` is refused.
     ///
     /// Errors: `lockTimedOut` with the process that is opening or writing; `newerFormat` if a newer version of the app has executed
     /// more steps; `olderFormat` with `readOnly` if steps are missing; `notFound`; `damaged` if the file is not a database;
@@ -44,6 +44,7 @@ public final class GroupDatabase: Sendable {
         durability: Durability = .durable, timeout: Duration? = GroupDatabase.timeout
     ) throws {
         (self.path, self.container) = (path, container)
+        try durability.checkIsLocal("open", "\(path)")
         let deadline = Deadline(after: timeout)
         var label = DatabaseLabel(path: path, container: container.path.description) { _ in nil }
         try Connection.checkVersion(label)

@@ -194,6 +194,16 @@ package final class LockFrame: Sendable {
         try await $ofTask.withValue(frame) { try await body() }
     }
 
+    /// Whether the calling code holds locks on items, of any container.
+    package static var holdsLocks: Bool {
+        var frame = current
+        while let next = frame {
+            if next.lock.isHeld && !next.lock.plan.parts.isEmpty { return true }
+            frame = next.outer
+        }
+        return false
+    }
+
     /// Returns a lock manager's locks that are held by the calling code, the innermost first.
     static func held(of lockManager: LockManager) -> [HeldLock] {
         var held: [HeldLock] = []

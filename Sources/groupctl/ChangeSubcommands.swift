@@ -11,14 +11,14 @@ func withoutSlash(_ path: [UInt8]) -> [UInt8] {
 
 func createDirectory(_ run: inout CommandRun) throws -> ExitStatus {
     let (path, timeout) = (ItemPath(bytes: withoutSlash(try run.itemPath().bytes)), run.lockTimeout)
-    let outcome = try coordinator(run).createDirectory(path, durability: durability(run), timeout: timeout)
+    let outcome = try coordinator(run).createDirectory(path, durability: try durability(run), timeout: timeout)
     return try printResult("created", outcome, path, &run)
 }
 
 func remove(_ run: inout CommandRun) throws -> ExitStatus {
     let (path, timeout) = (try run.itemPath(), run.lockTimeout)
     let result = try coordinator(run).remove(
-        path, recursively: run.arguments.flag("recursive"), durability: durability(run), timeout: timeout)
+        path, recursively: run.arguments.flag("recursive"), durability: try durability(run), timeout: timeout)
     return try printResult("removed", result, path, &run)
 }
 
@@ -26,7 +26,7 @@ func move(_ run: inout CommandRun) throws -> ExitStatus {
     let (from, to, timeout) = (try run.itemPath("FROM"), try run.itemPath("TO"), run.lockTimeout)
     let result = try withHintAboutDestination(run, from, to) {
         try coordinator(run).move(
-            from, to: to, replacing: !run.arguments.flag("no-replace"), durability: durability(run), timeout: timeout)
+            from, to: to, replacing: !run.arguments.flag("no-replace"), durability: try durability(run), timeout: timeout)
     }
     return try printResult("moved", result, to, from: from, &run)
 }
@@ -36,7 +36,7 @@ func copy(_ run: inout CommandRun) throws -> ExitStatus {
     let outcome = try withHintAboutDestination(run, from, to) {
         try coordinator(run).copy(
             from, to: to, recursively: run.arguments.flag("recursive"), replacing: !run.arguments.flag("no-replace"),
-            durability: durability(run), timeout: timeout)
+            durability: try durability(run), timeout: timeout)
     }
     return try printResult("copied", outcome, to, from: from, &run)
 }
@@ -56,7 +56,7 @@ private func withHintAboutDestination<Answer>(
             (error.item, error.reason) = (PipeText.escaped(to.bytes), "a directory is there already")
             error.remedy = .ofCommand(
                 "TO is the new path itself: to put the item into the directory, pass '\(PipeText.escaped(inside))'")
-        } else if error.code == .conflict && run.arguments.flag("no-replace") {
+        } else if error.remedy?.code == .replace && run.arguments.flag("no-replace") {
             error.remedy = .ofCommand("without -n the item is replaced")
         }
         throw error
@@ -75,12 +75,13 @@ private func printResult(
         var fields: [(String, JSONValue)] = [("path", .string(PipeText.lossyString(path.bytes)))]
         if let from { fields.append(("from", .string(PipeText.lossyString(from.bytes)))) }
         fields += [
-            ("outcome", .string(generation == nil ? "unchanged" : done)),
+            ("outcome", .string(result.isChanged ? done : "unchanged")),
             ("generation", generation.map(JSONValue.unsigned) ?? .null),
         ]
         try run.output.writeLine(JSONValue.object(fields).encoded())
     }
     let how = from.map { " from '\($0)'" } ?? ""
-    run.explain(generation.map { "'\(path)' was \(done)\(how), at generation \($0)" } ?? "'\(path)' is unchanged")
-    return generation == nil && run.arguments.flag("exit-code") ? .unchanged : .success
+    let place = generation.map { ", at generation \($0)" } ?? ""
+    run.explain(result.isChanged ? "'\(path)' was \(done)\(how)\(place)" : "'\(path)' is unchanged")
+    return !result.isChanged && run.arguments.flag("exit-code") ? .unchanged : .success
 }

@@ -61,13 +61,14 @@ func write(_ run: inout CommandRun) throws -> ExitStatus {
     }
     let condition = try condition(run)
     let (path, timeout) = (try run.itemPath(), run.lockTimeout)
+    let durability = try durability(run)
     let container = try run.openContainer()
     // Checked before the input is read, which may take long.
     try container.checkNotReadOnly(path, "write")
     let progress = run.progress("reading standard input", of: .bytes, reading: true)
     defer { progress.end() }
     let outcome = try container.coordinator(purpose: run.options.purpose).blocking
-        .write(to: path, durability: durability(run), if: condition, mode: mode, timeout: timeout) { writer in
+        .write(to: path, durability: durability, if: condition, mode: mode, timeout: timeout) { writer in
             var piece: [UInt8] = []
             while try StandardInput.next(&piece) {
                 try writer.write(piece.span)
@@ -86,7 +87,7 @@ func update(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     do {
         let outcome = try container.coordinator(purpose: run.options.purpose).blocking
-            .updateBytes(path, durability: durability(run), timeout: timeout) { content in
+            .updateBytes(path, durability: try durability(run), timeout: timeout) { content in
                 let (output, status) = try Filter.run(
                     command, input: content ?? [], of: PipeText.escaped(path.bytes), in: container, "update",
                     for: run)
@@ -104,8 +105,12 @@ struct CommandFailure: Error {
     var status: ExitStatus
 }
 
-func durability(_ run: borrowing CommandRun) -> Durability {
-    run.arguments.flag("relaxed") ? .relaxed : .durable
+func durability(_ run: borrowing CommandRun) throws -> Durability {
+    if !run.arguments.flag("replicated") { return run.arguments.flag("relaxed") ? .relaxed : .durable }
+    if run.arguments.flag("relaxed") {
+        throw run.arguments.usageError("--relaxed and --replicated exclude each other")
+    }
+    return .replicated
 }
 
 private func condition(_ run: borrowing CommandRun) throws -> WriteCondition {
@@ -127,10 +132,10 @@ private func report(_ result: WriteResult, _ path: ItemPath, _ run: inout Comman
         try run.output.writeLine(
             JSONValue.object([
                 ("path", .string(PipeText.lossyString(path.bytes))),
-                ("outcome", .string(generation == nil ? "unchanged" : "written")),
+                ("outcome", .string(result.isChanged ? "written" : "unchanged")),
                 ("generation", generation.map(JSONValue.unsigned) ?? .null),
             ]).encoded())
     }
     run.explain(generation.map { "'\(path)' is at generation \($0)" } ?? "'\(path)' already had this content")
-    return generation == nil && run.arguments.flag("exit-code") ? .unchanged : .success
+    return !result.isChanged && run.arguments.flag("exit-code") ? .unchanged : .success
 }

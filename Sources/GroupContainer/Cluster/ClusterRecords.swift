@@ -25,6 +25,14 @@ package struct ClusterRecords: Sendable {
     /// The name under which the caller of a lock is present.
     package static func presence(_ identifier: String) -> String { "cluster-lock/\(identifier)" }
 
+    /// The name under which the caller of a request is present, from before its first file is staged until its wait has ended.
+    package static func caller(of operation: String) -> String { "cluster-request/\(operation)" }
+
+    /// Returns a name for an operation or a request: 32 hexadecimal digits.
+    package static func newName() -> String {
+        randomBytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
     // MARK: Status
 
     package var status: ClusterStatus? { decode(suite.value(forKey: Self.statusKey)) }
@@ -51,6 +59,34 @@ package struct ClusterRecords: Sendable {
     @discardableResult
     package func update(_ operation: String, _ body: (inout ClusterRequest) -> Bool) throws(CoordinationError) -> Bool {
         try update(key: Self.requests + operation, durability: .durable, body)
+    }
+
+    /// Records that a request is to be sent; nothing of it may be sent before. Returns false for a request that is over, given up
+    /// or gone: it is not to be sent. A caller relies on that where it finds a given-up request still waiting.
+    package func beginSending(_ operation: String) throws(CoordinationError) -> Bool {
+        try update(operation) { request in
+            if request.state != .waiting || request.isGivenUp { return false }
+            request.state = .sent
+            return true
+        }
+    }
+
+    /// Records that the caller no longer waits.
+    package func giveUp(_ operation: String) throws(CoordinationError) {
+        try update(operation) { request in
+            if request.state.isOver || request.isGivenUp { return false }
+            request.isGivenUp = true
+            return true
+        }
+    }
+
+    /// Takes back a request that is still waiting. Returns false if it is not.
+    package func takeBack(_ operation: String, _ reason: String) throws(CoordinationError) -> Bool {
+        try update(operation) { request in
+            if request.state != .waiting { return false }
+            (request.state, request.isGivenUp, request.reason) = (.unavailable, true, reason)
+            return true
+        }
     }
 
     package func remove(request operation: String) throws(CoordinationError) {
@@ -83,6 +119,15 @@ package struct ClusterRecords: Sendable {
     // MARK: All
 
     package func changes() throws(CoordinationError) -> Follower<DefaultsChange> { try suite.follow(since: .now) }
+
+    /// The changes of one request, or of one lock's.
+    func changes(ofRequest operation: String) throws(CoordinationError) -> Follower<DefaultsChange> {
+        try suite.follow(of: [Self.requests + operation], since: .now)
+    }
+
+    func changes(ofLock identifier: String) throws(CoordinationError) -> Follower<DefaultsChange> {
+        try suite.follow(of: [Self.locks + identifier], since: .now)
+    }
 
     private func all<Record: Decodable>(_ prefix: String) -> [Record] {
         suite.dictionaryRepresentation().compactMap { $0.key.hasPrefix(prefix) ? decode($0.value) : nil }

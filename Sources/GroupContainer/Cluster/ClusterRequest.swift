@@ -62,9 +62,11 @@ package struct ClusterRequest: Codable, Equatable, Sendable {
     package var queuedAt: Date
     package var state = State.waiting
     package var reason: String?
-    /// The generations of the items at `path` after the request was applied, in the order of the parts; 0 where there is no item.
+    /// The error's code of a failed request: `limitReached` for a size; nil is `invalidArgument`.
+    package var code: String?
+    /// The generations of the items at `path`, of a move at `destination`, after the request was applied, in the order of the parts; 0 where there is no item.
     package var generations: [UInt64] = []
-    /// Whether the caller no longer waits: what was not sent is taken back.
+    /// Whether the caller no longer waits: what was not sent is taken back. See `ClusterRecords.beginSending`.
     package var isGivenUp = false
 
     package init(

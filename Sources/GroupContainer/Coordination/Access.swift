@@ -12,8 +12,10 @@ public final class Access {
     /// only snapshots.
     private(set) var granted: HeldLock?
     private var isOver = false
-    /// The changes of a transaction; nil outside one.
-    private var transaction: TransactionAccess?
+    /// Where the changes of a transaction, or of a strict request, are staged; nil where each is made at once.
+    private var staging: (any ItemBackend)?
+    /// The changes of a strict request.
+    private var replicated: ReplicatedChanges? { staging as? ReplicatedChanges }
     let container: OpenContainer
     let durability: Durability
     /// The request's deadline, which also limits waits under its lock.
@@ -68,6 +70,9 @@ public final class Access {
         for name in leftovers { try? container.directory.staging.removeTree(name) }
         for snapshot in snapshots { snapshot.remove(by: container) }
         (leftovers, snapshots) = ([], [])
+        replicated?.discard()
+        // The changes refer to this access: without this, neither object would be freed.
+        staging = nil
     }
 
     // MARK: What was granted
@@ -144,7 +149,15 @@ public final class Access {
 
     // MARK: What is changed
 
-    var backend: any ItemBackend { transaction ?? DirectChanges(access: self) }
+    var backend: any ItemBackend { staging ?? DirectChanges(access: self) }
+
+    /// Collects the changes from now on, for a strict request.
+    func beginReplicating(isConditional: Bool) { staging = ReplicatedChanges(self, isConditional: isConditional) }
+
+    /// Returns the strict request for the changes; nil where there is none. The caller removes its contents.
+    func takeReplicated() throws(CoordinationError) -> StrictChange? {
+        try container.locating { () throws(CoordinationError) in try replicated?.take() }
+    }
 
     /// Runs a transaction's closure and commits its changes. If the closure throws, nothing is changed. See
     /// `TransactionChanges.commit`.
@@ -152,9 +165,9 @@ public final class Access {
         _ body: (Access) throws -> Answer
     ) throws -> (answer: Answer, outcome: TransactionChanges.Outcome) {
         let transaction = TransactionAccess(self)
-        self.transaction = transaction
+        staging = transaction
         // The changes refer to this access: without this, neither object would be freed.
-        defer { self.transaction = nil }
+        defer { staging = nil }
         let answer: Answer
         do {
             answer = try body(self)
@@ -229,7 +242,7 @@ extension Access {
             return try container.readFile(place, in: container.directory.staging, label: path.description).content
         }
         let location = try location(path, for: .shared, "read")
-        if transaction == nil { return try container.readFile(location).content }
+        if staging == nil { return try container.readFile(location).content }
         var reader = try backend.reader(of: location)
         return try reader.hold()
     }

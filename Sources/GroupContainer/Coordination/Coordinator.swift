@@ -72,7 +72,16 @@ public struct Coordinator: Sendable {
         _ body: @Sendable (HeldAccess) async throws -> Answer
     ) async throws -> Answer {
         let call = ItemCall(operation: "coordinate", intents: intents)
-        return try await attempt(call, timeout) { grant, inquiry in
+        if durability == .replicated { return try await replicate(call, timeout, body) }
+        return try await hold(call, durability, timeout, body).answer
+    }
+
+    /// Runs an async `body` under the granted locks, and returns its strict changes with its result.
+    func hold<Answer: Sendable>(
+        _ call: ItemCall, _ durability: Durability, _ timeout: Duration?,
+        _ body: @Sendable (HeldAccess) async throws -> Answer
+    ) async throws -> (answer: Answer, change: StrictChange?) {
+        try await attempt(call, timeout) { grant, inquiry in
             let (lock, frame) = (grant.frame.lock, grant.frame)
             let round = try await OwnThread.run { try hold(grant, inquiry, durability) }
             // Also where no thread can be started for the end.
@@ -87,13 +96,27 @@ public struct Coordinator: Sendable {
                 } catch {
                     answer = .failure(error)
                 }
-                try await access.end { try finish($0, lock) }
-                return .answer(try answer.get())
+                let isDone = if case .success = answer { true } else { false }
+                let change = try await access.end { access in
+                    let change = Result { isDone ? try access.takeReplicated() : nil }
+                    try finish(access, lock)
+                    return try change.get()
+                }
+                return .answer((try answer.get(), change))
             }
         }
     }
 
     func run<Answer: Sendable>(
+        _ call: ItemCall, _ durability: Durability, _ timeout: Duration?,
+        _ body: @escaping @Sendable (Access) throws -> Answer
+    ) async throws -> Answer {
+        if durability == .replicated { return try await replicate(call, timeout, body).answer }
+        return try await underLock(call, durability, timeout, body)
+    }
+
+    /// Runs `body` under the locks of a call. Strict changes are the caller's to take.
+    func underLock<Answer: Sendable>(
         _ call: ItemCall, _ durability: Durability, _ timeout: Duration?,
         _ body: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> Answer {
@@ -174,6 +197,7 @@ public struct Coordinator: Sendable {
             return round
         }
         let access = Access(grant, inquiry, purpose: purpose, durability)
+        if durability == .replicated { access.beginReplicating(isConditional: true) }
         do {
             try access.makeSnapshots()
         } catch {
@@ -247,6 +271,14 @@ public struct BlockingCoordinator: Sendable {
     func run<Answer>(
         _ call: ItemCall, _ durability: Durability, _ timeout: Duration?,
         _ body: (Access) throws -> Answer
+    ) throws -> Answer {
+        if durability == .replicated { return try replicate(call, timeout, body).answer }
+        return try underLock(call, durability, timeout, body)
+    }
+
+    /// The blocking form of `Coordinator.underLock`.
+    func underLock<Answer>(
+        _ call: ItemCall, _ durability: Durability, _ timeout: Duration?, _ body: (Access) throws -> Answer
     ) throws -> Answer {
         try attempt(call, timeout, nil) { grant, inquiry in try coordinator.run(grant, inquiry, durability, body) }
     }

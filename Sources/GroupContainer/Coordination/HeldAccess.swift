@@ -33,7 +33,9 @@ public struct HeldAccess: Sendable {
         try LockFrame.within(frame.inCallersChain) { try AnsweredQuestion.within(answering, body) }
     }
 
-    func end(_ finish: @escaping @Sendable (Access) throws -> Void) async throws {
+    func end<Answer: Sendable>(
+        _ finish: @escaping @Sendable (Access) throws -> Answer
+    ) async throws -> Answer {
         try await OwnThread.run { try access.withLock { try finish($0) } }
     }
 }

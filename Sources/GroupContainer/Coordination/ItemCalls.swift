@@ -9,15 +9,20 @@
 struct ItemCall: Sendable {
     let operation: String
     let intents: [AccessIntent]
+    /// Whether a strict change by the call fits only the items as they are now: the caller has looked at them under the lock.
+    var isConditional = true
 
     static func read(_ path: ItemPath) -> ItemCall { ItemCall(operation: "read", intents: [.reading(path)]) }
     static func look(at path: ItemPath) -> ItemCall { ItemCall(operation: "look at", intents: [.reading(path)]) }
-    static func write(_ path: ItemPath) -> ItemCall { ItemCall(operation: "write", intents: [.writing(path)]) }
+    static func write(_ path: ItemPath, if condition: WriteCondition = .always) -> ItemCall {
+        ItemCall(operation: "write", intents: [.writing(path)], isConditional: condition != .always)
+    }
     static func update(_ path: ItemPath) -> ItemCall {
         ItemCall(operation: "update", intents: [.writing(path, .forMerging)])
     }
-    static func remove(_ path: ItemPath) -> ItemCall {
-        ItemCall(operation: "remove", intents: [.writing(path, .forDeleting)])
+    static func remove(_ path: ItemPath, if condition: WriteCondition) -> ItemCall {
+        ItemCall(
+            operation: "remove", intents: [.writing(path, .forDeleting)], isConditional: condition != .always)
     }
     static func move(_ path: ItemPath, _ destination: ItemPath) -> ItemCall {
         ItemCall(operation: "move", intents: [.writing(path, .forMoving), .writing(destination, .forReplacing)])
@@ -28,7 +33,7 @@ struct ItemCall: Sendable {
             intents: [.reading(path, recursively ? .recursively : []), .writing(destination, .forReplacing)])
     }
     static func createDirectory(_ path: ItemPath) -> ItemCall {
-        ItemCall(operation: "create directory", intents: [.writing(path)])
+        ItemCall(operation: "create directory", intents: [.writing(path)], isConditional: false)
     }
     static func setMode(_ path: ItemPath) -> ItemCall {
         ItemCall(operation: "set the mode of", intents: [.writing(path, .contentIndependentMetadataOnly)])
@@ -107,7 +112,7 @@ extension Coordinator {
         bytes: [UInt8], to path: ItemPath, durability: Durability = .durable, if condition: WriteCondition = .always,
         mode: UInt32? = nil, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
-        try await run(.write(path), durability, timeout) {
+        try await change(.write(path, if: condition), durability, timeout) {
             try $0.write(bytes: bytes, to: path, if: condition, mode: mode)
         }
     }
@@ -132,8 +137,12 @@ extension Coordinator {
         _ body: @escaping @Sendable (inout ItemWriter) throws -> Void
     ) async throws -> WriteResult {
         let container = container
-        let content = try await OwnThread.run { try ItemWriter.content(for: path, by: container, body) }
-        return try await run(.write(path), durability, timeout) {
+        if durability == .replicated { try await checkCanReplicate(.write(path)) }
+        let limit = durability == .replicated ? ReplicatedChanges.largestContent : nil
+        let content = try await OwnThread.run {
+            try ItemWriter.content(for: path, by: container, atMost: limit, body)
+        }
+        return try await change(.write(path, if: condition), durability, timeout) {
             try $0.write(content, to: path, if: condition, mode: mode)
         }
     }
@@ -145,7 +154,7 @@ extension Coordinator {
         _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable ([UInt8]?) throws -> [UInt8]
     ) async throws -> WriteResult {
-        try await run(.update(path), durability, timeout) {
+        try await change(.update(path), durability, timeout) {
             try $0.write(bytes: body($0.readBytesIfPresent(path)), to: path)
         }
     }
@@ -159,7 +168,7 @@ extension Coordinator {
         timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable (inout Value) throws -> Void
     ) async throws -> WriteResult {
-        try await run(.update(path), durability, timeout) {
+        try await change(.update(path), durability, timeout) {
             try $0.update(path, default: missing, body)
         }
     }
@@ -170,7 +179,7 @@ extension Coordinator {
         _ path: ItemPath, recursively: Bool = false, durability: Durability = .durable,
         if condition: WriteCondition = .always, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
-        try await run(.remove(path), durability, timeout) {
+        try await change(.remove(path, if: condition), durability, timeout) {
             try $0.remove(path, recursively: recursively, if: condition)
         }
     }
@@ -181,7 +190,7 @@ extension Coordinator {
         _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, durability: Durability = .durable,
         if condition: WriteCondition = .always, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
-        try await run(.move(path, destination), durability, timeout) {
+        try await change(.move(path, destination), durability, timeout) {
             try $0.move(path, to: destination, replacing: replacing, if: condition)
         }
     }
@@ -193,7 +202,7 @@ extension Coordinator {
         _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,
         durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
-        try await run(.copy(path, destination, recursively: recursively), durability, timeout) {
+        try await change(.copy(path, destination, recursively: recursively), durability, timeout) {
             try $0.copy(path, to: destination, recursively: recursively, replacing: replacing)
         }
     }
@@ -203,7 +212,7 @@ extension Coordinator {
     public func createDirectory(
         _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
-        try await run(.createDirectory(path), durability, timeout) {
+        try await change(.createDirectory(path), durability, timeout) {
             try $0.createDirectory(path)
         }
     }
@@ -214,7 +223,7 @@ extension Coordinator {
         _ mode: UInt32, of path: ItemPath, durability: Durability = .durable,
         timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
-        try await run(.setMode(path), durability, timeout) {
+        try await change(.setMode(path), durability, timeout) {
             try $0.setMode(mode, of: path)
         }
     }
@@ -287,7 +296,7 @@ extension BlockingCoordinator {
         bytes: [UInt8], to path: ItemPath, durability: Durability = .durable, if condition: WriteCondition = .always,
         mode: UInt32? = nil, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
-        try run(.write(path), durability, timeout) {
+        try change(.write(path, if: condition), durability, timeout) {
             try $0.write(bytes: bytes, to: path, if: condition, mode: mode)
         }
     }
@@ -310,8 +319,11 @@ extension BlockingCoordinator {
         to path: ItemPath, durability: Durability = .durable, if condition: WriteCondition = .always,
         mode: UInt32? = nil, timeout: Duration? = Coordinator.lockTimeout, _ body: (inout ItemWriter) throws -> Void
     ) throws -> WriteResult {
-        let content = try ItemWriter.content(for: path, by: coordinator.container, body)
-        return try run(.write(path), durability, timeout) {
+        if durability == .replicated { try checkCanReplicate(.write(path)) }
+        let content = try ItemWriter.content(
+            for: path, by: coordinator.container,
+            atMost: durability == .replicated ? ReplicatedChanges.largestContent : nil, body)
+        return try change(.write(path, if: condition), durability, timeout) {
             try $0.write(content, to: path, if: condition, mode: mode)
         }
     }
@@ -323,7 +335,7 @@ extension BlockingCoordinator {
         _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: ([UInt8]?) throws -> [UInt8]
     ) throws -> WriteResult {
-        try run(.update(path), durability, timeout) {
+        try change(.update(path), durability, timeout) {
             try $0.write(bytes: body($0.readBytesIfPresent(path)), to: path)
         }
     }
@@ -337,7 +349,7 @@ extension BlockingCoordinator {
         timeout: Duration? = Coordinator.lockTimeout,
         _ body: (inout Value) throws -> Void
     ) throws -> WriteResult {
-        try run(.update(path), durability, timeout) {
+        try change(.update(path), durability, timeout) {
             try $0.update(path, default: missing, body)
         }
     }
@@ -348,7 +360,7 @@ extension BlockingCoordinator {
         _ path: ItemPath, recursively: Bool = false, durability: Durability = .durable,
         if condition: WriteCondition = .always, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
-        try run(.remove(path), durability, timeout) {
+        try change(.remove(path, if: condition), durability, timeout) {
             try $0.remove(path, recursively: recursively, if: condition)
         }
     }
@@ -359,7 +371,7 @@ extension BlockingCoordinator {
         _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, durability: Durability = .durable,
         if condition: WriteCondition = .always, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
-        try run(.move(path, destination), durability, timeout) {
+        try change(.move(path, destination), durability, timeout) {
             try $0.move(path, to: destination, replacing: replacing, if: condition)
         }
     }
@@ -371,7 +383,7 @@ extension BlockingCoordinator {
         _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,
         durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
-        try run(.copy(path, destination, recursively: recursively), durability, timeout) {
+        try change(.copy(path, destination, recursively: recursively), durability, timeout) {
             try $0.copy(path, to: destination, recursively: recursively, replacing: replacing)
         }
     }
@@ -381,7 +393,7 @@ extension BlockingCoordinator {
     public func createDirectory(
         _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
-        try run(.createDirectory(path), durability, timeout) {
+        try change(.createDirectory(path), durability, timeout) {
             try $0.createDirectory(path)
         }
     }
@@ -392,7 +404,7 @@ extension BlockingCoordinator {
         _ mode: UInt32, of path: ItemPath, durability: Durability = .durable,
         timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
-        try run(.setMode(path), durability, timeout) {
+        try change(.setMode(path), durability, timeout) {
             try $0.setMode(mode, of: path)
         }
     }

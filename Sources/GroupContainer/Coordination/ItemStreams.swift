@@ -80,9 +80,11 @@ public struct ItemWriter: ~Copyable {
     private var file: StagedFile?
     /// The first failure; if the closure catches it, the content is still incomplete.
     private var failure: CoordinationError?
+    /// The largest size of a content that is to be replicated.
+    private let limit: UInt64?
 
-    init(_ path: ItemPath, by container: OpenContainer) throws(CoordinationError) {
-        (self.container, label) = (container, path.description)
+    init(_ path: ItemPath, by container: OpenContainer, atMost limit: UInt64?) throws(CoordinationError) {
+        (self.container, label, self.limit) = (container, path.description, limit)
         try container.checkNotForked("write")
         // Checked before the closure delivers content, which may take long.
         _ = try path.location(for: "write")
@@ -93,6 +95,7 @@ public struct ItemWriter: ~Copyable {
     /// written, whether the closure catches it or not. System calls: write(2), once there is more than 1 MiB
     public mutating func write(_ bytes: Span<UInt8>) throws(CoordinationError) {
         if let failure { throw failure }
+        if let limit { try check(size: (file?.size ?? 0) + UInt64(buffer.count + bytes.count), limit) }
         do throws(Errno) {
             try append(bytes)
         } catch {
@@ -130,9 +133,22 @@ public struct ItemWriter: ~Copyable {
         }
     }
 
-    /// Gives up the content, and returns the error.
+    private mutating func check(size: UInt64, _ limit: UInt64) throws(CoordinationError) {
+        if size <= limit { return }
+        do throws(CoordinationError) {
+            try ReplicatedChanges.checkSize(size, label, "write")
+        } catch {
+            throw failed(error)
+        }
+    }
+
     private mutating func failed(_ error: Errno) -> CoordinationError {
-        let failure = CoordinationError(error, operation: "write", item: label).located(in: container)
+        failed(CoordinationError(error, operation: "write", item: label))
+    }
+
+    /// Gives up the content, and returns the error.
+    private mutating func failed(_ error: CoordinationError) -> CoordinationError {
+        let failure = error.located(in: container)
         self.failure = failure
         (file, buffer) = (nil, [])
         return failure
@@ -168,9 +184,12 @@ public struct ItemWriter: ~Copyable {
 
     /// Returns everything that `body` writes.
     static func content(
-        for path: ItemPath, by container: OpenContainer, _ body: (inout ItemWriter) throws -> Void
+        for path: ItemPath, by container: OpenContainer, atMost limit: UInt64?,
+        _ body: (inout ItemWriter) throws -> Void
     ) throws -> NewContent {
-        var writer = try container.locating { () throws(CoordinationError) in try ItemWriter(path, by: container) }
+        var writer = try container.locating { () throws(CoordinationError) in
+            try ItemWriter(path, by: container, atMost: limit)
+        }
         try body(&writer)
         do throws(CoordinationError) {
             return try writer.finish()
@@ -205,6 +224,8 @@ extension Access {
         _ body: (inout ItemWriter) throws -> Void
     ) throws -> WriteResult {
         _ = try location(path, for: .exclusive, "write")
-        return try write(ItemWriter.content(for: path, by: container, body), to: path, if: condition, mode: mode)
+        let limit = durability == .replicated ? ReplicatedChanges.largestContent : nil
+        return try write(
+            ItemWriter.content(for: path, by: container, atMost: limit, body), to: path, if: condition, mode: mode)
     }
 }

@@ -22,7 +22,14 @@ extension Access {
     private func recordedGeneration(of path: ItemPath) throws(CoordinationError) -> Generation? {
         let location = try location(path, for: .shared, "look at")
         try backend.checkIsRecorded(location, "look at")
-        return try recordedItem(at: location, "look at").map { Generation(rawValue: $0.generation) }
+        return try presentGeneration(at: location, "look at")
+    }
+
+    /// Returns the generation of the item as it is on the disk, also if it is a symbolic link; nil where there is none.
+    func presentGeneration(
+        at location: ItemLocation, _ operation: String
+    ) throws(CoordinationError) -> Generation? {
+        try recordedItem(at: location, operation).map { Generation(rawValue: $0.generation) }
     }
 
     /// Returns an item's content and its generation. Writing with the condition `.generation` of that value overwrites
@@ -87,7 +94,7 @@ extension Access {
         _ condition: WriteCondition, at location: ItemLocation, _ operation: String
     ) throws(CoordinationError) {
         if condition == .always { return }
-        let present = try recordedItem(at: location, operation).map { Generation(rawValue: $0.generation) }
+        let present = try presentGeneration(at: location, operation)
         if !condition.holds(at: present) {
             throw CoordinationError(
                 failed: condition, at: present, item: printable(location.bytes), operation: operation)

@@ -92,7 +92,10 @@ extension GroupDefaults {
         _ key: String, durability: Durability, _ body: (DefaultsValue?) throws -> DefaultsValue
     ) throws {
         let opened = container.opened
-        let store = try opened.locating { () throws(CoordinationError) in try writableStore("update") }
+        let store = try opened.locating { () throws(CoordinationError) in
+            try durability.checkIsLocal("update", suite)
+            return try writableStore("update")
+        }
         var attempt = AppendAttempt()
         defer { attempt.end() }
         while true {

@@ -73,6 +73,7 @@ extension GroupDefaults {
         durability: Durability, if commits: (Outcome) -> Bool, _ body: (inout DefaultsTransaction) -> Outcome
     ) throws(CoordinationError) -> Outcome {
         try container.opened.locating { () throws(CoordinationError) -> Outcome in
+            try durability.checkIsLocal("set", suite)
             let store = try writableStore("set")
             let fallbacks = fallbacks.withLock { $0 }
             var attempt = AppendAttempt()

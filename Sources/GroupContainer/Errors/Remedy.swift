@@ -128,6 +128,17 @@ extension CoordinationError.Remedy.Code {
     /// Wait until other requests of this process are done.
     public static let makeFewerRequests = Self(rawValue: "makeFewerRequests")
 
+    // MARK: The cluster
+
+    /// Have the container join a cluster of machines.
+    public static let joinCluster = Self(rawValue: "joinCluster")
+    /// Start the program that the text names.
+    public static let startProgram = Self(rawValue: "startProgram")
+    /// Look at what has stopped a program, and decide how it goes on.
+    public static let decide = Self(rawValue: "decide")
+    /// Ask later what became of the operation.
+    public static let askLater = Self(rawValue: "askLater")
+
     // MARK: The system
 
     /// Have the owner give permission.

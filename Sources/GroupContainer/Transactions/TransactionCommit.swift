@@ -197,8 +197,12 @@ extension Coordinator {
         _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> (answer: Answer, generation: Generation?) {
-        let container = container
-        return try await run(ItemCall(operation: "transaction", intents: intents), durability, timeout) { access in
+        let (container, call) = (container, ItemCall(operation: "transaction", intents: intents))
+        if durability == .replicated {
+            let (answer, outcome) = try await replicate(call, timeout, body)
+            return (answer, outcome.generation)
+        }
+        return try await run(call, durability, timeout) { access in
             try Self.run(body, access)
         }.finish(container)
     }
@@ -251,7 +255,12 @@ extension BlockingCoordinator {
         _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: (Access) throws -> Answer
     ) throws -> (answer: Answer, generation: Generation?) {
-        try run(ItemCall(operation: "transaction", intents: intents), durability, timeout) { access in
+        let call = ItemCall(operation: "transaction", intents: intents)
+        if durability == .replicated {
+            let (answer, outcome) = try replicate(call, timeout, body)
+            return (answer, outcome.generation)
+        }
+        return try run(call, durability, timeout) { access in
             try Coordinator.run(body, access)
         }.finish(coordinator.container)
     }

@@ -9,6 +9,17 @@ extension GroupControl {
     private static let relaxed = OptionSpecification.flag(
         "relaxed", help: "Do not wait for the disk; the change is atomic and visible nevertheless.")
 
+    private static let replicated = OptionSpecification.flag(
+        "replicated",
+        help:
+            "Return when every machine of the container's cluster will have the change, and this one has it. --timeout limits this wait, too."
+    )
+
+    /// The statuses of --replicated.
+    private static let clusterStatuses = statuses(
+        "69=--replicated: the cluster was not reached, and nothing was changed",
+        "76=--replicated: the answer was lost, and the change may be made or not; the message names the operation")
+
     private static let exitCode = OptionSpecification.flag(
         "exit-code", help: "End with status 3 if the item already had this content.")
 
@@ -35,9 +46,9 @@ extension GroupControl {
         name: "write",
         summary:
             "Replaces an item with standard input: atomically, durably, under an exclusive lock. Missing directories on the path are created.",
-        usage: ["groupctl write GROUP PATH [--relaxed] [--mode OCTAL] [--if-generation N]"],
+        usage: ["groupctl write GROUP PATH [--relaxed | --replicated] [--mode OCTAL] [--if-generation N]"],
         options: [
-            relaxed,
+            relaxed, replicated,
             .value(
                 "if-generation", "N",
                 help:
@@ -56,15 +67,15 @@ extension GroupControl {
                 "Writes only if the item was not changed since it was read."),
         ],
         exitStatuses: statuses(
-            "0", "3=--exit-code: the item already had this content", "4=--if-generation does not hold", "64", "66",
-            "74",
-            "75", "77"))
+            "0", "3=--exit-code: the item already had this content",
+            "4=--if-generation does not hold; --replicated: the item was changed before", "64", "66", "74", "75", "77")
+            + clusterStatuses)
 
     static let update = CommandSpecification(
         name: "update",
         summary:
             "Runs COMMAND with an item's content on its standard input, and replaces the content with COMMAND's output, at most 256 MiB, all under one exclusive lock. An absent item counts as empty. If COMMAND fails, nothing is written, and groupctl ends with COMMAND's status.",
-        usage: ["groupctl update GROUP PATH [--relaxed] -- COMMAND [ARG…]"], options: [relaxed, exitCode],
+        usage: ["groupctl update GROUP PATH [--relaxed | --replicated] -- COMMAND [ARG…]"], options: [relaxed, replicated, exitCode],
         positionals: [group, item], trailingCommand: .required,
         examples: [
             HelpEntry(
@@ -73,8 +84,9 @@ extension GroupControl {
         ],
         exitStatuses: statuses(
             "0", "1=COMMAND printed more than 256 MiB; any other failure",
-            "3=--exit-code: the item already had this content", "64", "66", "74", "75", "77",
-            "126, 127=COMMAND cannot be executed; COMMAND was not found", "N=COMMAND's status"))
+            "3=--exit-code: the item already had this content", "4=--replicated: the item was changed before", "64",
+            "66", "74", "75", "77", "126, 127=COMMAND cannot be executed; COMMAND was not found", "N=COMMAND's status")
+            + clusterStatuses)
 
     private static let noReplace = OptionSpecification.flag(
         "no-replace", letter: "n", help: "End with status 4 if TO exists, instead of replacing it.")
@@ -90,46 +102,51 @@ extension GroupControl {
     static let mkdir = CommandSpecification(
         name: "mkdir",
         summary: "Creates a directory, and the missing directories on its path; does nothing if the directory exists.",
-        usage: ["groupctl mkdir GROUP PATH [--relaxed]"],
-        options: [relaxed, .flag("exit-code", help: "End with status 3 if the directory already existed.")],
+        usage: ["groupctl mkdir GROUP PATH [--relaxed | --replicated]"],
+        options: [relaxed, replicated, .flag("exit-code", help: "End with status 3 if the directory already existed.")],
         positionals: [group, item],
         examples: [
             HelpEntry("groupctl mkdir ./shared/ Library/old", "")
         ],
-        exitStatuses: statuses("0", "3=--exit-code: the directory already existed", "64", "66", "75", "77"))
+        exitStatuses: statuses(
+            "0", "3=--exit-code: the directory already existed", "4=--replicated: something is there", "64", "66", "75",
+            "77") + clusterStatuses)
 
     static let remove = CommandSpecification(
         name: "remove",
         summary:
             "Removes an item; of a symbolic link, the link itself. A directory that is not empty is removed with -r only, with everything in it, at once.",
-        usage: ["groupctl remove GROUP PATH [-r] [--relaxed]"],
-        options: [.flag("recursive", letter: "r", help: "A directory goes with everything in it."), relaxed],
+        usage: ["groupctl remove GROUP PATH [-r] [--relaxed | --replicated]"],
+        options: [.flag("recursive", letter: "r", help: "A directory goes with everything in it."), relaxed, replicated],
         positionals: [group, item],
         examples: [
             HelpEntry("groupctl remove ./shared/ now.txt", ""),
             HelpEntry(
                 "groupctl remove -r ./shared/ Library/old", "Removes a directory with everything in it, at once."),
         ],
-        exitStatuses: statuses("0", "64", "66", "75", "77"))
+        exitStatuses: statuses("0", "4=--replicated: the item was changed before", "64", "66", "75", "77")
+            + clusterStatuses)
 
     static let move = CommandSpecification(
         name: "move",
         summary:
             "Moves an item, a directory with everything in it, at once. A file or an empty directory at TO is replaced.",
-        usage: ["groupctl move GROUP FROM TO [-n] [--relaxed]"], options: [noReplace, relaxed],
+        usage: ["groupctl move GROUP FROM TO [-n] [--relaxed | --replicated]"], options: [noReplace, relaxed, replicated],
         positionals: [group, from, to],
         examples: [
             HelpEntry("groupctl move ./shared/ a.txt Library/b.txt", "")
         ],
-        exitStatuses: statuses("0", "4=-n: TO exists", "64", "66", "75", "77"))
+        exitStatuses: statuses(
+            "0", "4=-n: TO exists; --replicated: the item was changed before", "64", "66", "75", "77")
+            + clusterStatuses)
 
     static let copy = CommandSpecification(
         name: "copy",
         summary:
             "Copies a file with its mode, owner and extended attributes; the copy shares the bytes if the file system can do that. A file at TO is replaced atomically. A directory is copied with -r only, with everything in it, at once; an empty directory at TO is replaced.",
-        usage: ["groupctl copy GROUP FROM TO [-r] [-n] [--relaxed]"],
+        usage: ["groupctl copy GROUP FROM TO [-r] [-n] [--relaxed | --replicated]"],
         options: [
-            .flag("recursive", letter: "r", help: "A directory goes with everything in it."), noReplace, relaxed,
+            .flag("recursive", letter: "r", help: "A directory goes with everything in it."), noReplace, relaxed, replicated,
             .flag("exit-code", help: "End with status 3 if TO was already the same."),
         ],
         positionals: [group, from, to],
@@ -137,8 +154,8 @@ extension GroupControl {
             HelpEntry("groupctl copy -r ./shared/ Library Backup", "")
         ],
         exitStatuses: statuses(
-            "0", "3=--exit-code: TO was already the same", "4=-n: TO exists", "64", "66", "74", "75", "77")
-    )
+            "0", "3=--exit-code: TO was already the same",
+            "4=-n: TO exists; --replicated: TO was changed before", "64", "66", "74", "75", "77") + clusterStatuses)
 
     static let lock = CommandSpecification(
         name: "lock",

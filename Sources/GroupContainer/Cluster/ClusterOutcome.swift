@@ -1,0 +1,30 @@
+/// What became of a replicated change whose caller did not get the answer.
+public enum ClusterOutcome: String, Hashable, Sendable {
+    /// The cluster has accepted the change, and it is made here.
+    case accepted
+    /// An item was changed before; nothing was changed.
+    case conflict
+    /// The change was surely not sent; nothing was changed.
+    case unavailable
+    /// The cluster does not take such a change; nothing was changed.
+    case failed
+    /// The cluster has not answered yet.
+    case pending
+    /// The operation is not known: it is another container's, its outcome was returned by its call, or it is long over.
+    case forgotten
+}
+
+extension Container {
+    /// Returns what became of a replicated change. `operation` is the `clusterOperation` of an error `unknown` or `cancelled`. Errors:
+    /// those of `GroupDefaults`
+    public func clusterOutcome(of operation: String) throws(CoordinationError) -> ClusterOutcome {
+        guard let request = try ClusterRecords(self).request(operation) else { return .forgotten }
+        return switch request.state {
+        case .waiting, .sent: .pending
+        case .accepted: .accepted
+        case .conflict: .conflict
+        case .unavailable: .unavailable
+        case .failed: .failed
+        }
+    }
+}

@@ -1,0 +1,461 @@
+import GroupLocking
+import GroupBytes
+import GroupSystemCalls
+
+/// The changes of a strict request: none is made here. Contents are staged below `.group`, and the generation of each item is
+/// noted under the lock; when the closure has returned and the locks are released, the cluster is asked for all of it at once.
+/// The closure sees its changes, as in a transaction.
+///
+/// Nothing is left out because an item has the requested content already: this machine may be behind the cluster.
+final class ReplicatedChanges: ItemBackend {
+    /// The largest content that the cluster takes, in bytes.
+    static let largestContent: UInt64 = 64 << 20
+    /// The largest number of changes in one request.
+    static let largestRequest = 1_024
+
+    private let access: Access
+    /// Whether the changes fit only the items as they are now.
+    private let isConditional: Bool
+    private let operation = ClusterRecords.newName()
+    private var steps = TransactionSteps()
+    /// The generations of the items at the locations of steps; nil where there is no item.
+    private var generations: [ItemLocation: UInt64?] = [:]
+    /// The generations of the items that move, by where they arrive.
+    private var movedGenerations: [ItemLocation: UInt64?] = [:]
+    private var modes: [ItemLocation: UInt32] = [:]
+    /// The directories that were asked for and are here, perhaps not yet in the cluster.
+    private var standingDirectories: [ItemLocation] = []
+    /// The directories that are made only because they are around an item.
+    private var impliedDirectories: Set<ItemLocation> = []
+    private var files: StrictFiles?
+
+    init(_ access: Access, isConditional: Bool) { (self.access, self.isConditional) = (access, isConditional) }
+
+    private var container: OpenContainer { access.container }
+
+    // MARK: What the closure sees
+
+    private func standing(_ location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
+        try container.status(of: location, for: operation)
+    }
+
+    func reader(of location: ItemLocation) throws(CoordinationError) -> ItemReader {
+        let label = printable(location.bytes)
+        switch steps.view(location) {
+        case .untouched:
+            return try ItemReader(of: location.bytes, in: container.directory.root, label: label, by: container)
+        case .elsewhere(let place):
+            return try ItemReader(
+                of: place.bytes, in: container.directory.root, label: printable(place.bytes), by: container)
+        case .absent: throw CoordinationError(Errno.noSuchEntry, operation: "read", item: label)
+        case .staged(let number, let isDirectory):
+            if isDirectory { throw .notAFile(label, "read", isDirectory: true) }
+            let files = try open()
+            return try ItemReader(of: files.name(number), in: files.directory, label: label, by: container)
+        }
+    }
+
+    func status(of location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
+        switch steps.view(location) {
+        case .untouched: return try standing(location, operation)
+        case .elsewhere(let place): return try standing(place, operation)
+        case .absent: return nil
+        case .staged(let number, let isDirectory):
+            let files = try open()
+            return try translating(operation, item: printable(location.bytes)) { () throws(Errno) in
+                // No directory is made: any other looks like it.
+                isDirectory ? try files.directory.status() : try files.directory.status(of: files.name(number))
+            }
+        }
+    }
+
+    func checkIsRecorded(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
+        if steps.view(location) == .untouched { return }
+        throw CoordinationError(
+            .invalidArgument, operation: operation, item: printable(location.bytes),
+            reason: "the request has changed the item, which has no generation before the cluster accepts that",
+            remedy: .init(.useAnotherTransaction, "read the generation before the change, or after the request"))
+    }
+
+    // MARK: Changes
+
+    func write(
+        _ content: NewContent, to location: ItemLocation, mode: UInt32?
+    ) throws(CoordinationError) -> WriteResult {
+        try checkStays(location, "write")
+        let label = printable(location.bytes)
+        if let mode, mode > 0o777 {
+            throw CoordinationError(
+                .invalidArgument, operation: "write", item: label, reason: "a replicated mode is at most 0777, octal")
+        }
+        try Self.checkSize(content.size, label, "write")
+        let old = steps.isWithinNew(location) ? nil : try standing(location, "write")
+        if let old, !old.isRegularFile { throw .notAFile(label, "write", isDirectory: old.isDirectory) }
+        if case .staged(_, isDirectory: true) = steps.view(location) {
+            throw .notAFile(label, "write", isDirectory: true)
+        }
+        try note(location, "write")
+        try createMissingDirectories(of: location, "write")
+        try stage(at: location, replacing: old, "write") { (files, name) throws(Errno) in
+            try files.stage(content, as: name, from: container.directory.staging)
+        }
+        modes[location] = mode
+        return .staged
+    }
+
+    func createDirectory(at location: ItemLocation) throws(CoordinationError) -> WriteResult {
+        try checkStays(location, "create directory")
+        let view = steps.view(location)
+        if case .staged(_, let isDirectory) = view {
+            if !isDirectory { throw .notADirectory(printable(location.bytes), "create directory") }
+            impliedDirectories.remove(location)
+            return .staged
+        }
+        if view == .absent, steps[location] != nil {
+            throw CoordinationError(
+                .conflict, operation: "create directory", item: printable(location.bytes),
+                reason: "the request removed the item that was there",
+                remedy: .init(.useAnotherTransaction, "create the directory in another request"))
+        }
+        try note(location, "create directory")
+        if view == .untouched, let old = try standing(location, "create directory") {
+            if !old.isDirectory { throw .notADirectory(printable(location.bytes), "create directory") }
+            if !standingDirectories.contains(location) { standingDirectories.append(location) }
+            return .staged
+        }
+        try createMissingDirectories(of: location, "create directory")
+        _ = steps.place(at: location, .created, isDirectory: true, replacing: nil, contentHash: nil)
+        return .staged
+    }
+
+    func remove(
+        _ path: ItemPath, recursively: Bool, if condition: WriteCondition
+    ) throws(CoordinationError) -> WriteResult {
+        let location = try access.location(path, for: .exclusive, "remove")
+        if steps.hasArrival(atOrBelow: location) { throw Self.isMoved(location, "remove") }
+        try checkStays(location, "remove")
+        let view = steps.view(location)
+        let old = steps.isWithinNew(location) ? nil : try standing(location, "remove")
+        if view == .absent || (view == .untouched && old == nil) {
+            throw CoordinationError(Errno.noSuchEntry, operation: "remove", item: path.description)
+        }
+        try access.check(condition, at: location, "remove")
+        if let old { try checkType(old, location, "remove") }
+        var below: [(ItemLocation, FileStatus)] = []
+        if old?.isDirectory == true {
+            if !access.covers(location, for: .tree) {
+                throw access.notGranted(
+                    path, "remove",
+                    remedy: .init(.nameInRequest, "name the directory with its contents: `.forDeleting`"))
+            }
+            let inside = try ContainersInside(location, of: container, "remove")
+            defer { extendLifetime(inside) }
+            below = try itemsBelow(location)
+        }
+        if !recursively && (steps.hasSteps(below: location) || below.contains { steps.view($0.0) != .absent }) {
+            throw CoordinationError(Errno.notEmpty, operation: "remove", item: path.description)
+        }
+        for (item, status) in below {
+            try checkType(status, item, "remove")
+            try note(item, "remove")
+        }
+        try note(location, "remove")
+        for (item, status) in below + (old.map { [(location, $0)] } ?? []) { remove(item, status) }
+        if old == nil { remove(location, nil) }
+        return .staged
+    }
+
+    private func remove(_ location: ItemLocation, _ old: FileStatus?) {
+        for number in steps.remove(location, standing: old.map(TransactionSteps.Standing.init)) {
+            files?.remove(number)
+        }
+    }
+
+    /// Returns all items below a directory, each before the directory that contains it.
+    private func itemsBelow(_ directory: ItemLocation) throws(CoordinationError) -> [(ItemLocation, FileStatus)] {
+        var (items, next): ([(ItemLocation, FileStatus)], Int) = ([], 0)
+        var place: ItemLocation? = directory
+        while let present = place {
+            for name in try names(in: present) {
+                guard let item = ItemLocation.entry(name, of: present) else {
+                    throw CoordinationError(
+                        .outsideContainer, operation: "remove", item: printable(present.bytes),
+                        reason: "the directory is another container, or has an item in it that cannot be named")
+                }
+                guard let status = try standing(item, "remove") else { continue }
+                items.append((item, status))
+            }
+            try checkCount(items.count)
+            while next < items.count, !items[next].1.isDirectory { next += 1 }
+            place = next < items.count ? items[next].0 : nil
+            next += 1
+        }
+        return items.reversed()
+    }
+
+    private func names(in directory: ItemLocation) throws(CoordinationError) -> [[UInt8]] {
+        try translating("remove", item: printable(directory.bytes)) { () throws(Errno) in
+            try container.openDirectory(directory).entryNames()
+        }
+    }
+
+    func checkCanMove(_ path: ItemPath) throws(CoordinationError) {
+        let location = try path.location(for: "move")
+        if steps.view(location) == .absent {
+            throw CoordinationError(Errno.noSuchEntry, operation: "move", item: path.description)
+        }
+        if !steps.isUntouched(location) { throw Self.isChanged(location, "move") }
+    }
+
+    func move(
+        _ origin: ItemLocation, _ status: FileStatus, to location: ItemLocation, replacing: Bool
+    ) throws(CoordinationError) -> WriteResult {
+        try checkStays(location, "move")
+        if steps[location] != nil { throw Self.isChanged(location, "move") }
+        try checkType(status, origin, "move")
+        let old = steps.isWithinNew(location) ? nil : try standing(location, "move")
+        if let old {
+            if !replacing { throw CoordinationError(Errno.exists, operation: "move", item: printable(location.bytes)) }
+            if old.isDirectory || status.isDirectory {
+                throw .notAFile(printable(location.bytes), "move", isDirectory: old.isDirectory)
+            }
+            if (old.inode, old.device) == (status.inode, status.device) {
+                // Two hard links of one file: the move removes this name.
+                try note(origin, "move")
+                remove(origin, status)
+                return .staged
+            }
+        }
+        if status.isDirectory { extendLifetime(try ContainersInside(origin, of: container, "move")) }
+        _ = try text(origin, "move")
+        let generation = try access.presentGeneration(at: origin, "move")
+        try note(location, "move")
+        try createMissingDirectories(of: location, "move")
+        movedGenerations[location] = .some(generation?.rawValue)
+        steps.move(
+            origin, TransactionSteps.Standing(status), to: location, replacing: old.map(TransactionSteps.Standing.init))
+        return .staged
+    }
+
+    func setMode(_ mode: UInt32, at location: ItemLocation) throws(CoordinationError) -> WriteResult {
+        throw CoordinationError(
+            .invalidArgument, operation: "set the mode of", item: printable(location.bytes),
+            reason: "a mode is replicated only together with the content",
+            remedy: .init(.useAccess, "write the item with this mode"))
+    }
+
+    /// Copies a file's content and permissions: the copy is a write.
+    func copy(
+        _ source: (path: ItemPath, location: ItemLocation), to destination: (path: ItemPath, location: ItemLocation),
+        recursively: Bool, replacing: Bool
+    ) throws(CoordinationError) -> WriteResult {
+        let (location, label) = (destination.location, source.path.description)
+        if source.location == location {
+            throw CoordinationError(
+                .invalidArgument, operation: "copy", item: label, reason: "the item cannot be copied onto itself")
+        }
+        try checkStays(location, "copy")
+        guard let status = try status(of: source.location, "copy") else {
+            throw CoordinationError(Errno.noSuchEntry, operation: "copy", item: label)
+        }
+        if !status.isRegularFile { throw .notAFile(label, "copy", isDirectory: status.isDirectory) }
+        try Self.checkSize(status.size, label, "copy")
+        let old = steps.isWithinNew(location) ? nil : try standing(location, "copy")
+        let view = steps.view(location)
+        if !replacing && view != .absent && !(view == .untouched && old == nil) {
+            throw CoordinationError(Errno.exists, operation: "copy", item: destination.path.description)
+        }
+        if case .staged(_, isDirectory: true) = view {
+            throw .notAFile(printable(location.bytes), "copy", isDirectory: true)
+        }
+        if let old, !old.isRegularFile {
+            throw .notAFile(printable(location.bytes), "copy", isDirectory: old.isDirectory)
+        }
+        let (root, staged): (ItemLocation?, Int?) =
+            switch steps.view(source.location) {
+            case .untouched: (source.location, nil)
+            case .elsewhere(let place): (place, nil)
+            case .staged(let number, _): (nil, number)
+            case .absent: (nil, nil)
+            }
+        let mode = staged == nil ? status.permissions & 0o777 : modes[source.location]
+        try note(location, "copy")
+        try createMissingDirectories(of: location, "copy")
+        try stage(at: location, replacing: old, "copy") { (files, name) throws(Errno) in
+            if let root {
+                try files.copy(root.bytes, in: container.directory.root, as: name)
+            } else if let staged {
+                try files.copy(files.name(staged), in: files.directory, as: name)
+            }
+        }
+        modes[location] = mode
+        return .staged
+    }
+
+    // MARK: Staging
+
+    private func open() throws(CoordinationError) -> StrictFiles {
+        if let files { return files }
+        let new = try StrictFiles(of: operation, in: container)
+        files = new
+        return new
+    }
+
+    /// Adds the step of a write, whose content `make` stages. If that fails, the request goes on without the item.
+    private func stage(
+        at location: ItemLocation, replacing old: FileStatus?, _ operation: String,
+        _ make: (StrictFiles, [UInt8]) throws(Errno) -> Void
+    ) throws(CoordinationError) {
+        let files = try open()
+        let number = steps.place(
+            at: location, old == nil ? .created : .modified, isDirectory: false,
+            replacing: old.map(TransactionSteps.Standing.init), contentHash: nil)
+        do throws(Errno) {
+            files.remove(number)
+            try make(files, files.name(number))
+        } catch {
+            files.remove(number)
+            steps.forget(location)
+            throw CoordinationError(error, operation: operation, item: printable(location.bytes))
+        }
+    }
+
+    /// Notes the generation of an item before its first change in the request. An external change is recorded before.
+    private func note(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
+        _ = try text(location, operation)
+        if generations[location] != nil { return }
+        let isThere = !steps.isWithinNew(location)
+        generations[location] = .some(
+            isThere ? try access.presentGeneration(at: location, operation)?.rawValue : nil)
+        try checkCount(generations.count)
+    }
+
+    private func createMissingDirectories(of location: ItemLocation, _ operation: String) throws(CoordinationError) {
+        for directory in location.ancestors {
+            switch steps.view(directory) {
+            case .staged(_, let isDirectory):
+                if !isDirectory { throw .notADirectory(printable(directory.bytes), operation) }
+                continue
+            case .elsewhere: throw Self.isMoved(directory, operation)
+            case .untouched:
+                if let status = try standing(directory, "create directory") {
+                    if !status.isDirectory { throw .notADirectory(printable(directory.bytes), operation) }
+                    continue
+                }
+            case .absent:
+                if steps[directory] == nil { break }
+                throw CoordinationError(
+                    .notFound, operation: operation, item: printable(location.bytes),
+                    reason: "the request removed the directory '\(printable(directory.bytes))'",
+                    remedy: .init(.useAnotherTransaction, "create the directory again in another request"))
+            }
+            guard access.covers(directory, for: .exclusive) else {
+                throw .directoryRemoved(directory, above: location, operation)
+            }
+            try note(directory, "create directory")
+            impliedDirectories.insert(directory)
+            _ = steps.place(at: directory, .created, isDirectory: true, replacing: nil, contentHash: nil)
+        }
+    }
+
+    // MARK: The request
+
+    /// Returns the request for all changes, whose files are the caller's from then on; nil where there is none.
+    func take() throws(CoordinationError) -> StrictChange? {
+        var change = StrictChange(operation: operation, files: files)
+        for directory in standingDirectories {
+            change.add(try part(.createDirectory, directory), directory)
+        }
+        for step in steps.inOrder {
+            let location = step.location
+            switch step.effect {
+            case .placement(_, isDirectory: true, _):
+                var made = try part(.createDirectory, location)
+                if impliedDirectories.contains(location) { made.isConditional = false }
+                change.add(made, location)
+            case .placement:
+                var made = try part(.write, location)
+                made.content = String(decoding: StrictFiles.name(operation, step.number), as: UTF8.self)
+                made.mode = modes[location].map { UInt16(truncatingIfNeeded: $0) }
+                change.add(made, location)
+            case .removal: change.add(try part(.remove, location), location)
+            case .arrival(let origin, _):
+                // The place is made free by a part of its own, in the same request.
+                if step.before != nil { change.add(try part(.remove, location), location) }
+                var made = try part(.move, origin)
+                made.destination = try text(location, "move")
+                (made.before, made.isConditional) = (movedGenerations[location] ?? nil, true)
+                change.add(made, location)
+            }
+        }
+        try checkCount(change.parts.count)
+        if change.parts.isEmpty { return nil }
+        files = nil
+        return change
+    }
+
+    /// Removes the files of a request that was not taken.
+    func discard() {
+        files?.discard(steps.inOrder.map(\.number))
+        files = nil
+    }
+
+    private func part(
+        _ action: ClusterRequest.Part.Action, _ location: ItemLocation
+    ) throws(CoordinationError) -> ClusterRequest.Part {
+        ClusterRequest.Part(
+            action, path: try text(location, "write"), before: generations[location] ?? nil,
+            isConditional: isConditional)
+    }
+
+    // MARK: Checks
+
+    private func text(_ location: ItemLocation, _ operation: String) throws(CoordinationError) -> String {
+        try ItemPath(bytes: location.bytes).checkedText(for: operation)
+    }
+
+    static func checkSize(_ size: UInt64, _ item: String, _ operation: String) throws(CoordinationError) {
+        if size <= largestContent { return }
+        throw CoordinationError(
+            .limitReached, operation: operation, item: item,
+            reason: "the cluster takes contents of at most \(largestContent) bytes; nothing was changed",
+            remedy: .init(.reduceSize, "divide the content into several items"))
+    }
+
+    private func checkCount(_ count: Int) throws(CoordinationError) {
+        if count <= Self.largestRequest { return }
+        throw CoordinationError(
+            .limitReached, operation: "write",
+            reason: "the cluster takes at most \(Self.largestRequest) changes in one request; nothing was changed",
+            remedy: .init(.reduceSize, "make several requests"))
+    }
+
+    private func checkType(
+        _ status: FileStatus, _ location: ItemLocation, _ operation: String
+    ) throws(CoordinationError) {
+        if status.isRegularFile || status.isDirectory || status.isLink { return }
+        throw CoordinationError(
+            .wrongType, operation: operation, item: printable(location.bytes),
+            reason: "only files, directories and symbolic links are in a cluster",
+            remedy: .init(.changeWithoutCoordination, "change the item without coordination"))
+    }
+
+    /// Throws if the request moved the item, or a directory that contains it: a moved item cannot be changed.
+    private func checkStays(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
+        if case .elsewhere = steps.view(location) { throw Self.isMoved(location, operation) }
+    }
+
+    private static func isMoved(_ location: ItemLocation, _ operation: String) -> CoordinationError {
+        CoordinationError(
+            .invalidArgument, operation: operation, item: printable(location.bytes),
+            reason: "the request moves the item, or something in it",
+            remedy: .init(.useAnotherTransaction, "change it in another request"))
+    }
+
+    private static func isChanged(_ location: ItemLocation, _ operation: String) -> CoordinationError {
+        CoordinationError(
+            .invalidArgument, operation: operation, item: printable(location.bytes),
+            reason: "the request has changed the item, or something in it or around it",
+            remedy: .init(.useAnotherTransaction, "move it in another request"))
+    }
+}

@@ -1,0 +1,324 @@
+import FoundationEssentials
+import GroupLocking
+import GroupSystemCalls
+
+/// One call with strict changes: what is checked before anything is locked, and the wait for the end of its request, when
+/// nothing is locked any more.
+///
+///     caller                                         program `group-cluster`
+///     locks, reads the generations, stages, unlocks
+///     records the request: waiting
+///                                                    records: sent. Sends it, folds and applies it
+///                                                    records: accepted, conflict, unavailable or failed
+///     returns, and removes the record and the files
+///
+/// At the deadline the caller gives the request up. What was not sent is taken back, by whichever of both comes first: the end
+/// is `unavailable`. What was sent has a grace; then the end is `unknown`, and the record stays, to be asked for.
+struct StrictCall: Sendable {
+    /// How long a caller waits, after its deadline, for the fate of a request that was sent.
+    static let grace = Duration.seconds(2)
+
+    /// The lock of the cluster under which a request is made.
+    struct Token: Sendable {
+        var lock: String
+        var grant: String
+    }
+
+    private let container: Container
+    private let records: ClusterRecords
+    private let call: ItemCall
+    private let purpose: String
+    private let deadline: Deadline
+    private let token: Token?
+
+    /// Checks that the cluster can be asked. Errors: `unavailable`
+    init(
+        _ call: ItemCall, by coordinator: Coordinator, _ timeout: Duration?, _ token: Token?
+    ) throws(CoordinationError) {
+        container = Container(coordinator.container)
+        (self.call, self.token, purpose) = (call, token, coordinator.purpose)
+        deadline = Deadline(after: timeout)
+        records = try ClusterRecords(container)
+        try ClusterPresence.check(container, records, call.operation, call.label)
+    }
+
+    // MARK: Recording
+
+    /// Records the request, and returns the wait for its end. Nothing is recorded where it throws, and the files are removed.
+    private func record(_ change: StrictChange) throws(CoordinationError) -> Wait {
+        do throws(CoordinationError) {
+            try ClusterPresence.check(container, records, call.operation, call.label)
+            try translating(call.operation, item: call.label) { () throws(Errno) in
+                try change.files?.directory.synchronize()
+            }
+            let changes = try records.changes(ofRequest: change.operation)
+            let request = ClusterRequest(
+                operation: change.operation, parts: change.parts, lock: token?.lock, grant: token?.grant,
+                purpose: purpose, processIdentifier: processIdentifier(), queuedAt: Date())
+            do throws(CoordinationError) {
+                try records.add(request)
+            } catch {
+                // It is recorded all the same, and perhaps sent: its end counts.
+                if error.code != .notDurable { throw error }
+            }
+            return Wait(records: records, operation: change.operation, changes: changes, limit: deadline)
+        } catch {
+            change.discard()
+            throw error.located(in: container.opened)
+        }
+    }
+
+    // MARK: Waiting
+
+    /// The wait for the end of a request.
+    private struct Wait: Sendable {
+        let records: ClusterRecords
+        let operation: String
+        var changes: Follower<DefaultsChange>
+        /// The caller's deadline; then the end of the grace.
+        var limit: Deadline
+        var isGivenUp = false
+
+        enum Step {
+            case over(ClusterRequest)
+            /// The record is gone.
+            case lost
+            case wait
+            case giveUp
+            case takeBack
+        }
+
+        /// Looks at the record. Neither blocks nor changes anything.
+        mutating func look() throws(CoordinationError) -> Step {
+            while try changes.next(timeout: .zero) != nil {}
+            guard let request = records.request(operation) else { return .lost }
+            if request.state.isOver { return .over(request) }
+            if !limit.isOver {
+                try changes.check()
+                return .wait
+            }
+            return isGivenUp ? .takeBack : .giveUp
+        }
+    }
+
+    /// The last step of a wait.
+    private enum End: Sendable {
+        case over(ClusterRequest)
+        case unknown(String, cause: (any Error)?)
+        case cancelled
+    }
+
+    /// Gives the request up. From then on the wait ends with the grace, or at once where the program can do nothing.
+    private func giveUp(_ wait: inout Wait) throws(CoordinationError) {
+        try records.giveUp(wait.operation)
+        wait.isGivenUp = true
+        let isThere = try SoleProcess.isThere(for: .cluster, of: container)
+        let isWaiting = records.request(wait.operation)?.state == .waiting
+        wait.limit = Deadline(after: isWaiting && !isThere ? .zero : Self.grace)
+    }
+
+    private func takeBack(_ wait: Wait) throws(CoordinationError) -> End {
+        let isBack = try records.takeBack(wait.operation, "the program that is to send it did not answer in time")
+        guard let request = records.request(wait.operation), isBack || request.state.isOver else {
+            return .unknown("the cluster has not answered in time", cause: nil)
+        }
+        return .over(request)
+    }
+
+    private func ended(_ error: any Error) -> End {
+        .unknown("the wait for the cluster's answer failed: \(error)", cause: error)
+    }
+
+    /// Asks the cluster for the change, and waits for the end, blocking the thread.
+    func finishBlocking(_ change: StrictChange?) throws(CoordinationError) -> StrictOutcome {
+        guard let change else { return StrictOutcome() }
+        var wait = try record(change)
+        let end: End
+        do throws(CoordinationError) {
+            end = try block(&wait)
+        } catch {
+            end = ended(error)
+        }
+        return try outcome(end, change)
+    }
+
+    private func block(_ wait: inout Wait) throws(CoordinationError) -> End {
+        while true {
+            switch try wait.look() {
+            case .over(let request): return .over(request)
+            case .lost: return .unknown(Self.lost, cause: nil)
+            case .wait: _ = try wait.changes.next(timeout: wait.limit.remaining.map { .nanoseconds($0) })
+            case .giveUp: try giveUp(&wait)
+            case .takeBack: return try takeBack(wait)
+            }
+        }
+    }
+
+    /// Asks the cluster for the change, and waits for the end, suspending the task. What blocks has a thread of its own.
+    func finish(_ change: StrictChange?) async throws -> StrictOutcome {
+        guard let change else { return StrictOutcome() }
+        if Task.isCancelled {
+            change.discard()
+            throw cancelled(nil)
+        }
+        let recorded = try await OwnThread.run { try record(change) }
+        let end: End
+        do {
+            end = try await suspend(recorded)
+        } catch {
+            end = ended(error)
+        }
+        return try await OwnThread.run { try outcome(end, change) }
+    }
+
+    private func suspend(_ recorded: Wait) async throws -> End {
+        var wait = recorded
+        while true {
+            if Task.isCancelled {
+                let present = wait
+                return try await OwnThread.run {
+                    if let request = records.request(present.operation), request.state.isOver { return .over(request) }
+                    try records.giveUp(present.operation)
+                    return .cancelled
+                }
+            }
+            switch try wait.look() {
+            case .over(let request): return .over(request)
+            case .lost: return .unknown(Self.lost, cause: nil)
+            case .wait:
+                let feed = wait.changes.feed
+                let moment = wait.limit.moment
+                await feed.waiter.wait(until: moment == .max ? nil : moment, unless: feed.look)
+            case .giveUp:
+                let present = wait
+                wait = try await OwnThread.run {
+                    var next = present
+                    try giveUp(&next)
+                    return next
+                }
+            case .takeBack:
+                let present = wait
+                return try await OwnThread.run { try takeBack(present) }
+            }
+        }
+    }
+
+    private static let lost = "the record of the request is gone"
+
+    // MARK: The end
+
+    /// Returns the outcome of an accepted request, and removes what the caller has to remove. Errors: `conflict`, `unavailable`,
+    /// `unknown`, `cancelled`, `invalidArgument`, `limitReached`
+    private func outcome(_ end: End, _ change: StrictChange) throws(CoordinationError) -> StrictOutcome {
+        let request: ClusterRequest
+        switch end {
+        case .over(let over): request = over
+        case .unknown(let reason, let cause):
+            var error = CoordinationError(
+                .unknown, operation: call.operation, item: call.label,
+                reason: "\(reason), and the change may be made or not: operation \(change.operation)",
+                remedy: .init(.askLater, "ask later what became of the operation"), cause: cause)
+            error.clusterOperation = change.operation
+            throw error.located(in: container.opened)
+        case .cancelled: throw cancelled(change.operation)
+        }
+        change.discard()
+        try? records.remove(request: change.operation)
+        if request.state == .accepted { return StrictOutcome(change.parts, request.generations) }
+        throw error(request, change).located(in: container.opened)
+    }
+
+    private func error(_ request: ClusterRequest, _ change: StrictChange) -> CoordinationError {
+        switch request.state {
+        case .conflict:
+            let present = change.onlyItem.flatMap { try? container.opened.recordedItem(at: $0) }
+            return CoordinationError(
+                .conflict, operation: call.operation, item: call.label,
+                reason: request.reason ?? "the item was changed on another machine; nothing was changed",
+                generation: present.map { Generation(rawValue: $0.generation) }, remedy: .readAgain)
+        case .failed:
+            return CoordinationError(
+                request.code.map(CoordinationError.Code.init) ?? .invalidArgument, operation: call.operation,
+                item: call.label, reason: request.reason ?? "the cluster does not take the change; nothing was changed")
+        default:
+            return CoordinationError(
+                .unavailable, operation: call.operation, item: call.label,
+                reason: request.reason ?? "the cluster was not reached in time",
+                remedy: .init(.tryAgain, "nothing was changed; try again"))
+        }
+    }
+
+    private func cancelled(_ operation: String?) -> CoordinationError {
+        var error = CoordinationError(
+            .cancelled, operation: call.operation, item: call.label, reason: "the request was cancelled")
+        error.clusterOperation = operation
+        return error.located(in: container.opened)
+    }
+}
+
+extension ItemCall {
+    /// The items, for errors.
+    var label: String { intents.map(\.path.description).joined(separator: ", ") }
+}
+
+/// What an accepted request has made of its items.
+struct StrictOutcome: Sendable {
+    private var results: [WriteResult] = []
+
+    /// No change was asked for.
+    init() {}
+
+    init(_ parts: [ClusterRequest.Part], _ generations: [UInt64]) {
+        results = parts.indices.map { index in
+            let generation = index < generations.count ? generations[index] : 0
+            // The item is gone, or its generation is not known.
+            if generation == 0 { return .staged }
+            return generation == parts[index].before ? .unchanged : .written(Generation(rawValue: generation))
+        }
+    }
+
+    /// The result for the item that the call is about: the parts for what is around it, and in it, come before.
+    var result: WriteResult { results.last ?? .unchanged }
+
+    /// The generation that the changed items have.
+    var generation: Generation? { results.compactMap(\.generation).max() }
+}
+
+/// Whether a container's cluster can be asked.
+enum ClusterPresence {
+    /// Checks that the calling code holds no lock: no process's item may be locked while the cluster is awaited. Error:
+    /// `deadlock`
+    static func checkHoldsNothing(_ operation: String, _ item: String) throws(CoordinationError) {
+        if !LockFrame.holdsLocks { return }
+        throw CoordinationError(
+            .deadlock, operation: operation, item: item,
+            reason: "the requesting closure holds a lock, which others would wait for as long as the cluster is awaited",
+            remedy: .init(.releaseLocks, "release the locks first, or make all changes in one replicated request"))
+    }
+
+    /// Checks that the container is in a cluster, and that the program which speaks with it runs. Error: `unavailable`
+    static func check(
+        _ container: Container, _ records: ClusterRecords, _ operation: String, _ item: String
+    ) throws(CoordinationError) {
+        guard let status = records.status else {
+            throw CoordinationError(
+                .unavailable, operation: operation, item: item, reason: "the container is in no cluster",
+                remedy: .init(.joinCluster, "have the container join a cluster first")
+            ).located(in: container.opened)
+        }
+        if !(try SoleProcess.isThere(for: .cluster, of: container)) {
+            throw CoordinationError(
+                .unavailable, operation: operation, item: item,
+                reason: "the program that keeps the container together with the cluster '\(status.name)' is not running",
+                remedy: .init(.startProgram, "nothing was changed; start that program")
+            ).located(in: container.opened)
+        }
+        if let reason = status.stopped {
+            throw CoordinationError(
+                .unavailable, operation: operation, item: item,
+                reason: "the program that keeps the container together with the cluster has stopped: \(reason)",
+                remedy: .init(.decide, "nothing was changed; look at the cluster's status, and decide")
+            ).located(in: container.opened)
+        }
+    }
+}
