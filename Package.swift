@@ -117,6 +117,8 @@ let package = Package(
             swiftSettings: strict),
         .systemLibrary(name: "CGroupCurl", providers: [.apt(["libcurl4-openssl-dev", "libssl-dev"])]),
         .target(
+            name: "GroupEtcd", dependencies: ["CGroupCurl", "GroupBytes", "GroupSystemCalls"], swiftSettings: strict),
+        .target(
             name: "Transfers", dependencies: ["GroupContainer", "GroupBytes", "GroupSystemCalls"], swiftSettings: strict
         ),
         .target(
@@ -194,6 +196,12 @@ let package = Package(
         .testTarget(name: "GroupBytesTests", dependencies: ["GroupBytes"], swiftSettings: strict),
         .testTarget(
             name: "GroupClusterTests", dependencies: ["TestSupport", "GroupCluster"], swiftSettings: strict),
+        .target(
+            name: "EtcdSupport", dependencies: ["TestSupport", "GroupSystemCalls"], path: "Tests/EtcdSupport",
+            swiftSettings: strict),
+        .testTarget(
+            name: "GroupEtcdTests", dependencies: ["EtcdSupport", "TestSupport", "GroupEtcd", "GroupSystemCalls"],
+            swiftSettings: strict),
         .testTarget(
             name: "GroupLogTests", dependencies: ["TestSupport", "GroupLog", "GroupBytes", "GroupSystemCalls"],
             swiftSettings: strict),

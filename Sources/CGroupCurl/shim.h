@@ -47,3 +47,11 @@ static inline const char *group_curl_redirect(CURL *handle) {
     char *url = NULL;
     return curl_easy_getinfo(handle, CURLINFO_REDIRECT_URL, &url) == CURLE_OK ? url : NULL;
 }
+
+// Sets what takes the body of a response, and what returns the body of the request.
+static inline void group_curl_set_bodies(CURL *handle, group_curl_data body, group_curl_data source, void *context) {
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, body);
+    curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
+    curl_easy_setopt(handle, CURLOPT_READFUNCTION, source);
+    curl_easy_setopt(handle, CURLOPT_READDATA, context);
+}

@@ -1,0 +1,240 @@
+import CGroupCurl
+import GroupSystemCalls
+
+/// Requests of HTTP by libcurl, one after the other, on connections that are kept. A request is begun, and then stepped
+/// on, by the calling thread. Redirections are not followed, and proxies are not used.
+@safe final class CurlTransfer {
+    struct Request {
+        var url: String
+        /// Fields of the header. They may have a secret, and are in no text of an error.
+        var fields: [String] = []
+        var body: [UInt8]
+        /// Whether more of the body comes later, by `send`. The connection is the request's own then.
+        var isOpen = false
+        /// The limit of the whole request; of the connection only, if the body is open.
+        var limit: Duration
+        var authorityFile: String?
+        /// The largest response that is kept until it is taken.
+        var largest: Int
+    }
+
+    enum Ending: Equatable {
+        case answered(status: Int)
+        /// Whether the server was reached is `isSent`'s business.
+        case failed(String)
+        /// The certificate, or that of the authority, is not right.
+        case untrusted(String)
+        /// The response is larger than the request allows.
+        case tooLarge
+    }
+
+    private let easy: UnsafeMutableRawPointer?
+    private let multi: UnsafeMutableRawPointer?
+    private let canceller: EtcdCanceller
+    private var list: UnsafeMutablePointer<curl_slist>?
+    private let errors: UnsafeMutablePointer<CChar>
+    private var isActive = false
+
+    private var source: [UInt8] = []
+    private var sourceOffset = 0
+    private var isOpen = false
+    private var isPaused = false
+    private var largest = 0
+    private var isTooLarge = false
+
+    /// The body of the response as far as it has not been taken.
+    private(set) var received: [UInt8] = []
+    /// Whether a part of the request's body was handed to the network. Without its body no server acts on a request.
+    private(set) var isSent = false
+
+    /// Called once before the first handle: libcurl prepares what its threads share.
+    private static let isPrepared: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    init(_ canceller: EtcdCanceller) {
+        self.canceller = canceller
+        let isPrepared = Self.isPrepared
+        unsafe easy = isPrepared ? curl_easy_init() : nil
+        unsafe multi = isPrepared ? curl_multi_init() : nil
+        unsafe errors = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        unsafe errors.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        unsafe canceller.setHandle(multi)
+    }
+
+    deinit {
+        unsafe canceller.setHandle(nil)
+        finish()
+        withoutBrokenPipeSignals {
+            if let easy = unsafe easy { unsafe curl_easy_cleanup(easy) }
+            if let multi = unsafe multi { unsafe _ = curl_multi_cleanup(multi) }
+        }
+        unsafe errors.deallocate()
+    }
+
+    /// Begins a request; nil, or why it cannot begin.
+    func begin(_ request: Request) -> Ending? {
+        finish()
+        guard let easy = unsafe easy, let multi = unsafe multi else { return .failed("libcurl cannot be used") }
+        (source, sourceOffset, isOpen, isPaused) = (request.body, 0, request.isOpen, false)
+        (received, largest, isTooLarge, isSent) = ([], request.largest, false, false)
+        unsafe curl_easy_reset(easy)
+        var fields = request.fields + ["Content-Type: application/json", "Accept-Encoding: identity", "Expect:"]
+        // Go's server answers while the body is still open only on a connection that ends with the request.
+        if isOpen { fields += ["Transfer-Encoding: chunked", "Connection: close"] }
+        for field in fields { unsafe list = curl_slist_append(list, field) }
+        let limit = Int(clamping: max(1, request.limit.nanoseconds / 1_000_000))
+        unsafe errors.pointee = 0
+        unsafe group_curl_set_errors(easy, errors)
+        unsafe group_curl_set_text(easy, CURLOPT_URL, request.url)
+        unsafe group_curl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+        unsafe group_curl_set_text(easy, CURLOPT_PROXY, "")
+        unsafe group_curl_set_list(easy, CURLOPT_HTTPHEADER, list)
+        unsafe group_curl_set_number(easy, CURLOPT_NOSIGNAL, 1)
+        unsafe group_curl_set_number(easy, CURLOPT_FOLLOWLOCATION, 0)
+        unsafe group_curl_set_number(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        unsafe group_curl_set_number(easy, CURLOPT_CONNECTTIMEOUT_MS, limit)
+        if isOpen {
+            unsafe group_curl_set_number(easy, CURLOPT_FORBID_REUSE, 1)
+            unsafe group_curl_set_number(easy, CURLOPT_FRESH_CONNECT, 1)
+        } else {
+            unsafe group_curl_set_number(easy, CURLOPT_TIMEOUT_MS, limit)
+            unsafe group_curl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(source.count))
+        }
+        unsafe group_curl_set_number(easy, CURLOPT_TCP_KEEPALIVE, 1)
+        unsafe group_curl_set_number(easy, CURLOPT_TCP_KEEPIDLE, 10)
+        unsafe group_curl_set_number(easy, CURLOPT_TCP_KEEPINTVL, 5)
+        unsafe group_curl_set_number(easy, CURLOPT_BUFFERSIZE, 256 << 10)
+        unsafe group_curl_set_number(easy, CURLOPT_UPLOAD_BUFFERSIZE, 256 << 10)
+        if let file = request.authorityFile {
+            unsafe group_curl_set_text(easy, CURLOPT_CAINFO, file)
+            // The system's authorities are in a directory.
+            unsafe group_curl_set_text(easy, CURLOPT_CAPATH, nil)
+        }
+        unsafe group_curl_set_number(easy, CURLOPT_POST, 1)
+        // With a function for the body and none to rewind it, libcurl does not repeat by itself a request that it has
+        // sent on a kept connection: CURLE_SEND_FAIL_REWIND. It does so with CURLOPT_POSTFIELDS.
+        unsafe group_curl_set_bodies(
+            easy,
+            { bytes, size, count, context in unsafe CurlTransfer.of(context)?.take(bytes, size * count) ?? 0 },
+            { bytes, size, count, context in
+                guard let transfer = unsafe CurlTransfer.of(context), let bytes = unsafe bytes else {
+                    return CurlTransfer.abort
+                }
+                return unsafe transfer.give(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+            },
+            unsafe Unmanaged.passUnretained(self).toOpaque())
+        guard unsafe curl_multi_add_handle(multi, easy) == CURLM_OK else { return .failed("libcurl cannot be used") }
+        isActive = true
+        return nil
+    }
+
+    /// Does what can be done, and waits for the network if that was nothing: until something comes, the canceller wakes
+    /// this thread, or the time is over. Returns how the request ended, or nil as long as it goes on.
+    func step(atMost limit: Duration) -> Ending? {
+        guard isActive, let multi = unsafe multi else { return .failed("no request is going on") }
+        let before = received.count
+        var running: Int32 = 0
+        let code = withoutBrokenPipeSignals { unsafe curl_multi_perform(multi, &running) }
+        if let ending = ending(code) { return ending }
+        if received.count != before { return nil }
+        let milliseconds = Int32(clamping: max(0, limit.nanoseconds / 1_000_000))
+        unsafe _ = curl_multi_poll(multi, nil, 0, milliseconds, nil)
+        return nil
+    }
+
+    /// Appends to an open body.
+    func send(_ bytes: [UInt8]) {
+        guard isActive, isOpen, let easy = unsafe easy else { return }
+        source.removeFirst(sourceOffset)
+        sourceOffset = 0
+        source += bytes
+        if isPaused {
+            isPaused = false
+            withoutBrokenPipeSignals { unsafe _ = curl_easy_pause(easy, CURLPAUSE_CONT) }
+        }
+    }
+
+    /// The bytes that have come but were not sent on wait to be sent.
+    var isSending: Bool { sourceOffset < source.count }
+
+    /// Removes the first bytes of the response.
+    func drop(_ count: Int) { received.removeFirst(count) }
+
+    /// Removes the response, and returns it.
+    func takeReceived() -> [UInt8] {
+        defer { received = [] }
+        return received
+    }
+
+    /// Ends the request, if one is going on; its connection, too, if it was not complete.
+    func finish() {
+        if isActive, let easy = unsafe easy, let multi = unsafe multi {
+            withoutBrokenPipeSignals { unsafe _ = curl_multi_remove_handle(multi, easy) }
+        }
+        isActive = false
+        source = []
+        sourceOffset = 0
+        unsafe curl_slist_free_all(list)
+        unsafe list = nil
+    }
+
+    /// Returns how the request ended, if it has.
+    private func ending(_ code: CURLMcode) -> Ending? {
+        guard code == CURLM_OK, let multi = unsafe multi, let easy = unsafe easy else {
+            return .failed("libcurl failed")
+        }
+        var left: Int32 = 0
+        while let message = unsafe curl_multi_info_read(multi, &left) {
+            guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }
+            let result = unsafe message.pointee.data.result
+            var status = 0
+            unsafe group_curl_status(easy, &status)
+            // The error's text lives as long as the handle has the buffer.
+            let text = unsafe String(cString: errors)
+            let reason = unsafe text.isEmpty ? String(cString: curl_easy_strerror(result)) : text
+            finish()
+            if isTooLarge { return .tooLarge }
+            switch result {
+            case CURLE_OK: return .answered(status: status)
+            case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM,
+                CURLE_SSL_ISSUER_ERROR:
+                return .untrusted(reason)
+            case CURLE_SEND_FAIL_REWIND: return .failed("the connection ended before the answer")
+            default: return .failed(reason)
+            }
+        }
+        return nil
+    }
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
+        unsafe context.map { unsafe Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func take(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        guard let bytes = unsafe bytes else { return 0 }
+        if received.count + count > largest {
+            isTooLarge = true
+            return count == 0 ? 1 : 0
+        }
+        unsafe received.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
+        return count
+    }
+
+    private func give(_ room: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(room.count, source.count - sourceOffset)
+        if count == 0 {
+            guard isOpen else { return 0 }
+            isPaused = true
+            return Self.pause
+        }
+        isSent = true
+        unsafe source.withUnsafeBytes { bytes in
+            unsafe room.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[sourceOffset..<sourceOffset + count]))
+        }
+        sourceOffset += count
+        return count
+    }
+
+    /// CURL_READFUNC_ABORT and CURL_READFUNC_PAUSE
+    private static let abort = 0x1000_0000
+    private static let pause = 0x1000_0001
+}

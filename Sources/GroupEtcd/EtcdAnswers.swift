@@ -1,0 +1,226 @@
+import FoundationEssentials
+
+/// Reads the JSON of answers. Numbers of 64 bits are strings, keys and values base64, and what is 0, false or empty is
+/// left out. Any bytes are a value or `EtcdFailure.malformed`.
+enum EtcdAnswers {
+    /// A number, as JSON's text or number.
+    struct Number<Value: FixedWidthInteger & Decodable>: Decodable {
+        var value: Value
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let text = try? container.decode(String.self) {
+                guard let value = Value(text) else {
+                    throw DecodingError.dataCorruptedError(in: container, debugDescription: "no number")
+                }
+                self.value = value
+            } else {
+                value = try container.decode(Value.self)
+            }
+        }
+    }
+
+    struct Header: Decodable {
+        var cluster_id, member_id, revision, raft_term: Number<UInt64>?
+    }
+
+    struct KeyValue: Decodable {
+        var key, value: Data?
+        var create_revision, mod_revision, version: Number<UInt64>?
+        var lease: Number<Int64>?
+
+        var etcd: EtcdKeyValue {
+            EtcdKeyValue(
+                key: key.map { Array($0) } ?? [], value: value.map { Array($0) } ?? [],
+                createRevision: create_revision?.value ?? 0, modRevision: mod_revision?.value ?? 0,
+                version: version?.value ?? 0, lease: lease?.value ?? 0)
+        }
+    }
+
+    struct Range: Decodable {
+        var header: Header?
+        var kvs: [KeyValue]?
+        var more: Bool?
+        var count: Number<UInt64>?
+
+        func result(_ outer: Header) -> EtcdRangeResult {
+            EtcdRangeResult(
+                revision: header?.revision?.value ?? outer.revision?.value ?? 0,
+                clusterIdentifier: outer.cluster_id?.value ?? 0, keyValues: kvs?.map(\.etcd) ?? [],
+                hasMore: more ?? false, count: count?.value ?? 0)
+        }
+    }
+
+    struct Deletion: Decodable {
+        var deleted: Number<UInt64>?
+    }
+
+    struct Nothing: Decodable {}
+
+    struct Response: Decodable {
+        var response_range: Range?
+        var response_put: Nothing?
+        var response_delete_range: Deletion?
+    }
+
+    struct Transaction: Decodable {
+        var header: Header?
+        var succeeded: Bool?
+        var responses: [Response]?
+    }
+
+    struct Lease: Decodable {
+        var ID, TTL: Number<Int64>?
+        var error: String?
+    }
+
+    struct Authentication: Decodable {
+        var token: String?
+    }
+
+    struct Status: Decodable {
+        var header: Header?
+        var version: String?
+        var dbSize, dbSizeInUse, leader, raftIndex, raftTerm, raftAppliedIndex: Number<UInt64>?
+        var isLearner: Bool?
+        var errors: [String]?
+    }
+
+    struct Event: Decodable {
+        var type: String?
+        var kv: KeyValue?
+    }
+
+    struct Watch: Decodable {
+        var header: Header?
+        var watch_id: Number<Int64>?
+        var created, canceled, fragment: Bool?
+        var compact_revision: Number<UInt64>?
+        var cancel_reason: String?
+        var events: [Event]?
+    }
+
+    /// An error; of a stream, inside another object.
+    struct Failure: Decodable {
+        struct Inner: Decodable {
+            var grpc_code: Int?
+            var message: String?
+        }
+        var code: Int?
+        var error: String?
+        var message: String?
+        var inner: Inner?
+
+        private enum CodingKeys: String, CodingKey { case code, error, message }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            code = try container.decodeIfPresent(Int.self, forKey: .code)
+            message = try container.decodeIfPresent(String.self, forKey: .message)
+            inner = try? container.decode(Inner.self, forKey: .error)
+            if inner == nil { error = try container.decode(String.self, forKey: .error) }
+        }
+
+        var etcd: EtcdFailure {
+            EtcdFailure(code: inner?.grpc_code ?? code ?? 2, message: inner?.message ?? error ?? message ?? "")
+        }
+    }
+
+    struct Streamed<Value: Decodable>: Decodable {
+        var result: Value?
+    }
+
+    /// Decodes the body of a response with status 200.
+    static func decode<Value: Decodable>(_ type: Value.Type, _ bytes: some Collection<UInt8>) throws(EtcdFailure)
+        -> Value
+    {
+        do {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch {
+            throw .malformed("\(bytes.count) bytes that are not the JSON of an answer")
+        }
+    }
+
+    /// Decodes one object of a stream.
+    static func decodeStreamed<Value: Decodable>(_ type: Value.Type, _ bytes: some Collection<UInt8>)
+        throws(EtcdFailure) -> Value
+    {
+        if let value = try decode(Streamed<Value>.self, bytes).result { return value }
+        throw failure(status: 200, bytes)
+    }
+
+    /// Returns the failure that a response has.
+    static func failure(status: Int, _ bytes: some Collection<UInt8>) -> EtcdFailure {
+        guard bytes.count <= 65_536, let failure = try? JSONDecoder().decode(Failure.self, from: Data(bytes)) else {
+            return .malformed("status \(status) of HTTP, and no error of etcd")
+        }
+        return failure.etcd
+    }
+}
+
+extension EtcdAnswers {
+    static func range(_ bytes: [UInt8]) throws(EtcdFailure) -> EtcdRangeResult {
+        let answer = try decode(Range.self, bytes)
+        guard let header = answer.header else { throw .malformed("a range without a header") }
+        return answer.result(header)
+    }
+
+    /// Decodes the answer to a transaction with these operations.
+    static func transaction(_ bytes: [UInt8], _ then: [EtcdOperation], _ otherwise: [EtcdOperation])
+        throws(EtcdFailure) -> EtcdTransactionResult
+    {
+        let answer = try decode(Transaction.self, bytes)
+        guard let header = answer.header, let revision = header.revision?.value else {
+            throw .malformed("a transaction without a revision")
+        }
+        let succeeded = answer.succeeded ?? false
+        let operations = succeeded ? then : otherwise
+        let responses = answer.responses ?? []
+        guard responses.count == operations.count else {
+            throw .malformed("\(responses.count) results of \(operations.count) operations")
+        }
+        var result = EtcdTransactionResult(
+            succeeded: succeeded, revision: revision, clusterIdentifier: header.cluster_id?.value ?? 0, ranges: [],
+            deleted: [])
+        for (operation, response) in zip(operations, responses) {
+            switch operation {
+            case .put:
+                guard response.response_put != nil else { throw .malformed("a put without its result") }
+            case .delete:
+                guard let deletion = response.response_delete_range else {
+                    throw .malformed("a deletion without its result")
+                }
+                result.deleted.append(deletion.deleted?.value ?? 0)
+            case .range:
+                guard let range = response.response_range else { throw .malformed("a range without its result") }
+                result.ranges.append(range.result(header))
+            }
+        }
+        return result
+    }
+
+    static func status(_ bytes: [UInt8]) throws(EtcdFailure) -> EtcdStatus {
+        let answer = try decode(Status.self, bytes)
+        guard let header = answer.header, let version = answer.version else {
+            throw .malformed("a status without a version")
+        }
+        return EtcdStatus(
+            version: version, clusterIdentifier: header.cluster_id?.value ?? 0,
+            memberIdentifier: header.member_id?.value ?? 0, revision: header.revision?.value ?? 0,
+            dbSize: answer.dbSize?.value ?? 0, dbSizeInUse: answer.dbSizeInUse?.value ?? 0,
+            leader: answer.leader?.value ?? 0, raftTerm: answer.raftTerm?.value ?? 0,
+            raftIndex: answer.raftIndex?.value ?? 0, raftAppliedIndex: answer.raftAppliedIndex?.value ?? 0,
+            isLearner: answer.isLearner ?? false, errors: answer.errors ?? [])
+    }
+
+    static func event(_ event: Event) throws(EtcdFailure) -> EtcdEvent {
+        guard let keyValue = event.kv?.etcd, keyValue.modRevision > 0 else {
+            throw .malformed("an event without a key or a revision")
+        }
+        switch event.type {
+        case nil, "PUT": return EtcdEvent(kind: .put, keyValue: keyValue)
+        case "DELETE": return EtcdEvent(kind: .delete, keyValue: keyValue)
+        case let kind?: throw .malformed("an event of the kind \(kind.prefix(40))")
+        }
+    }
+}

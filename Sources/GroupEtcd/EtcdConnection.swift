@@ -1,0 +1,169 @@
+import GroupSystemCalls
+
+/// The endpoints of a cluster, in the order in which they are tried, and the token of the user.
+final class EtcdConnection {
+    let configuration: EtcdConfiguration
+    let canceller: EtcdCanceller
+    let transfer: CurlTransfer
+    /// An endpoint that fails is tried last the next time.
+    private(set) var order: [String]
+    private var token: String?
+    /// Whether etcd said that it has no users. A token is requested again if it then wants one.
+    private var hasNoUsers = false
+
+    static let largestResponse = 64 << 20
+    private static let longestToken = 4_096
+
+    init(_ configuration: EtcdConfiguration, _ canceller: EtcdCanceller) {
+        (self.configuration, self.canceller) = (configuration, canceller)
+        transfer = CurlTransfer(canceller)
+        order = configuration.endpoints
+    }
+
+    /// Puts an endpoint at the end.
+    func demote(_ endpoint: String) {
+        guard let index = order.firstIndex(of: endpoint) else { return }
+        order.append(order.remove(at: index))
+    }
+
+    /// Sends a request to one endpoint after the other until there is an answer, and decodes it.
+    ///
+    /// - Parameter isRepeatable: whether the request may be sent again when it is not known whether it was sent: a read.
+    func call<Answer>(
+        _ path: String, _ body: [UInt8], isRepeatable: Bool, _ decode: ([UInt8]) throws(EtcdFailure) -> Answer
+    ) throws(EtcdFailure) -> Answer {
+        canceller.setInCall(true)
+        defer { canceller.setInCall(false) }
+        return try onEndpoints(isRepeatable: isRepeatable) { endpoint throws(EtcdFailure) in
+            try decode(
+                try self.authorized(endpoint) { fields throws(EtcdFailure) in
+                    try self.post(endpoint + path, body, fields, limit: self.configuration.requestLimit)
+                })
+        }
+    }
+
+    /// Runs a call at one endpoint after the other, as long as that is right.
+    func onEndpoints<Answer>(
+        isRepeatable: Bool, _ call: (_ endpoint: String) throws(EtcdFailure) -> Answer
+    ) throws(EtcdFailure) -> Answer {
+        var failures: [EtcdFailure] = []
+        for endpoint in order {
+            do throws(EtcdFailure) {
+                return try call(endpoint)
+            } catch {
+                let goesOn = goesOn(after: error, isRepeatable: isRepeatable)
+                if goesOn || !error.isSurelyNotWritten { demote(endpoint) }
+                failures.append(error)
+                if !goesOn || canceller.isCancelled { break }
+            }
+        }
+        throw Self.summary(failures)
+    }
+
+    private func goesOn(after failure: EtcdFailure, isRepeatable: Bool) -> Bool {
+        switch failure {
+        case .unreachable: true
+        case .noAnswer, .malformed: isRepeatable
+        case .denied(let text): text.hasPrefix(Self.untrusted)
+        case .refused(14, _): isRepeatable || failure.isOfTheMember
+        case .refused, .noSpace, .compacted: false
+        }
+    }
+
+    /// Returns what is to be known of the failures at all endpoints: the most serious one.
+    private static func summary(_ failures: [EtcdFailure]) -> EtcdFailure {
+        if let last = failures.last {
+            if case .unreachable = last {} else if !isUntrusted(last) { return last }
+        }
+        if let answered = failures.last(where: { if case .unreachable = $0 { false } else { true } }) {
+            return answered
+        }
+        let texts = failures.map { if case .unreachable(let text) = $0 { text } else { "" } }
+        return .unreachable(texts.joined(separator: "; "))
+    }
+
+    private static func isUntrusted(_ failure: EtcdFailure) -> Bool {
+        if case .denied(let text) = failure { text.hasPrefix(untrusted) } else { false }
+    }
+
+    private static let untrusted = "the certificate is not trusted: "
+
+    /// Runs a call with the user's token, once more with a new one if etcd says that the token is not valid.
+    func authorized<Answer>(
+        _ endpoint: String, _ call: (_ fields: [String]) throws(EtcdFailure) -> Answer
+    ) throws(EtcdFailure) -> Answer {
+        guard configuration.user != nil else { return try call(Self.fields) }
+        if token == nil && !hasNoUsers { try authenticate(endpoint) }
+        do throws(EtcdFailure) {
+            return try call(fields)
+        } catch {
+            guard error.isOfTheToken else { throw error }
+            try authenticate(endpoint)
+            return try call(fields)
+        }
+    }
+
+    private var fields: [String] { Self.fields + (token.map { ["Authorization: " + $0] } ?? []) }
+
+    /// Lets a member refuse at once while it has no leader, instead of waiting for one.
+    private static let fields = ["Grpc-Metadata-hasleader: true"]
+
+    private func authenticate(_ endpoint: String) throws(EtcdFailure) {
+        guard let user = configuration.user else { return }
+        token = nil
+        let body = EtcdRequestBytes.authenticate(user, try configuration.password())
+        do throws(EtcdFailure) {
+            let bytes = try post(
+                endpoint + "/v3/auth/authenticate", body, Self.fields, limit: configuration.requestLimit * 4)
+            let answer = try EtcdAnswers.decode(EtcdAnswers.Authentication.self, bytes)
+            // A token with the end of a line in it would be a field of its own.
+            guard let token = answer.token, !token.isEmpty, token.utf8.count <= Self.longestToken,
+                token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+            else { throw EtcdFailure.malformed("an authentication without a token") }
+            self.token = token
+        } catch {
+            switch error {
+            case .refused(9, let text) where text.contains("authentication is not enabled"): hasNoUsers = true
+            // The request itself was not sent.
+            case .noAnswer(let text), .malformed(let text):
+                throw canceller.isCancelled ? error : .unreachable("\(text), at the authentication")
+            default: throw error
+            }
+        }
+    }
+
+    /// Sends one request and returns the body of its answer.
+    func post(_ url: String, _ body: [UInt8], _ fields: [String], limit: Duration) throws(EtcdFailure) -> [UInt8] {
+        if canceller.isCancelled { throw Self.cancelled }
+        var ending = transfer.begin(
+            CurlTransfer.Request(
+                url: url, fields: fields, body: body, limit: limit, authorityFile: configuration.authorityFile,
+                largest: Self.largestResponse))
+        while ending == nil {
+            ending = transfer.step(atMost: limit)
+            if ending == nil && canceller.isCancelled {
+                transfer.finish()
+                throw Self.cancelled
+            }
+        }
+        switch ending {
+        case .answered(status: 200): return transfer.takeReceived()
+        case .answered(let status): throw EtcdAnswers.failure(status: status, transfer.takeReceived())
+        case let ending?: throw failure(ending, url)
+        case nil: throw .noAnswer("nothing")
+        }
+    }
+
+    static let cancelled = EtcdFailure.noAnswer("cancelled")
+
+    /// Returns the failure for a request without an answer.
+    func failure(_ ending: CurlTransfer.Ending, _ url: String) -> EtcdFailure {
+        switch ending {
+        case .answered(let status): .malformed("\(url): status \(status) of HTTP")
+        case .failed(let reason):
+            transfer.isSent ? .noAnswer("\(url): \(reason)") : .unreachable("\(url): \(reason)")
+        case .untrusted(let reason): .denied("\(Self.untrusted)\(url): \(reason)")
+        case .tooLarge: .malformed("\(url): an answer of more than \(Self.largestResponse >> 20) MiB")
+        }
+    }
+}
