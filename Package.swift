@@ -202,6 +202,12 @@ let package = Package(
         .testTarget(name: "GroupBytesTests", dependencies: ["GroupBytes"], swiftSettings: strict),
         .testTarget(
             name: "GroupClusterTests", dependencies: ["TestSupport", "GroupCluster"], swiftSettings: strict),
+        .target(
+            name: "EtcdSupport", dependencies: ["TestSupport", "GroupSystemCalls"], path: "Tests/EtcdSupport",
+            swiftSettings: strict),
+        .testTarget(
+            name: "GroupEtcdTests", dependencies: ["EtcdSupport", "TestSupport", "GroupEtcd", "GroupSystemCalls"],
+            swiftSettings: strict),
         .testTarget(
             name: "GroupLogTests", dependencies: ["TestSupport", "GroupLog", "GroupBytes", "GroupSystemCalls"],
             swiftSettings: strict),

@@ -38,10 +38,9 @@ package final class EtcdClient {
     package func grantLease(seconds: Int64) throws(EtcdFailure) -> Int64 {
         try connection.call("/v3/lease/grant", EtcdRequestBytes.grant(seconds: seconds), isRepeatable: false) {
             bytes throws(EtcdFailure) in
-            guard let lease = try EtcdAnswers.decode(EtcdAnswers.Lease.self, bytes).ID?.value, lease != 0 else {
-                throw .malformed("a lease without an identifier")
-            }
-            return lease
+            let identifier = try EtcdAnswers.decode(EtcdAnswers.Lease.self, bytes).ID?.value ?? 0
+            if identifier == 0 { throw .malformed("a lease without an identifier") }
+            return identifier
         }
     }
 

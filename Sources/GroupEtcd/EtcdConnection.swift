@@ -35,9 +35,10 @@ final class EtcdConnection {
         canceller.setInCall(true)
         defer { canceller.setInCall(false) }
         return try onEndpoints(isRepeatable: isRepeatable) { endpoint throws(EtcdFailure) in
-            try decode(try self.authorized(endpoint) { fields throws(EtcdFailure) in
-                try self.post(endpoint + path, body, fields, limit: self.configuration.requestLimit)
-            })
+            try decode(
+                try self.authorized(endpoint) { fields throws(EtcdFailure) in
+                    try self.post(endpoint + path, body, fields, limit: self.configuration.requestLimit)
+                })
         }
     }
 

@@ -126,7 +126,7 @@ struct MirrorTests {
         let x = alone.make("x", file(1))
         let (tree, mine, fresh) = (alone.fold.tree, alone.name(), alone.name())
         let (changes, sent) = alone.machine.core.mirror.changes(
-            of: x, on: alone.machine.disk, in: tree, operation: mine)
+            of: [x], on: alone.machine.disk, in: tree, operation: mine)
         let other = alone.name()
         _ = try alone.fold([.item(ItemChange(ItemName(other, 0), bytes("x"), .create(file(2))))], other)
         let step = alone.machine.core.mirror.nextStep(

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import GroupSystemCalls
 
@@ -35,6 +36,27 @@ package final class RunningProcess: @unchecked Sendable {
             streams: (source.number, outputs.writing.number, outputs.writing.number))
         life = ProcessLife(of: try spawn.start())
         output = Drain(try outputs.reading.duplicate())
+    }
+
+    /// Starts a program that is killed also when the tests' process is, without a chance to end it. Its input has no
+    /// content.
+    package static func bound(_ words: [String], environment: [String: String?] = [:]) throws -> RunningProcess {
+        let started = Guarded<Result<RunningProcess, any Error>?>(nil)
+        let isStarted = Event()
+        // The kernel sends the signal when the thread that started the program ends: it is one that waits for that.
+        Thread.detachNewThread {
+            let result = Result {
+                try RunningProcess(["setpriv", "--pdeathsig", "KILL"] + words, input: "", environment: environment)
+            }
+            let identifier = try? result.get().identifier
+            started.withLock { $0 = result }
+            isStarted.happen()
+            if let identifier { ProcessLife.awaitEnd(of: identifier) }
+        }
+        guard isStarted.await(), let result = started.withLock({ $0.take() }) else {
+            throw WaitedInVain(description: "waited in vain for the start of \(words)")
+        }
+        return try result.get()
     }
 
     /// Everything that the process has printed so far.
