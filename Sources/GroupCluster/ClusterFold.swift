@@ -87,9 +87,10 @@ package struct ClusterFold: Equatable, Sendable {
     /// Makes a fold of what its owner has stored. Throws `.malformed` for what is no tree.
     package init(
         index: UInt64, revision: UInt64, chain: UInt64, machines: [ClusterName: Last],
-        nodes: [ItemName: ClusterTree.Node]
+        nodes: [ItemName: ClusterTree.Node], values: [[UInt8]: Versioned] = [:], channels: [[UInt8]: Channel] = [:]
     ) throws(ClusterDamage) {
         (self.index, self.revision, self.chain, self.machines) = (index, revision, chain, machines)
+        (self.values, self.channels) = (values, channels)
         tree = try ClusterTree(nodes)
     }
 

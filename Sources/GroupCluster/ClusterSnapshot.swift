@@ -25,15 +25,7 @@ extension ClusterFold {
         writer.write(UInt32(truncatingIfNeeded: values.count))
         for (key, value) in values.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             writer.write(counted: key)
-            writer.write(value.version)
-            switch value.value {
-            case .bytes(let bytes):
-                writer.write(UInt8(0))
-                writer.write(long: bytes)
-            case .number(let number):
-                writer.write(UInt8(1))
-                writer.write(number)
-            }
+            writer.write(value)
         }
         writer.write(UInt32(truncatingIfNeeded: channels.count))
         for (name, channel) in channels.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
@@ -92,10 +84,7 @@ extension ClusterFold {
     private mutating func readValues(_ reader: inout ByteReader) throws(ClusterDamage) {
         for _ in 0..<(try reader.wholeNumber() as UInt32) {
             let key = try reader.countedBytes()
-            let version = try reader.clusterName()
-            let isNumber = try reader.flag()
-            let value: Value = isNumber ? .number(try reader.wholeNumber()) : .bytes(try reader.longBytes())
-            values[key] = Versioned(value: value, version: version)
+            values[key] = try reader.versioned()
         }
     }
 

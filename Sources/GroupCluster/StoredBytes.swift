@@ -156,6 +156,70 @@ extension ClusterOutbox.InFlight {
     }
 }
 
+extension ClusterFold.Versioned {
+    package var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(self)
+        return writer.bytes
+    }
+
+    package init(bytes: [UInt8]) throws(ClusterDamage) {
+        var reader = ByteReader(bytes)
+        self = try reader.cluster("value") { reader throws(ClusterDamage) in try reader.versioned() }
+    }
+}
+
+extension ClusterFold.Message {
+    package var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(number)
+        writer.write(operation)
+        writer.write(long: body)
+        return writer.bytes
+    }
+
+    package init(bytes: [UInt8]) throws(ClusterDamage) {
+        var reader = ByteReader(bytes)
+        self = try reader.cluster("message") { reader throws(ClusterDamage) in
+            let number: UInt64 = try reader.wholeNumber()
+            let operation = try reader.clusterName()
+            return ClusterFold.Message(number: number, operation: operation, body: try reader.longBytes())
+        }
+    }
+}
+
+extension ClusterFold.Channel {
+    package init(last: UInt64, messages: [ClusterFold.Message]) throws(ClusterDamage) {
+        self.init(last: last, newest: messages.sorted { $0.number < $1.number })
+        if newest.count > Self.mostKept || newest.last.map({ $0.number != last }) == true {
+            throw .malformed("messages")
+        }
+    }
+}
+
+extension ByteWriter {
+    mutating func write(_ value: ClusterFold.Versioned) {
+        write(value.version)
+        switch value.value {
+        case .bytes(let bytes):
+            write(UInt8(0))
+            write(long: bytes)
+        case .number(let number):
+            write(UInt8(1))
+            write(number)
+        }
+    }
+}
+
+extension ByteReader {
+    mutating func versioned() throws(ClusterDamage) -> ClusterFold.Versioned {
+        let version = try clusterName()
+        let isNumber = try flag()
+        let value: ClusterFold.Value = isNumber ? .number(try wholeNumber()) : .bytes(try longBytes())
+        return ClusterFold.Versioned(value: value, version: version)
+    }
+}
+
 extension ByteWriter {
     mutating func write(_ node: ClusterTree.Node) {
         write(node.parent)

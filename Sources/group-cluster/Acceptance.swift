@@ -33,7 +33,8 @@ enum Acceptance {
                 for space in [StateStore.Space.item, .machine, .value, .channel, .message, .base] {
                     try store.removeAll(space)
                 }
-                for key in ["place", "in flight", "stop"] { try store.set(key, nil) }
+                for key in ["place", "in flight", "posts in flight", "stop"] { try store.set(key, nil) }
+                try store.removeSuites()
             }
         }
     }

@@ -47,6 +47,8 @@ struct LoadedState {
     var lastLocal: UInt64 = 0
     var cursor: Cursor?
     var conflicts: [ClusterStatus.Conflict] = []
+    /// The posts whose messages are in flight.
+    var postsInFlight: [String] = []
     var stop: Acceptance.Stop?
     var hasAcceptedLoss = false
 
@@ -66,7 +68,25 @@ struct LoadedState {
             try store.forEach(.machine) { key, value in
                 machines[try ClusterName(bytes: key)] = try ClusterFold.Last(bytes: value)
             }
-            fold = try ClusterFold(index: index, revision: revision, chain: chain, machines: machines, nodes: nodes)
+            var values: [[UInt8]: ClusterFold.Versioned] = [:]
+            try store.forEach(.value) { key, value in values[key] = try ClusterFold.Versioned(bytes: value) }
+            var messages: [[UInt8]: [ClusterFold.Message]] = [:]
+            try store.forEach(.message) { key, value in
+                messages[Array(key.dropLast(8)), default: []].append(try ClusterFold.Message(bytes: value))
+            }
+            var channels: [[UInt8]: ClusterFold.Channel] = [:]
+            try store.forEach(.channel) { key, value in
+                var reader = ByteReader(value)
+                channels[key] = try ClusterFold.Channel(
+                    last: try reader.number(UInt64.self), messages: messages[key] ?? [])
+            }
+            fold = try ClusterFold(
+                index: index, revision: revision, chain: chain, machines: machines, nodes: nodes, values: values,
+                channels: channels)
+            postsInFlight =
+                try store.value("posts in flight").map { bytes in
+                    String(decoding: bytes, as: UTF8.self).split(separator: " ").map { String($0) }
+                } ?? []
             var base: [ItemName: ClusterMirror.Base] = [:]
             try store.forEach(.base) { key, value in
                 base[try ItemName(bytes: key)] = try ClusterMirror.Base(bytes: value)

@@ -57,6 +57,38 @@ final class Machine {
     var queued: Set<ClusterName> = []
     /// When requests that could not be sent are tried again.
     var nextRetry: Int64?
+    /// The suites of this container, and the keys that may not have what the cluster has.
+    var suites: [String: ClusterSuite] = [:]
+    var dirtyKeys: Set<[UInt8]> = []
+    /// The channels of this container, and those that may not have all of the cluster's messages.
+    var channels: Set<String> = []
+    var dirtyChannels: Set<[UInt8]> = []
+    /// What was made of the changes of suites and the posts that wait or are in flight, by the entries' operations.
+    var drafted: [ClusterName: DraftedEntry] = [:]
+    var draftedPosts: Set<String> = []
+    var postsInFlight: [String] = []
+    /// Changes of this machine that are younger than the last round of looking: their order is not certain yet.
+    private var held: [Drafted] = []
+    private var changedItems: [Drafted] = []
+
+    /// A change of this machine, with its time: changes of items, suites and channels are sent in the order in which they were
+    /// made.
+    struct Drafted {
+        var local: LocalItem?
+        var changes: [ClusterChange] = []
+        var time: Int64
+        var suite: String?
+        var cursor: Cursor?
+        var posts: [String] = []
+    }
+
+    /// What is to be done when an entry is sent, and when it is folded.
+    struct DraftedEntry {
+        var cursors: [String: Cursor] = [:]
+        var posts: [String] = []
+        var suite: String? { cursors.keys.first }
+    }
+
     /// What the fold and others have changed since it was stored.
     var toStore = Unstored()
     private var generator = SystemRandomNumberGenerator()
@@ -64,6 +96,8 @@ final class Machine {
     /// A person has accepted that most items are gone.
     private var hasAcceptedLoss = false
     private var nextStatus: Int64 = 0
+    /// The number of the last message of each channel that is stored.
+    private var storedMessages: [[UInt8]: UInt64] = [:]
     private var shownStatus: ClusterStatus?
     /// When the number of entries was read.
     private var readAt: Date?
@@ -81,6 +115,7 @@ final class Machine {
         /// Whether a request is about to be sent, which must be on the disk before.
         var mustBeDurable = false
         var cursor: Cursor?
+        var suiteCursors: [String: Cursor] = [:]
         var isEmpty: Bool {
             items.isEmpty && machines.isEmpty && keys.isEmpty && channels.isEmpty && !isFoldChanged && !isAllNew
                 && !isOutboxChanged
@@ -108,6 +143,7 @@ final class Machine {
         disk.lastNumber = loaded.lastLocal
         self.disk = disk
         stateIsNew = loaded.cursor == nil
+        postsInFlight = loaded.postsInFlight
         if let cursor = loaded.cursor {
             follower = try container.follow(since: .cursor(cursor))
         } else {
@@ -137,6 +173,10 @@ final class Machine {
         for local in mirror.differences(on: disk.tree) { outbox.add(.item(local)) }
         _ = disk.takeChanged()
         checkLoss()
+        dirtyKeys = Set(fold.values.keys)
+        dirtyChannels = Set(fold.channels.keys)
+        if outbox.inFlight == nil { try forgetPosts() }
+        try watchStores()
         try link.start()
         try followRecords()
         defer { link.stop() }
@@ -155,7 +195,7 @@ final class Machine {
             try showStatus(force: false)
             for line in lines { report(line) }
             lines = []
-            if hasMore { continue }
+            if hasMore || !held.isEmpty { continue }
             let rest = nextTime().map { Duration.nanoseconds(max(0, $0 - monotonicNanoseconds())) }
             if let change = try follower.next(timeout: rest, since: seen) { try look(at: change) }
         }
@@ -187,20 +227,90 @@ final class Machine {
         }
     }
 
-    // MARK: The disk
-
-    func takeChanges() throws {
-        while let change = try follower.next(timeout: .zero) { try look(at: change) }
-        disk.endRound()
-        let changed = disk.takeChanged()
-        if !changed.isEmpty {
-            for local in changed { outbox.add(.item(local)) }
-            toStore.cursor = follower.cursor
-            checkLoss()
+    /// Lets a new suite or channel end the wait of the loop.
+    private func watchStores() throws {
+        let places = container.storeDirectories
+        try WorkThread.start {
+            guard let watch = try? PathWatch(), let poller = try? Poller() else { return }
+            guard (try? poller.add(watch.descriptor)) != nil else { return }
+            while true {
+                watch.watch(places)
+                Interruption.raise()
+                _ = try? poller.wait(nanoseconds: nil)
+                watch.drain()
+            }
         }
     }
 
+    /// Removes the posts whose messages the cluster has.
+    private func forgetPosts() throws {
+        for post in postsInFlight { try records.remove(post: post) }
+        draftedPosts.subtract(postsInFlight)
+        postsInFlight = []
+    }
+
+    // MARK: The disk
+
+    /// Takes what processes of this machine have changed: items, values and messages, in the order of their times. What was
+    /// changed since this round began waits for the next one, as something before it may have been missed.
+    func takeChanges() throws {
+        let now = wallNanoseconds()
+        var drafts = held
+        held = []
+        drafts += try takeSuites()
+        try takeChannels()
+        drafts += takePosts()
+        while let change = try follower.next(timeout: .zero) { try look(at: change) }
+        disk.endRound()
+        noteChanged(time: now)
+        if !changedItems.isEmpty {
+            toStore.cursor = follower.cursor
+            checkLoss()
+        }
+        drafts += changedItems
+        changedItems = []
+        if drafts.isEmpty { return }
+        drafts.sort { $0.time < $1.time }
+        var entry = ClusterEntry(.zero)
+        var notes = DraftedEntry()
+        var size = 0
+        func flush() {
+            if entry.changes.isEmpty { return }
+            entry.operation = freshName()
+            drafted[entry.operation] = notes
+            outbox.add(.entry(entry, nil))
+            (entry, notes, size) = (ClusterEntry(.zero), DraftedEntry(), 0)
+        }
+        for draft in drafts {
+            if draft.time > now && draft.time < now + 1_000_000_000 {
+                held.append(draft)
+                continue
+            }
+            if let local = draft.local {
+                flush()
+                outbox.add(.item(local))
+                continue
+            }
+            let added = draft.changes.reduce(0) { $0 + Self.size(of: $1) }
+            if entry.changes.count + draft.changes.count > Self.mostAtOnce * 2
+                || size + added > ClusterKeys.smallContents
+            {
+                flush()
+            }
+            entry.changes += draft.changes
+            size += added
+            if let suite = draft.suite { notes.cursors[suite] = draft.cursor }
+            notes.posts += draft.posts
+        }
+        flush()
+    }
+
+    private func noteChanged(time: Int64) {
+        for local in disk.takeChanged() { changedItems.append(Drafted(local: local, time: time)) }
+    }
+
     private func look(at change: Change) throws {
+        defer { noteChanged(time: change.timeNanoseconds) }
         if change.kind == .rescan {
             log("a place in the journal was lost: looking at everything")
             return try disk.lookAtAll()
@@ -267,6 +377,7 @@ final class Machine {
             nextCommit = monotonicNanoseconds() + min(20_000_000 << Int64(min(commitFailures, 7)), 2_000_000_000)
         case .counted(let count):
             (status.count, readAt) = (count, Date())
+            if isConnected { status.failure = nil }
             if isConnected && count > fold.index { read() }
         case .watchEnded(let failure): disconnect(failure)
         case .content(let digest, let operation, let result): take(result, digest, by: operation)
@@ -299,6 +410,8 @@ final class Machine {
                 fold = snapshot
                 toStore.isAllNew = true
                 mirror.markAll(snapshot.tree)
+                dirtyKeys = Set(snapshot.values.keys).union(dirtyKeys)
+                dirtyChannels = Set(snapshot.channels.keys)
                 try foldOwn()
                 for entry in entries where status.stopped == nil { try apply(entry) }
             }
@@ -345,6 +458,8 @@ final class Machine {
         toStore.channels.formUnion(verdict.channels)
         toStore.isFoldChanged = true
         mirror.mark(verdict.items)
+        dirtyKeys.formUnion(verdict.keys)
+        dirtyChannels.formUnion(verdict.channels)
         for item in verdict.items {
             authors[item] = verdict.author
             deferred[item] = nil
@@ -369,6 +484,8 @@ final class Machine {
         case .clone: stop(.otherHistory)
         case .fate(let inFlight, let fate):
             toStore.isOutboxChanged = true
+            drafted[inFlight.entry.operation] = nil
+            if fate != .unavailable { try forgetPosts() }
             if inFlight.entry.isStrict {
                 try finish(inFlight.entry.operation, fate, items)
             } else if fate != .unavailable {
@@ -407,6 +524,8 @@ final class Machine {
         if !isConnected && !isReading && status.stopped == nil && nextReading <= now { read() }
         if status.stopped != nil { return false }
         if try applySteps() { return true }
+        if try applyValues() { return true }
+        try applyMessages()
         try finishAccepted()
         try grantLocks()
         if let retry = nextRetry, retry <= now { nextRetry = nil }
@@ -475,7 +594,8 @@ final class Machine {
             tries -= 1
             switch draft {
             case .item(let local): try prepare(local)
-            case .entry(let entry, _): try prepare(request: entry.operation)
+            case .entry(let entry, _) where entry.isStrict: try prepare(request: entry.operation)
+            case .entry(let entry, _): try prepare(entry)
             }
         }
     }
@@ -525,6 +645,27 @@ final class Machine {
         } else {
             refuse(local, "an entry with this item would be too large, or a name is not allowed")
         }
+    }
+
+    /// Puts a local-first entry with changes of suites and messages in flight.
+    private func prepare(_ entry: ClusterEntry) throws {
+        guard let notes = drafted[entry.operation] else { return }
+        var entry = entry
+        entry.author = Array(identity.host.utf8.prefix(200))
+        for suite in notes.cursors.keys { try suites[suite]?.synchronize() }
+        if !outbox.send(entry) {
+            // Its size was looked at; a channel's name may be too long.
+            drafted[entry.operation] = nil
+            dirtyKeys.formUnion(
+                entry.changes.compactMap { if case .value(let change) = $0 { change.key } else { nil } })
+            return
+        }
+        postsInFlight = notes.posts
+        for (suite, cursor) in notes.cursors {
+            suites[suite]?.noteSent(through: cursor)
+            toStore.suiteCursors[suite] = cursor
+        }
+        toStore.isOutboxChanged = true
     }
 
     private func refuse(_ local: LocalItem, _ reason: String) {
@@ -582,10 +723,40 @@ final class Machine {
                 place.write(number)
             }
             try store.set("place", place.bytes)
-            if unstored.isOutboxChanged { try store.set("in flight", outbox.inFlight?.bytes) }
+            if unstored.isOutboxChanged {
+                try store.set("in flight", outbox.inFlight?.bytes)
+                try store.set("posts in flight", Array(postsInFlight.joined(separator: " ").utf8))
+            }
+            for (suite, cursor) in unstored.suiteCursors {
+                try store.set("suite/\(suite)", Array(cursor.description.utf8))
+            }
+            let keys = unstored.isAllNew ? Set(fold.values.keys) : unstored.keys
+            for key in keys { try store.set(.value, key, fold.values[key]?.bytes) }
+            let channels = unstored.isAllNew ? Set(fold.channels.keys) : unstored.channels
+            for name in channels { try storeMessages(of: name, isAllNew: unstored.isAllNew) }
             try store.set("machine", outbox.machine.bytes)
             if let cursor = unstored.cursor { try store.set("cursor", Array(cursor.description.utf8)) }
         }
+    }
+
+    /// Stores the messages of a channel that are new, and removes those that are no longer kept.
+    private func storeMessages(of name: [UInt8], isAllNew: Bool) throws {
+        guard let channel = fold.channels[name] else { return }
+        func key(_ number: UInt64) -> [UInt8] {
+            var writer = ByteWriter()
+            writer.write(number.bigEndian)
+            return name + writer.bytes
+        }
+        let before = isAllNew ? 0 : storedMessages[name] ?? 0
+        for message in channel.newest where message.number > before {
+            try store.set(.message, key(message.number), message.bytes)
+            let most = UInt64(ClusterFold.Channel.mostKept)
+            if message.number > most { try store.set(.message, key(message.number - most), nil) }
+        }
+        storedMessages[name] = channel.last
+        var last = ByteWriter()
+        last.write(channel.last)
+        try store.set(.channel, name, last.bytes)
     }
 
     private func mirrorIsStored() -> Bool { !mirror.hasChanged && !disk.hasUnstored }

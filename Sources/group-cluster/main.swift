@@ -173,6 +173,16 @@ private func leave(_ run: inout CommandRun) throws -> ExitStatus {
     let (records, _) = try records(container)
     for request in records.requests() { try records.remove(request: request.operation) }
     for lock in records.locks() { try records.remove(lock: lock.identifier) }
+    for name in container.channelNames() {
+        try GroupChannel(container, name: name, purpose: "cluster").setCluster(after: nil)
+    }
+    // What the cluster has not got yet is posted here only.
+    for post in records.posts() {
+        let channel = try GroupChannel(container, name: post.channel, purpose: post.purpose)
+        try records.set(nil)
+        if let content = post.content { try channel.post(bytes: Array(content)) } else { try channel.signal() }
+        try records.remove(post: post.identifier)
+    }
     try records.set(nil)
     try StateStore.remove(from: container)
     return withExtendedLifetime(right) { .success }

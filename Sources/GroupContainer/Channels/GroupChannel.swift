@@ -23,7 +23,7 @@ public final class GroupChannel: Sendable {
     /// The name of the channel, which is a file name.
     public let name: String
     let container: Container
-    private let purpose: String
+    let purpose: String
     private let opened = Guarded<ChannelStore?>(nil)
 
     /// Opens a channel of a container; the channel is created with its first message or listener. `purpose` names the
@@ -66,7 +66,8 @@ public final class GroupChannel: Sendable {
     // MARK: Posting
 
     /// Posts bytes, which are in the queue of every listener when the call returns. Returns the message's number, which
-    /// is the next one of the channel. Errors: `limitReached`, `noSpace`, `notPermitted`, `damaged`; `notDurable` where
+    /// is the next one of the channel. In a container that is in a cluster, the message is in the queues of all its machines as
+    /// soon as the cluster has it, which needs a connection, and the number is 0. Errors: `limitReached`, `noSpace`, `notPermitted`, `damaged`; `notDurable` where
     /// the message was posted, but the disk did not confirm it. System calls: fdatasync(2), if durable, once for all
     /// callers that wait.
     @discardableResult
@@ -101,10 +102,16 @@ public final class GroupChannel: Sendable {
             }
             let size = ChannelState.size(count, purpose)
             let place = try store.append(record(.post(content))) { (state) throws(CoordinationError) in
+                if state.cluster != nil { return false }
+                // The first message of a channel: those that were there before are the cluster's, once its program ran.
+                if state.last == 0 && ClusterRecords.exists(in: container) { return false }
                 try store.checkRoom(for: size, in: state)
                 return true
             }
-            guard let place else { return 0 }
+            guard let place else {
+                try postToCluster(content, durability)
+                return 0
+            }
             if durability == .durable { try store.synchronize(through: place) }
             return place.sequence
         }

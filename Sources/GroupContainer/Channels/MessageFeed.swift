@@ -71,7 +71,8 @@ struct MessageFeed: Sendable {
             return
         }
         switch record.step {
-        case .post(let content): try move(to: sequence, message(sequence, content, record))
+        case .post(let content), .clusterPost(_, let content):
+            try move(to: sequence, message(sequence, content, record))
         case .carriedPost(let number, let content): try move(to: number, message(number, content, record))
         case .carriedUnknown(let number, _): try move(to: number, nil)
         // The listener may have been removed before, and registered again.

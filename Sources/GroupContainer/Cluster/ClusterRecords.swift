@@ -116,6 +116,29 @@ package struct ClusterRecords: Sendable {
         try suite.removeValue(forKey: Self.locks + identifier)
     }
 
+    // MARK: Posts
+
+    private static let posts = "post."
+
+    package func posts() -> [ClusterPost] {
+        let posts: [ClusterPost] = all(Self.posts)
+        return posts.sorted { ($0.time, $0.identifier) < ($1.time, $1.identifier) }
+    }
+
+    package func add(_ post: ClusterPost, _ durability: Durability) throws(CoordinationError) {
+        try suite.set(encode(post), forKey: Self.posts + post.identifier, durability: durability)
+    }
+
+    package func remove(post identifier: String) throws(CoordinationError) {
+        try suite.removeValue(forKey: Self.posts + identifier)
+    }
+
+    /// Returns whether a container is in a cluster.
+    static func exists(in container: Container) -> Bool {
+        guard container.opened.directory.storeNames(of: .suite).contains(suite) else { return false }
+        return (try? ClusterRecords(container))?.status != nil
+    }
+
     // MARK: All
 
     package func changes() throws(CoordinationError) -> Follower<DefaultsChange> { try suite.follow(since: .now) }

@@ -292,7 +292,8 @@ enum ClusterPresence {
         if !LockFrame.holdsLocks { return }
         throw CoordinationError(
             .deadlock, operation: operation, item: item,
-            reason: "the requesting closure holds a lock, which others would wait for as long as the cluster is awaited",
+            reason:
+                "the requesting closure holds a lock, which others would wait for as long as the cluster is awaited",
             remedy: .init(.releaseLocks, "release the locks first, or make all changes in one replicated request"))
     }
 
@@ -309,7 +310,8 @@ enum ClusterPresence {
         if !(try SoleProcess.isThere(for: .cluster, of: container)) {
             throw CoordinationError(
                 .unavailable, operation: operation, item: item,
-                reason: "the program that keeps the container together with the cluster '\(status.name)' is not running",
+                reason:
+                    "the program that keeps the container together with the cluster '\(status.name)' is not running",
                 remedy: .init(.startProgram, "nothing was changed; start that program")
             ).located(in: container.opened)
         }

@@ -7,6 +7,8 @@ public struct DefaultsTransaction {
     private let fallbacks: [String: DefaultsValue]
     private(set) var reads = SuiteReads()
     private var written: [String: DefaultsValue?] = [:]
+    /// The numbers that were added to keys which are written in no other way.
+    private var added: [String: Int64] = [:]
     private var isCleared = false
 
     init(_ snapshot: SuiteState, _ fallbacks: [String: DefaultsValue]) {
@@ -39,21 +41,56 @@ public struct DefaultsTransaction {
     }
 
     /// Sets a value; nil removes it.
-    public mutating func set(_ value: DefaultsValue?, forKey key: String) { written[key] = .some(value) }
+    public mutating func set(_ value: DefaultsValue?, forKey key: String) {
+        written[key] = .some(value)
+        added[key] = nil
+    }
+
+    /// Adds a number to a key's number, and returns the sum. A key without a value counts as 0. Where the container is in a
+    /// cluster, the machines' additions are all in the sum. Errors: `invalidContent` where the value is no integer, and where
+    /// the sum is beyond 64 bits.
+    public mutating func increment(_ key: String, by number: Int = 1) throws(CoordinationError) -> Int {
+        let present: Int
+        switch storedValue(forKey: key) {
+        case nil: present = 0
+        case .integer(let value)?: present = value
+        case _?:
+            throw Self.invalid(key, "the value is not a whole number")
+        }
+        let (sum, isOver) = present.addingReportingOverflow(number)
+        if isOver { throw Self.invalid(key, "the sum of \(present) and \(number) is beyond 64 bits") }
+        let isOnlyAdded = written[key] == nil || added[key] != nil
+        written[key] = .some(.integer(sum))
+        added[key] = isOnlyAdded && !isCleared ? (added[key] ?? 0) &+ Int64(number) : nil
+        return sum
+    }
+
+    private static func invalid(_ key: String, _ reason: String) -> CoordinationError {
+        CoordinationError(
+            .invalidContent, operation: "increment", item: key, reason: "\(reason); the value was not changed")
+    }
 
     /// Removes every key that is set when the transaction is appended, also a key that is set meanwhile.
-    public mutating func removeAll() { (written, isCleared) = ([:], true) }
+    public mutating func removeAll() { (written, added, isCleared) = ([:], [:], true) }
 
     /// The steps in the order of the keys, so that equal transactions make equal records.
     var steps: [SuiteRecord.Step] {
         let steps = written.sorted { $0.key < $1.key }.map { key, value in
-            value.map { SuiteRecord.Step.set(key, $0) } ?? .remove(key)
+            guard let value else { return SuiteRecord.Step.remove(key) }
+            return added[key].map { .added(key, $0, value) } ?? .set(key, value)
         }
         return isCleared ? [.removeAll] + steps : steps
     }
 }
 
 extension GroupDefaults {
+    /// Adds a number to a key's number, and returns the sum; concurrent additions of all processes count. See
+    /// `DefaultsTransaction.increment(_:by:)`. Errors: those of it, and of `set`.
+    @discardableResult
+    public func increment(_ key: String, by number: Int = 1, durability: Durability = .relaxed) throws -> Int {
+        try transaction(durability: durability) { transaction in try transaction.increment(key, by: number) }
+    }
+
     /// Reads and sets several keys as one change: other members see all of it or nothing. `body` may run more than
     /// once, where a key that it read is set by others meanwhile. A transaction that loses again and again gets a turn,
     /// in which the other writers wait for it, at first for up to 20 ms, then longer. An error that `body` throws is

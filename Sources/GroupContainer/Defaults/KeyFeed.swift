@@ -42,6 +42,10 @@ public struct DefaultsChange: Hashable, Sendable {
     public var time: Date? { timeNanoseconds == 0 ? nil : Date(nanoseconds: timeNanoseconds) }
     /// The time of the change in nanoseconds since 1970; 0 where it is not known.
     package var timeNanoseconds: Int64
+    /// The number that was added; nil for a change of another kind.
+    package var addend: Int64?
+    /// Whether the container's cluster has made the change.
+    package var isFromCluster = false
     /// The index of the change in its transaction, from 0.
     public var part: Int
     /// The number of changes that the transaction makes to the keys that are followed.
@@ -222,10 +226,16 @@ struct KeyFeed: Feed {
         }
         let author = Change.Author(processIdentifier: record.processIdentifier, purpose: record.purpose)
         var changes: [DefaultsChange] = []
+        var isFromCluster = false
         for step in steps(of: record) {
             switch step {
             case .set(let key, let value), .carried(let key, let value, _):
                 changes.append(change(.set, key, state.entries[key]?.value, value))
+            case .added(let key, let number, let value):
+                var sum = change(.set, key, state.entries[key]?.value, value)
+                sum.addend = number
+                changes.append(sum)
+            case .fromCluster: isFromCluster = true
             case .remove(let key):
                 if let old = state.entries[key]?.value { changes.append(change(.removed, key, old, nil)) }
             case .removeAll where keys == nil: changes.append(change(.cleared, "", nil, nil))
@@ -237,6 +247,7 @@ struct KeyFeed: Feed {
             (change.author, change.timeNanoseconds, change.part, change.parts) = (
                 author, record.time, part, changes.count
             )
+            change.isFromCluster = isFromCluster
             waiting.append(change)
         }
     }

@@ -10,6 +10,10 @@ struct SuiteRecord: Equatable, Sendable {
         case set(String, DefaultsValue)
         case remove(String)
         case removeAll
+        /// A number was added to a key's number; the value after it.
+        case added(String, Int64, DefaultsValue)
+        /// The record has what other machines have set, up to the cluster's entry of that index.
+        case fromCluster(index: UInt64)
         /// A value as it was when the log was compacted, with the sequence number of the change that set it.
         case carried(String, DefaultsValue, generation: UInt64)
     }
@@ -27,6 +31,8 @@ struct SuiteRecord: Equatable, Sendable {
         static let remove: UInt8 = 2
         static let removeAll: UInt8 = 3
         static let carried: UInt8 = 4
+        static let added: UInt8 = 5
+        static let fromCluster: UInt8 = 6
     }
 
     /// Returns the bytes of a record before its time and steps, so that a writer makes them only once.
@@ -105,8 +111,8 @@ struct SuiteRecord: Equatable, Sendable {
 extension SuiteRecord.Step {
     var key: String? {
         switch self {
-        case .set(let key, _), .remove(let key), .carried(let key, _, _): key
-        case .removeAll: nil
+        case .set(let key, _), .remove(let key), .added(let key, _, _), .carried(let key, _, _): key
+        case .removeAll, .fromCluster: nil
         }
     }
 
@@ -120,6 +126,14 @@ extension SuiteRecord.Step {
             writer.write(SuiteRecord.StepKind.remove)
             writer.write(text: key)
         case .removeAll: writer.write(SuiteRecord.StepKind.removeAll)
+        case .added(let key, let number, let value):
+            writer.write(SuiteRecord.StepKind.added)
+            writer.write(text: key)
+            writer.write(number)
+            value.encodeCounted(into: &writer)
+        case .fromCluster(let index):
+            writer.write(SuiteRecord.StepKind.fromCluster)
+            writer.write(index)
         case .carried(let key, let value, let generation):
             writer.write(SuiteRecord.StepKind.carried)
             writer.write(text: key)
@@ -135,6 +149,11 @@ extension SuiteRecord.Step {
             self = .set(key, try Self.value(from: &reader))
         case SuiteRecord.StepKind.remove: self = .remove(try reader.countedText())
         case SuiteRecord.StepKind.removeAll: self = .removeAll
+        case SuiteRecord.StepKind.added:
+            let key = try reader.countedText()
+            let number: Int64 = try reader.number()
+            self = .added(key, number, try Self.value(from: &reader))
+        case SuiteRecord.StepKind.fromCluster: self = .fromCluster(index: try reader.number())
         case SuiteRecord.StepKind.carried:
             let key = try reader.countedText()
             let generation: UInt64 = try reader.number()

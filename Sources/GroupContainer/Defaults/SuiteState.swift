@@ -39,7 +39,9 @@ struct SuiteState: LogState, Equatable {
     mutating func apply(_ steps: [SuiteRecord.Step], at sequence: UInt64) {
         for step in steps {
             switch step {
-            case .set(let key, let value): put(Entry(value: value, generation: sequence), at: key)
+            case .set(let key, let value), .added(let key, _, let value):
+                put(Entry(value: value, generation: sequence), at: key)
+            case .fromCluster: continue
             case .remove(let key):
                 if let old = entries.removeValue(forKey: key) { size -= Self.size(of: key, old.value) }
             case .removeAll: (entries, size) = ([:], 0)

@@ -51,7 +51,11 @@ extension CompactedLog<SuiteState> {
     private func checkSize(_ steps: [SuiteRecord.Step], _ present: Int) throws(CoordinationError) {
         var size = 0
         for step in steps {
-            guard case .set(let key, let value) = step else { continue }
+            let (key, value): (String, DefaultsValue)
+            switch step {
+            case .set(let name, let new), .added(let name, _, let new): (key, value) = (name, new)
+            case .remove, .removeAll, .fromCluster, .carried: continue
+            }
             if key.utf8.count > SuiteLimits.key {
                 throw limit("set", "a key has \(key.utf8.count) bytes, and the limit is \(SuiteLimits.key)")
             }

@@ -117,10 +117,14 @@ struct SuiteCommands {
         }
         let sum = try defaults.transaction { transaction in
             let present = try number(transaction.storedValue(forKey: key), key)
-            let (sum, isOver) = present.addingReportingOverflow(step)
-            if isOver { throw invalid(key, "the sum of \(present) and \(step) is beyond 64 bits") }
-            transaction.set(.integer(sum), forKey: key)
-            return sum
+            if case .integer? = transaction.storedValue(forKey: key) {} else if present != 0 {
+                // A text that is a number becomes one.
+                transaction.set(.integer(present), forKey: key)
+            }
+            if present.addingReportingOverflow(step).overflow {
+                throw invalid(key, "the sum of \(present) and \(step) is beyond 64 bits")
+            }
+            return try transaction.increment(key, by: step)
         }
         return .value(.integer(sum), key: key)
     }

@@ -1,0 +1,67 @@
+import FoundationEssentials
+import GroupBytes
+import GroupCluster
+import GroupContainer
+import GroupSystemCalls
+
+/// Messages: a post of this machine waits in the records until the cluster has given it its place; then it is appended to the
+/// channel here, as on every machine. Each channel's log has the number of the last message that came from the cluster in the
+/// same record as the message, so that none is appended twice.
+extension Machine {
+    /// Lets the messages of all channels that are here come from the cluster.
+    func takeChannels() throws {
+        for name in container.channelNames() where !channels.contains(name) {
+            channels.insert(name)
+            let channel = try GroupChannel(container, name: name, purpose: "cluster")
+            // What was posted before the container was in the cluster stays where it is.
+            if try channel.clusterNumber() == nil {
+                try channel.setCluster(after: fold.channels[Array(name.utf8)]?.last ?? 0)
+            }
+            dirtyChannels.insert(Array(name.utf8))
+        }
+    }
+
+    /// Returns the posts that are not sent yet.
+    func takePosts() -> [Drafted] {
+        let known = Set(drafted.values.flatMap(\.posts)).union(postsInFlight)
+        return records.posts().filter { !known.contains($0.identifier) && !draftedPosts.contains($0.identifier) }.map {
+            post in
+            draftedPosts.insert(post.identifier)
+            var body = ByteWriter()
+            body.write(UInt8(post.content == nil ? 0 : 1))
+            body.write(counted: Array(post.purpose.utf8.prefix(200)))
+            body.write(raw: post.content.map { Array($0) } ?? [])
+            return Drafted(
+                changes: [.message(channel: Array(post.channel.utf8), body: body.bytes)], time: post.time,
+                posts: [post.identifier])
+        }
+    }
+
+    /// Appends the messages that the cluster has to the channels here.
+    func applyMessages() throws {
+        for name in dirtyChannels {
+            guard let messages = fold.channels[name], let text = String(validating: name, as: UTF8.self),
+                !text.hasPrefix("group-container.")
+            else { continue }
+            let channel: GroupChannel
+            do throws(CoordinationError) {
+                channel = try GroupChannel(container, name: text, purpose: "cluster")
+            } catch {
+                // No machine of this version makes such a name.
+                if error.code == .invalidArgument { continue }
+                throw error
+            }
+            let here = try channel.clusterNumber() ?? 0
+            for message in messages.newest where message.number > here {
+                var reader = ByteReader(message.body)
+                guard let form = try? reader.number(UInt8.self), let purpose = try? reader.counted(),
+                    let content = try? reader.raw(reader.remaining)
+                else { continue }
+                _ = try channel.appendFromCluster(
+                    number: message.number, form == 0 ? nil : content, purpose: printable(purpose))
+            }
+            channels.insert(text)
+        }
+        dirtyChannels = []
+    }
+}

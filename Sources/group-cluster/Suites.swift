@@ -1,0 +1,248 @@
+import FoundationEssentials
+import GroupBytes
+import GroupCluster
+import GroupContainer
+import GroupSystemCalls
+
+/// A suite of the defaults that is kept together with those of other machines.
+///
+/// What a process of this machine sets is visible here at once, and is sent. What stands in the suite is what the cluster has, and
+/// on top of it, in their order, the changes of this machine that the cluster does not have yet. A record of this program is
+/// appended only if nothing else was, since the suite was read; so an addition that a process makes meanwhile is not lost, and
+/// an addition that the cluster has already is not made twice.
+final class ClusterSuite {
+    let name: String
+    let defaults: GroupDefaults
+    private var follower: Follower<DefaultsChange>
+    /// The place behind the last change that is not to be read again: the changes behind it are in the outbox.
+    private(set) var sentThrough: Cursor
+    /// The number of the suite's last record that was read.
+    private var last: SequenceNumber
+
+    init(_ container: Container, _ name: String, since origin: ChangeOrigin) throws {
+        self.name = name
+        defaults = try GroupDefaults(container, suite: name, purpose: "cluster")
+        follower = try defaults.follow(since: origin)
+        (sentThrough, last) = (follower.cursor, follower.cursor.sequence)
+    }
+
+    /// A change of a process of this machine.
+    struct Local {
+        var changes: [ClusterChange]
+        var time: Int64
+        /// The place behind it.
+        var cursor: Cursor
+    }
+
+    /// Returns the changes that were made here since the last call. `values` are those of the suite in the cluster: where the
+    /// place in the suite's log was lost, what differs from them counts as set here.
+    func takeChanges(_ values: (String) -> DefaultsValue?) throws -> [Local] {
+        var changes: [Local] = []
+        var open: Local?
+        while let change = try follower.next(timeout: .zero) {
+            last = follower.cursor.sequence
+            if change.isFromCluster { continue }
+            let key = Self.key(suite: name, change.key)
+            let value: ClusterChange?
+            switch change.kind {
+            case .set:
+                value =
+                    change.addend.map { .value(ValueChange(key, .add($0))) }
+                    ?? change.newValue.map { Self.set(key, $0) }
+            case .removed: value = .value(ValueChange(key, .remove))
+            case .present:
+                // What was set before the machine joined counts only where the cluster has nothing.
+                value = values(change.key) == nil ? change.newValue.map { Self.set(key, $0, base: .zero) } : nil
+            case .cleared:
+                // A follower of the whole suite gets one change: each key that the cluster has is removed.
+                value = nil
+                clearedAt = follower.cursor
+            case .rescan, .degraded: value = nil
+            }
+            guard let value else { continue }
+            var local = open ?? Local(changes: [], time: change.timeNanoseconds, cursor: follower.cursor)
+            local.changes.append(value)
+            local.cursor = follower.cursor
+            if change.part + 1 < change.parts {
+                open = local
+            } else {
+                changes.append(local)
+                open = nil
+            }
+        }
+        if let open { changes.append(open) }
+        last = follower.cursor.sequence
+        return changes
+    }
+
+    /// Whether the suite was cleared since the last call, which the caller has to translate.
+    private var clearedAt: Cursor?
+    func takeCleared() -> Bool {
+        defer { clearedAt = nil }
+        return clearedAt != nil
+    }
+
+    func noteSent(through cursor: Cursor) { sentThrough = cursor }
+
+    /// Notes that everything that was read is sent, or was made by this program.
+    func noteAllSent() { sentThrough = follower.cursor }
+
+    /// Sets what the cluster has. Returns false where a process has changed the suite since its changes were taken.
+    func set(_ values: [(key: String, value: DefaultsValue?)], index: UInt64) throws -> Bool {
+        let present = defaults.dictionaryRepresentation()
+        let different = values.filter { present[$0.key] != $0.value }
+        if different.isEmpty { return true }
+        return try defaults.setFromCluster(different, index: index, ifLastIs: last) != nil
+    }
+
+    /// Makes sure that a power cut does not take back what is about to be sent.
+    func synchronize() throws { try defaults.synchronizeAll() }
+
+    /// Starts a thread that calls `body` after each change.
+    func onChange(_ body: @escaping @Sendable () -> Void) throws {
+        let changes = try defaults.follow(since: .now)
+        try WorkThread.start {
+            var changes = changes
+            while (try? changes.next()) != nil { body() }
+        }
+    }
+
+    // MARK: Keys and values in the cluster
+
+    static func key(suite: String, _ key: String) -> [UInt8] { Array(suite.utf8) + [0] + Array(key.utf8) }
+
+    static func names(_ key: [UInt8]) -> (suite: String, key: String)? {
+        guard let zero = key.firstIndex(of: 0), let suite = String(validating: key[..<zero], as: UTF8.self),
+            let name = String(validating: key[(zero + 1)...], as: UTF8.self), !suite.hasPrefix("group-container."),
+            !suite.isEmpty, !suite.contains("/"), suite != ".", suite != ".."
+        else { return nil }
+        return (suite, name)
+    }
+
+    static func set(_ key: [UInt8], _ value: DefaultsValue, base: ClusterName? = nil) -> ClusterChange {
+        if case .integer(let number) = value { return .value(ValueChange(key, .setNumber(Int64(number)), base: base)) }
+        return .value(ValueChange(key, .set(value.clusterBytes), base: base))
+    }
+
+    static func value(_ value: ClusterFold.Value?) -> DefaultsValue? {
+        switch value {
+        case nil: nil
+        case .number(let number)?: .integer(Int(number))
+        case .bytes(let bytes)?: DefaultsValue(clusterBytes: bytes)
+        }
+    }
+}
+
+extension Machine {
+    /// Opens the suites that are new, and takes what was changed in all of them.
+    func takeSuites() throws -> [Drafted] {
+        for name in container.suiteNames() where suites[name] == nil {
+            let cursor = try store.value("suite/\(name)").flatMap { Cursor(String(decoding: $0, as: UTF8.self)) }
+            // A suite that was there before the machine joined: the cluster's values count, and others are added to them.
+            let suite = try ClusterSuite(container, name, since: cursor.map { .cursor($0) } ?? .snapshot)
+            suites[name] = suite
+            try suite.onChange { Interruption.raise() }
+            let known = fold.values.keys.filter { ClusterSuite.names($0)?.suite == name }
+            dirtyKeys.formUnion(known)
+        }
+        var drafts: [Drafted] = []
+        for (name, suite) in suites {
+            var changes = try suite.takeChanges { key in
+                ClusterSuite.value(fold.values[ClusterSuite.key(suite: name, key)]?.value)
+            }
+            if suite.takeCleared() {
+                let present = suite.defaults.dictionaryRepresentation()
+                let removals = fold.values.keys.filter { key in
+                    guard let names = ClusterSuite.names(key), names.suite == name else { return false }
+                    return present[names.key] == nil
+                }
+                let removed = removals.map { ClusterChange.value(ValueChange($0, .remove)) }
+                if !removed.isEmpty {
+                    changes.append(.init(changes: removed, time: wallNanoseconds(), cursor: suite.sentThrough))
+                }
+            }
+            for change in changes {
+                let tooLarge = change.changes.contains { Self.size(of: $0) > ClusterKeys.smallContents }
+                if tooLarge || change.changes.count > ClusterEntry.mostChanges {
+                    refused[Array("defaults/\(name)".utf8)] = "a value or a transaction of the suite is too large"
+                    continue
+                }
+                drafts.append(Drafted(changes: change.changes, time: change.time, suite: name, cursor: change.cursor))
+            }
+            if changes.isEmpty && !pendingSuites.contains(name) { suite.noteAllSent() }
+        }
+        return drafts
+    }
+
+    static func size(of change: ClusterChange) -> Int {
+        switch change {
+        case .item: 0
+        case .value(let change): if case .set(let bytes) = change.action { bytes.count } else { 16 }
+        case .message(_, let body): body.count
+        }
+    }
+
+    /// The names of suites with changes that are not folded yet.
+    private var pendingSuites: Set<String> { Set(drafted.values.compactMap(\.suite)) }
+
+    /// Puts into the suites what the cluster has, with what is not folded yet on top of it. Returns whether processes were in
+    /// between, whose changes are to be taken first.
+    func applyValues() throws -> Bool {
+        if dirtyKeys.isEmpty { return false }
+        var bySuite: [String: [(key: String, value: DefaultsValue?)]] = [:]
+        let pending = pendingActions(dirtyKeys)
+        for key in dirtyKeys {
+            guard let names = ClusterSuite.names(key) else { continue }
+            var value = fold.values[key]?.value
+            for action in pending[key] ?? [] { value = action.applied(to: value) }
+            bySuite[names.suite, default: []].append((names.key, ClusterSuite.value(value)))
+        }
+        for (name, values) in bySuite {
+            if suites[name] == nil {
+                if values.allSatisfy({ $0.value == nil }) { continue }
+                let suite: ClusterSuite
+                do {
+                    suite = try ClusterSuite(container, name, since: .now)
+                } catch let error as CoordinationError where error.code == .invalidArgument {
+                    // No machine of this version makes such a name.
+                    continue
+                }
+                suites[name] = suite
+                try suite.onChange { Interruption.raise() }
+            }
+            guard let suite = suites[name] else { continue }
+            if try !suite.set(values, index: fold.index) { return true }
+        }
+        dirtyKeys = []
+        return false
+    }
+
+    /// Returns the actions on some keys that are in flight or wait, in their order.
+    private func pendingActions(_ keys: Set<[UInt8]>) -> [[UInt8]: [ValueChange.Action]] {
+        var actions: [[UInt8]: [ValueChange.Action]] = [:]
+        func add(_ entry: ClusterEntry) {
+            for case .value(let change) in entry.changes where keys.contains(change.key) {
+                actions[change.key, default: []].append(change.action)
+            }
+        }
+        if let entry = outbox.inFlight?.entry, !entry.isStrict { add(entry) }
+        if drafted.isEmpty { return actions }
+        for case .entry(let entry, _) in outbox.waiting where !entry.isStrict { add(entry) }
+        return actions
+    }
+}
+
+extension ValueChange.Action {
+    /// Returns the value after the action, as the fold makes it.
+    func applied(to value: ClusterFold.Value?) -> ClusterFold.Value? {
+        switch self {
+        case .set(let bytes): return .bytes(bytes)
+        case .setNumber(let number): return .number(number)
+        case .remove: return nil
+        case .add(let number):
+            guard case .number(let present) = value ?? .number(0) else { return value }
+            let (sum, isOver) = present.addingReportingOverflow(number)
+            return isOver ? value : .number(sum)
+        }
+    }
+}
