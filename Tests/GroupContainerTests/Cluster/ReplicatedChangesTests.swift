@@ -214,7 +214,7 @@ struct `Strict requests` {
         try coordinator.write(bytes: [1], to: "a")
         try coordinator.write(bytes: [1], to: "d/e")
         try sample.temporary.run("mkfifo", "n")
-        let large = Int(ReplicatedChanges.largestContent)
+        let large = Int(ClusterRequest.largestContent)
         try sample.temporary.run("truncate", "-s", "\(large + 1)", "c")
         let cases: [(CoordinationError.Code, (BlockingCoordinator) throws -> Void)] = [
             (.invalidArgument, { try $0.setMode(0o600, of: "a", durability: .replicated) }),
@@ -249,7 +249,7 @@ struct `Strict requests` {
         for (number, (expected, body)) in cases.enumerated() {
             #expect(try refusal { try body(coordinator) } == expected, "case \(number)")
         }
-        let many = (0...ReplicatedChanges.largestRequest).map { "m/\($0)" }
+        let many = (0...ClusterRequest.largestCount).map { "m/\($0)" }
         for name in many { try sample.temporary.run("mkdir", "-p", "m"); try sample.temporary.put("", at: name) }
         #expect(
             try refusal { try coordinator.remove("m", recursively: true, durability: .replicated) } == .limitReached)
