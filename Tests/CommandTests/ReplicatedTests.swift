@@ -102,6 +102,17 @@ struct `groupctl --replicated` {
         #expect(try container.status().members.flatMap(\.locks).isEmpty)
     }
 
+    @Test(.enabled(if: Strace.isThere))
+    func `a caller that is killed while it stages leaves a file without a record, and no presence`() throws {
+        let words = ["groupctl", "write", temporary.path, "a", "--replicated"]
+        _ = try Strace.run(words, input: "content", fault: .kill, at: .init(name: "fsync", number: 1))
+        let file = try #require(try program.files().first)
+        #expect(file.hasSuffix(".0") && file.utf8.count == 34)
+        #expect(program.records.requests().isEmpty)
+        #expect(try !Presence.isThere(ClusterRecords.caller(of: String(file.dropLast(2))), in: container))
+        #expect(try container.status().members.flatMap(\.locks).isEmpty)
+    }
+
     @Test func `a command in the cluster runs on one machine at a time, and is fenced`() throws {
         try coordinator.write(bytes: Array("7\n".utf8), to: "n")
         let first = try start("update", "n", "--cluster", "--", "sh", "-c", "read n; echo $((n + 1))")
@@ -135,6 +146,11 @@ struct `groupctl --replicated` {
         #expect(try program.isEmpty())
         let late = try start("update", "n", "--cluster", "-t", "0", "--", "cat")
         _ = try program.nextLock()
-        #expect(try late.finish().status == 75)
+        let (status, text) = try late.finish()
+        #expect(status == 75)
+        #expect(
+            text
+                == "groupctl: cannot lock 'n' in '\(temporary.path)': the cluster has not granted the lock in time: another machine may have it; raise --timeout\n"
+        )
     }
 }

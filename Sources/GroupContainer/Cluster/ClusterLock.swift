@@ -76,7 +76,7 @@ package final class ClusterLock: Sendable {
         last?.giveUp()
     }
 
-    private static let operation = "lock in the cluster"
+    private static let operation = "lock"
 
     /// The record of a lock that is asked for, and the wait for it.
     private struct Request: Sendable {

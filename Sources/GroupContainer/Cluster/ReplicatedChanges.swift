@@ -425,7 +425,7 @@ final class ReplicatedChanges: ItemBackend {
         throw CoordinationError(
             .wrongType, operation: operation, item: printable(location.bytes),
             reason: "only files, directories and symbolic links are in a cluster",
-            remedy: .init(.changeWithoutCoordination, "change the item without coordination"))
+            remedy: .init(.handleSeparately, "change the item without replication"))
     }
 
     /// Throws if the request moved the item, or a directory that contains it: a moved item cannot be changed.
