@@ -46,7 +46,10 @@ extension GroupControl {
         name: "write",
         summary:
             "Replaces an item with standard input: atomically, durably, under an exclusive lock. Missing directories on the path are created.",
-        usage: ["groupctl write GROUP PATH [--relaxed | --replicated] [--mode OCTAL] [--if-generation N]"],
+        usage: [
+            "groupctl write GROUP PATH [--relaxed | --replicated] [--mode OCTAL]",
+            "groupctl write GROUP PATH --if-generation N [options]",
+        ],
         options: [
             relaxed, replicated,
             .value(
@@ -75,7 +78,10 @@ extension GroupControl {
         name: "update",
         summary:
             "Runs COMMAND with an item's content on its standard input, and replaces the content with COMMAND's output, at most 256 MiB, all under one exclusive lock. An absent item counts as empty. If COMMAND fails, nothing is written, and groupctl ends with COMMAND's status.",
-        usage: ["groupctl update GROUP PATH [--relaxed | --replicated | --cluster] -- COMMAND [ARG…]"],
+        usage: [
+            "groupctl update GROUP PATH [--relaxed | --replicated] -- COMMAND [ARG…]",
+            "groupctl update GROUP PATH --cluster -- COMMAND [ARG…]",
+        ],
         options: [
             relaxed, replicated,
             .flag(
