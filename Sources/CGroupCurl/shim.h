@@ -1,5 +1,6 @@
 #include <curl/curl.h>
 #include <openssl/evp.h>
+#include <sys/socket.h>
 
 // Swift does not import functions with a variable number of arguments.
 static inline CURLcode group_curl_set_number(CURL *handle, CURLoption option, long value) {
@@ -54,4 +55,24 @@ static inline void group_curl_set_bodies(CURL *handle, group_curl_data body, gro
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
     curl_easy_setopt(handle, CURLOPT_READFUNCTION, source);
     curl_easy_setopt(handle, CURLOPT_READDATA, context);
+}
+
+static inline curl_socket_t group_curl_open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+    (void)context;
+    (void)purpose;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+// Lets no program that this process starts inherit a connection.
+static inline void group_curl_close_on_exec(CURL *handle) {
+    curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, group_curl_open_socket);
+}
+
+// Lets a request end at its limit while a name is looked up, and not when the look-up ends. (libcurl 7.87)
+static inline void group_curl_leave_lookups(CURL *handle) {
+#if LIBCURL_VERSION_NUM >= 0x075700
+    curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
+#else
+    (void)handle;
+#endif
 }

@@ -99,6 +99,8 @@ import GroupSystemCalls
             unsafe group_curl_set_number(easy, CURLOPT_TIMEOUT_MS, limit)
             unsafe group_curl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(source.count))
         }
+        unsafe group_curl_close_on_exec(easy)
+        unsafe group_curl_leave_lookups(easy)
         unsafe group_curl_set_number(easy, CURLOPT_TCP_KEEPALIVE, 1)
         unsafe group_curl_set_number(easy, CURLOPT_TCP_KEEPIDLE, 10)
         unsafe group_curl_set_number(easy, CURLOPT_TCP_KEEPINTVL, 5)
@@ -153,11 +155,8 @@ import GroupSystemCalls
         }
     }
 
-    /// The bytes that have come but were not sent on wait to be sent.
+    /// Whether bytes of an open body wait to be sent.
     var isSending: Bool { sourceOffset < source.count }
-
-    /// Removes the first bytes of the response.
-    func drop(_ count: Int) { received.removeFirst(count) }
 
     /// Removes the response, and returns it.
     func takeReceived() -> [UInt8] {

@@ -152,7 +152,7 @@ enum EtcdAnswers {
     /// Returns the failure that a response has.
     static func failure(status: Int, _ bytes: some Collection<UInt8>) -> EtcdFailure {
         guard bytes.count <= 65_536, let failure = try? JSONDecoder().decode(Failure.self, from: Data(bytes)) else {
-            return .malformed("status \(status) of HTTP, and no error of etcd")
+            return .malformed("\(bytes.count) bytes with status \(status) of HTTP that are no error of etcd")
         }
         return failure.etcd
     }

@@ -29,6 +29,9 @@ package struct EtcdConfiguration: Sendable, Equatable {
         self.endpoints = checked
     }
 
+    /// Puts the first endpoint at the end: for a new watch, after one has failed.
+    package mutating func rotate() { endpoints.append(endpoints.removeFirst()) }
+
     private static let mostEndpoints = 64
 
     /// Returns an endpoint without a slash at its end; nil if it is none.

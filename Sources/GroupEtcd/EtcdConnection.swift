@@ -121,6 +121,7 @@ final class EtcdConnection {
                 token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
             else { throw EtcdFailure.malformed("an authentication without a token") }
             self.token = token
+            hasNoUsers = false
         } catch {
             switch error {
             case .refused(9, let text) where text.contains("authentication is not enabled"): hasNoUsers = true

@@ -10,6 +10,8 @@ struct EtcdWatchStream {
     /// The moments of the last byte, and of the last sign of life that was requested.
     private var lastByte = awakeNanoseconds()
     private var lastRequest = awakeNanoseconds()
+    /// Whether the caller has worked since the last wait: nothing was read meanwhile.
+    private var wasWorking = true
     /// Why the stream has ended; thrown when all that came before was returned.
     private var end: EtcdFailure?
 
@@ -40,9 +42,9 @@ struct EtcdWatchStream {
     /// Returns what has come, after a wait for more if that is nothing; perhaps nothing.
     mutating func next(silence: Duration) throws(EtcdFailure) -> [EtcdWatchResponse] {
         if ready.isEmpty {
-            // What was not read while the caller worked is no silence.
             let third = max(1_000_000, silence.nanoseconds / 3)
             let now = awakeNanoseconds()
+            if wasWorking { (lastByte, wasWorking) = (now, false) }
             if now - lastByte >= silence.nanoseconds {
                 connection.transfer.finish()
                 throw .noAnswer("\\(url): silent for \\(silence)")
@@ -54,6 +56,7 @@ struct EtcdWatchStream {
             let wait = min(max(lastByte, lastRequest) + third, lastByte + silence.nanoseconds) - now
             try step(atMost: .nanoseconds(max(1_000_000, wait)))
         }
+        if !ready.isEmpty { wasWorking = true }
         defer { ready = [] }
         return ready
     }

@@ -26,7 +26,8 @@ func move(_ run: inout CommandRun) throws -> ExitStatus {
     let (from, to, timeout) = (try run.itemPath("FROM"), try run.itemPath("TO"), run.lockTimeout)
     let result = try withHintAboutDestination(run, from, to) {
         try coordinator(run).move(
-            from, to: to, replacing: !run.arguments.flag("no-replace"), durability: try durability(run), timeout: timeout)
+            from, to: to, replacing: !run.arguments.flag("no-replace"), durability: try durability(run),
+            timeout: timeout)
     }
     return try printResult("moved", result, to, from: from, &run)
 }

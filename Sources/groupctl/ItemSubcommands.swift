@@ -80,20 +80,28 @@ func write(_ run: inout CommandRun) throws -> ExitStatus {
     return try report(outcome, path, &run)
 }
 
-/// Replaces an item's content by what COMMAND makes of it, under one lock.
+/// Replaces an item's content by what COMMAND makes of it, under one lock: of this machine, or of the cluster.
 func update(_ run: inout CommandRun) throws -> ExitStatus {
     guard let command = run.arguments.command else { throw run.arguments.usageError("COMMAND is missing") }
     let (path, timeout) = (try run.itemPath(), run.lockTimeout)
+    let durability = try durability(run)
+    let isInCluster = run.arguments.flag("cluster")
+    if isInCluster && durability == .relaxed {
+        throw run.arguments.usageError("--relaxed and --cluster exclude each other")
+    }
     let container = try run.openContainer()
+    func output(_ content: [UInt8]?) throws -> [UInt8] {
+        let (output, status) = try Filter.run(
+            command, input: content ?? [], of: PipeText.escaped(path.bytes), in: container, "update", for: run)
+        if status != .success { throw CommandFailure(status: status) }
+        return output
+    }
     do {
-        let outcome = try container.coordinator(purpose: run.options.purpose).blocking
-            .updateBytes(path, durability: try durability(run), timeout: timeout) { content in
-                let (output, status) = try Filter.run(
-                    command, input: content ?? [], of: PipeText.escaped(path.bytes), in: container, "update",
-                    for: run)
-                if status != .success { throw CommandFailure(status: status) }
-                return output
-            }
+        let coordinator = container.coordinator(purpose: run.options.purpose).blocking
+        let outcome =
+            isInCluster
+            ? try coordinator.updateInCluster(path, timeout: timeout, output)
+            : try coordinator.updateBytes(path, durability: durability, timeout: timeout, output)
         return try report(outcome, path, &run)
     } catch let failure as CommandFailure {
         return failure.status

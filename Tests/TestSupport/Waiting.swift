@@ -38,6 +38,9 @@ package final class Side<Answer: Sendable>: Sendable {
 
     package struct Endless: Error {}
 
+    /// Releases the answer.
+    package func forget() { result.withLock { $0 = nil } }
+
     package func answer() throws -> Answer {
         guard ended.await(), let result = result.withLock({ $0 }) else { throw Endless() }
         return try result.get()

@@ -33,6 +33,11 @@ package struct ClusterRequest: Codable, Equatable, Sendable {
         }
     }
 
+    /// The largest content of an item, in bytes.
+    package static let largestContent: UInt64 = 64 << 20
+    /// The largest number of parts.
+    package static let largestCount = 1_024
+
     package enum State: String, Codable, Sendable {
         /// The request waits for its turn.
         case waiting
@@ -66,7 +71,8 @@ package struct ClusterRequest: Codable, Equatable, Sendable {
     package var code: String?
     /// The generations of the items at `path`, of a move at `destination`, after the request was applied, in the order of the parts; 0 where there is no item.
     package var generations: [UInt64] = []
-    /// Whether the caller no longer waits: what was not sent is taken back. See `ClusterRecords.beginSending`.
+    /// Whether the caller no longer waits: what was not sent is taken back. See `ClusterRecords.beginSending`. A caller that was
+    /// killed is noticed by `ClusterRecords.caller`; its record and its contents are the program's to remove.
     package var isGivenUp = false
 
     package init(
@@ -75,6 +81,15 @@ package struct ClusterRequest: Codable, Equatable, Sendable {
     ) {
         (self.operation, self.parts, self.lock, self.grant) = (operation, parts, lock, grant)
         (self.purpose, self.processIdentifier, self.queuedAt) = (purpose, processIdentifier, queuedAt)
+    }
+
+    /// Checks the size of a content. Error: `limitReached`
+    static func checkSize(_ size: UInt64, _ item: String, _ operation: String) throws(CoordinationError) {
+        if size <= largestContent { return }
+        throw CoordinationError(
+            .limitReached, operation: operation, item: item,
+            reason: "the cluster takes contents of at most \(largestContent) bytes; nothing was changed",
+            remedy: .init(.reduceSize, "divide the content into several items"))
     }
 }
 

@@ -1,6 +1,16 @@
 /// Calls with the durability `.replicated`, in both forms: first the locks of this machine, under which the changes are staged;
 /// then, with nothing locked, the cluster.
 
+extension Access {
+    /// Collects the changes from now on, for a strict request.
+    func beginReplicating(isConditional: Bool) { stage(in: ReplicatedChanges(self, isConditional: isConditional)) }
+
+    /// Returns the strict request for the changes; nil where there is none. The caller removes its contents.
+    fileprivate func takeReplicated() throws(CoordinationError) -> StrictChange? {
+        try container.locating { () throws(CoordinationError) in try (staging as? ReplicatedChanges)?.take() }
+    }
+}
+
 extension Coordinator {
     /// Makes a call that changes one item, and returns what it has made of it.
     func change(
@@ -30,8 +40,8 @@ extension Coordinator {
         _ call: ItemCall, _ timeout: Duration?, _ body: @Sendable (HeldAccess) async throws -> Answer
     ) async throws -> Answer {
         let strict = try await strictCall(call, timeout, nil)
-        let (answer, change) = try await hold(call, .replicated, timeout, body)
-        _ = try await strict.finish(change)
+        let (answer, change) = try await hold(call, .replicated, timeout, taking: { try $0.takeReplicated() }, body)
+        _ = try await strict.finish(change ?? nil)
         return answer
     }
 

@@ -8,11 +8,6 @@ import GroupSystemCalls
 ///
 /// Nothing is left out because an item has the requested content already: this machine may be behind the cluster.
 final class ReplicatedChanges: ItemBackend {
-    /// The largest content that the cluster takes, in bytes.
-    static let largestContent: UInt64 = 64 << 20
-    /// The largest number of changes in one request.
-    static let largestRequest = 1_024
-
     private let access: Access
     /// Whether the changes fit only the items as they are now.
     private let isConditional: Bool
@@ -88,7 +83,7 @@ final class ReplicatedChanges: ItemBackend {
             throw CoordinationError(
                 .invalidArgument, operation: "write", item: label, reason: "a replicated mode is at most 0777, octal")
         }
-        try Self.checkSize(content.size, label, "write")
+        try ClusterRequest.checkSize(content.size, label, "write")
         let old = steps.isWithinNew(location) ? nil : try standing(location, "write")
         if let old, !old.isRegularFile { throw .notAFile(label, "write", isDirectory: old.isDirectory) }
         if case .staged(_, isDirectory: true) = steps.view(location) {
@@ -259,7 +254,7 @@ final class ReplicatedChanges: ItemBackend {
             throw CoordinationError(Errno.noSuchEntry, operation: "copy", item: label)
         }
         if !status.isRegularFile { throw .notAFile(label, "copy", isDirectory: status.isDirectory) }
-        try Self.checkSize(status.size, label, "copy")
+        try ClusterRequest.checkSize(status.size, label, "copy")
         let old = steps.isWithinNew(location) ? nil : try standing(location, "copy")
         let view = steps.view(location)
         if !replacing && view != .absent && !(view == .untouched && old == nil) {
@@ -414,19 +409,12 @@ final class ReplicatedChanges: ItemBackend {
         try ItemPath(bytes: location.bytes).checkedText(for: operation)
     }
 
-    static func checkSize(_ size: UInt64, _ item: String, _ operation: String) throws(CoordinationError) {
-        if size <= largestContent { return }
-        throw CoordinationError(
-            .limitReached, operation: operation, item: item,
-            reason: "the cluster takes contents of at most \(largestContent) bytes; nothing was changed",
-            remedy: .init(.reduceSize, "divide the content into several items"))
-    }
-
     private func checkCount(_ count: Int) throws(CoordinationError) {
-        if count <= Self.largestRequest { return }
+        if count <= ClusterRequest.largestCount { return }
         throw CoordinationError(
             .limitReached, operation: "write",
-            reason: "the cluster takes at most \(Self.largestRequest) changes in one request; nothing was changed",
+            reason:
+                "the cluster takes at most \(ClusterRequest.largestCount) changes in one request; nothing was changed",
             remedy: .init(.reduceSize, "make several requests"))
     }
 
@@ -437,7 +425,7 @@ final class ReplicatedChanges: ItemBackend {
         throw CoordinationError(
             .wrongType, operation: operation, item: printable(location.bytes),
             reason: "only files, directories and symbolic links are in a cluster",
-            remedy: .init(.changeWithoutCoordination, "change the item without coordination"))
+            remedy: .init(.handleSeparately, "change the item without replication"))
     }
 
     /// Throws if the request moved the item, or a directory that contains it: a moved item cannot be changed.

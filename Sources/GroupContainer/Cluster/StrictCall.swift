@@ -61,7 +61,8 @@ struct StrictCall: Sendable {
                 // It is recorded all the same, and perhaps sent: its end counts.
                 if error.code != .notDurable { throw error }
             }
-            return Wait(records: records, operation: change.operation, changes: changes, limit: deadline)
+            return Wait(
+                records: records, operation: change.operation, record: RecordWait(changes, until: deadline))
         } catch {
             change.discard()
             throw error.located(in: container.opened)
@@ -74,9 +75,8 @@ struct StrictCall: Sendable {
     private struct Wait: Sendable {
         let records: ClusterRecords
         let operation: String
-        var changes: Follower<DefaultsChange>
-        /// The caller's deadline; then the end of the grace.
-        var limit: Deadline
+        /// Its limit is the caller's deadline; then the end of the grace.
+        var record: RecordWait
         var isGivenUp = false
 
         enum Step {
@@ -90,13 +90,10 @@ struct StrictCall: Sendable {
 
         /// Looks at the record. Neither blocks nor changes anything.
         mutating func look() throws(CoordinationError) -> Step {
-            while try changes.next(timeout: .zero) != nil {}
+            try record.pass()
             guard let request = records.request(operation) else { return .lost }
             if request.state.isOver { return .over(request) }
-            if !limit.isOver {
-                try changes.check()
-                return .wait
-            }
+            if !record.isOver { return .wait }
             return isGivenUp ? .takeBack : .giveUp
         }
     }
@@ -114,7 +111,7 @@ struct StrictCall: Sendable {
         wait.isGivenUp = true
         let isThere = try SoleProcess.isThere(for: .cluster, of: container)
         let isWaiting = records.request(wait.operation)?.state == .waiting
-        wait.limit = Deadline(after: isWaiting && !isThere ? .zero : Self.grace)
+        wait.record.limit = Deadline(after: isWaiting && !isThere ? .zero : Self.grace)
     }
 
     private func takeBack(_ wait: Wait) throws(CoordinationError) -> End {
@@ -147,7 +144,7 @@ struct StrictCall: Sendable {
             switch try wait.look() {
             case .over(let request): return .over(request)
             case .lost: return .unknown(Self.lost, cause: nil)
-            case .wait: _ = try wait.changes.next(timeout: wait.limit.remaining.map { .nanoseconds($0) })
+            case .wait: try wait.record.block()
             case .giveUp: try giveUp(&wait)
             case .takeBack: return try takeBack(wait)
             }
@@ -185,10 +182,7 @@ struct StrictCall: Sendable {
             switch try wait.look() {
             case .over(let request): return .over(request)
             case .lost: return .unknown(Self.lost, cause: nil)
-            case .wait:
-                let feed = wait.changes.feed
-                let moment = wait.limit.moment
-                await feed.waiter.wait(until: moment == .max ? nil : moment, unless: feed.look)
+            case .wait: await wait.record.suspend()
             case .giveUp:
                 let present = wait
                 wait = try await OwnThread.run {

@@ -72,7 +72,7 @@ final class StrictFiles: Sendable {
             let copy = try FileDescriptor.open(name, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
             try copy.copyContent(of: source)
             // The file may have grown since.
-            if try copy.status().size > ReplicatedChanges.largestContent { throw .tooLarge }
+            if try copy.status().size > ClusterRequest.largestContent { throw .tooLarge }
             try finish(copy)
         }
     }

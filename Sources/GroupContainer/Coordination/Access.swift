@@ -13,9 +13,7 @@ public final class Access {
     private(set) var granted: HeldLock?
     private var isOver = false
     /// Where the changes of a transaction, or of a strict request, are staged; nil where each is made at once.
-    private var staging: (any ItemBackend)?
-    /// The changes of a strict request.
-    private var replicated: ReplicatedChanges? { staging as? ReplicatedChanges }
+    private(set) var staging: (any ItemBackend)?
     let container: OpenContainer
     let durability: Durability
     /// The request's deadline, which also limits waits under its lock.
@@ -70,7 +68,7 @@ public final class Access {
         for name in leftovers { try? container.directory.staging.removeTree(name) }
         for snapshot in snapshots { snapshot.remove(by: container) }
         (leftovers, snapshots) = ([], [])
-        replicated?.discard()
+        staging?.discard()
         // The changes refer to this access: without this, neither object would be freed.
         staging = nil
     }
@@ -151,13 +149,8 @@ public final class Access {
 
     var backend: any ItemBackend { staging ?? DirectChanges(access: self) }
 
-    /// Collects the changes from now on, for a strict request.
-    func beginReplicating(isConditional: Bool) { staging = ReplicatedChanges(self, isConditional: isConditional) }
-
-    /// Returns the strict request for the changes; nil where there is none. The caller removes its contents.
-    func takeReplicated() throws(CoordinationError) -> StrictChange? {
-        try container.locating { () throws(CoordinationError) in try replicated?.take() }
-    }
+    /// Has the changes from now on staged, and not made.
+    func stage(in staging: any ItemBackend) { self.staging = staging }
 
     /// Runs a transaction's closure and commits its changes. If the closure throws, nothing is changed. See
     /// `TransactionChanges.commit`.

@@ -10,6 +10,14 @@ package import GroupSystemCalls
 /// latest with the process. `timeout` (default: `lockTimeout`; nil: no limit; 0: one try) limits the wait for the lock, by a
 /// clock that does not jump. Errors: `lockTimedOut` with the holders, `cancelled`, `outsideContainer`,
 /// `invalidArgument`, and those of `Access`.
+///
+/// With the durability `.replicated`, the changes of a call are staged under its locks, and made when the container's cluster
+/// has accepted all of them; nothing is locked meanwhile, and `timeout` limits this wait, too. Further errors then: `conflict`
+/// where an item was changed before, here or on another machine; `unavailable` where the change was surely not sent; after
+/// these nothing was changed anywhere. `unknown`, and `cancelled`, with the operation's name in `clusterOperation`: the change
+/// may be made or not. `deadlock` where the calling code holds a lock. `limitReached` for a content of more than 64 MiB, or more
+/// than 1,024 changes. Modes without content, copies of directories and paths that are not UTF-8 are `invalidArgument` or
+/// `wrongType`.
 public struct Coordinator: Sendable {
     /// How long a call waits for its locks where no `timeout` is given: 30 s.
     public static let lockTimeout = Duration.seconds(30)
@@ -73,14 +81,16 @@ public struct Coordinator: Sendable {
     ) async throws -> Answer {
         let call = ItemCall(operation: "coordinate", intents: intents)
         if durability == .replicated { return try await replicate(call, timeout, body) }
-        return try await hold(call, durability, timeout, body).answer
+        return try await hold(call, durability, timeout, taking: { _ in }, body).answer
     }
 
-    /// Runs an async `body` under the granted locks, and returns its strict changes with its result.
-    func hold<Answer: Sendable>(
+    /// Runs an async `body` under the granted locks, and returns with its result what `take` gets from the access, if `body`
+    /// does not throw.
+    func hold<Answer: Sendable, Taken: Sendable>(
         _ call: ItemCall, _ durability: Durability, _ timeout: Duration?,
+        taking take: @escaping @Sendable (Access) throws -> Taken,
         _ body: @Sendable (HeldAccess) async throws -> Answer
-    ) async throws -> (answer: Answer, change: StrictChange?) {
+    ) async throws -> (answer: Answer, taken: Taken?) {
         try await attempt(call, timeout) { grant, inquiry in
             let (lock, frame) = (grant.frame.lock, grant.frame)
             let round = try await OwnThread.run { try hold(grant, inquiry, durability) }
@@ -97,12 +107,12 @@ public struct Coordinator: Sendable {
                     answer = .failure(error)
                 }
                 let isDone = if case .success = answer { true } else { false }
-                let change = try await access.end { access in
-                    let change = Result { isDone ? try access.takeReplicated() : nil }
+                let taken = try await access.end { access -> Taken? in
+                    let taken = Result { isDone ? try take(access) : nil }
                     try finish(access, lock)
-                    return try change.get()
+                    return try taken.get()
                 }
-                return .answer((try answer.get(), change))
+                return .answer((try answer.get(), taken))
             }
         }
     }

@@ -138,7 +138,7 @@ extension Coordinator {
     ) async throws -> WriteResult {
         let container = container
         if durability == .replicated { try await checkCanReplicate(.write(path)) }
-        let limit = durability == .replicated ? ReplicatedChanges.largestContent : nil
+        let limit = durability == .replicated ? ClusterRequest.largestContent : nil
         let content = try await OwnThread.run {
             try ItemWriter.content(for: path, by: container, atMost: limit, body)
         }
@@ -322,7 +322,7 @@ extension BlockingCoordinator {
         if durability == .replicated { try checkCanReplicate(.write(path)) }
         let content = try ItemWriter.content(
             for: path, by: coordinator.container,
-            atMost: durability == .replicated ? ReplicatedChanges.largestContent : nil, body)
+            atMost: durability == .replicated ? ClusterRequest.largestContent : nil, body)
         return try change(.write(path, if: condition), durability, timeout) {
             try $0.write(content, to: path, if: condition, mode: mode)
         }

@@ -155,7 +155,7 @@ extension Access {
 }
 
 /// The part of an operation that differs in a transaction: `DirectChanges` makes each change at once, and
-/// `TransactionAccess` stages it. Paths are resolved, and locks and conditions checked, before.
+/// `TransactionAccess` stages it, as does `ReplicatedChanges` for the cluster. Paths are resolved, and locks and conditions checked, before.
 protocol ItemBackend {
     /// Returns a reader of an item's content.
     func reader(of location: ItemLocation) throws(CoordinationError) -> ItemReader
@@ -178,6 +178,12 @@ protocol ItemBackend {
         _ source: (path: ItemPath, location: ItemLocation), to destination: (path: ItemPath, location: ItemLocation),
         recursively: Bool, replacing: Bool
     ) throws(CoordinationError) -> WriteResult
+    /// Removes what was staged and is not to be made.
+    func discard()
+}
+
+extension ItemBackend {
+    func discard() {}
 }
 
 extension CoordinationError {

@@ -136,7 +136,7 @@ public struct ItemWriter: ~Copyable {
     private mutating func check(size: UInt64, _ limit: UInt64) throws(CoordinationError) {
         if size <= limit { return }
         do throws(CoordinationError) {
-            try ReplicatedChanges.checkSize(size, label, "write")
+            try ClusterRequest.checkSize(size, label, "write")
         } catch {
             throw failed(error)
         }
@@ -224,7 +224,7 @@ extension Access {
         _ body: (inout ItemWriter) throws -> Void
     ) throws -> WriteResult {
         _ = try location(path, for: .exclusive, "write")
-        let limit = durability == .replicated ? ReplicatedChanges.largestContent : nil
+        let limit = durability == .replicated ? ClusterRequest.largestContent : nil
         return try write(
             ItemWriter.content(for: path, by: container, atMost: limit, body), to: path, if: condition, mode: mode)
     }

@@ -46,7 +46,10 @@ extension GroupControl {
         name: "write",
         summary:
             "Replaces an item with standard input: atomically, durably, under an exclusive lock. Missing directories on the path are created.",
-        usage: ["groupctl write GROUP PATH [--relaxed | --replicated] [--mode OCTAL] [--if-generation N]"],
+        usage: [
+            "groupctl write GROUP PATH [--relaxed | --replicated] [--mode OCTAL]",
+            "groupctl write GROUP PATH --if-generation N [options]",
+        ],
         options: [
             relaxed, replicated,
             .value(
@@ -75,16 +78,31 @@ extension GroupControl {
         name: "update",
         summary:
             "Runs COMMAND with an item's content on its standard input, and replaces the content with COMMAND's output, at most 256 MiB, all under one exclusive lock. An absent item counts as empty. If COMMAND fails, nothing is written, and groupctl ends with COMMAND's status.",
-        usage: ["groupctl update GROUP PATH [--relaxed | --replicated] -- COMMAND [ARG…]"], options: [relaxed, replicated, exitCode],
+        usage: [
+            "groupctl update GROUP PATH [--relaxed | --replicated] -- COMMAND [ARG…]",
+            "groupctl update GROUP PATH --cluster -- COMMAND [ARG…]",
+        ],
+        options: [
+            relaxed, replicated,
+            .flag(
+                "cluster",
+                help:
+                    "Run COMMAND on one machine of the container's cluster at a time, with a lock of the cluster and none of this machine. The change is replicated; if the item was changed meanwhile without that lock, or the lock was lost, the command ends with status 4."
+            ), exitCode,
+        ],
         positionals: [group, item], trailingCommand: .required,
         examples: [
             HelpEntry(
                 "groupctl update ./shared/ n -- awk '{ n = $1 } END { print n + 1 }'",
-                "Adds 1; concurrent additions are not lost.")
+                "Adds 1; concurrent additions are not lost."),
+            HelpEntry(
+                "groupctl update ./shared/ n --cluster -- ./next",
+                "Runs ./next on one machine at a time."),
         ],
         exitStatuses: statuses(
             "0", "1=COMMAND printed more than 256 MiB; any other failure",
-            "3=--exit-code: the item already had this content", "4=--replicated: the item was changed before", "64",
+            "3=--exit-code: the item already had this content",
+            "4=--replicated, --cluster: the item was changed before", "64",
             "66", "74", "75", "77", "126, 127=COMMAND cannot be executed; COMMAND was not found", "N=COMMAND's status")
             + clusterStatuses)
 
@@ -103,7 +121,9 @@ extension GroupControl {
         name: "mkdir",
         summary: "Creates a directory, and the missing directories on its path; does nothing if the directory exists.",
         usage: ["groupctl mkdir GROUP PATH [--relaxed | --replicated]"],
-        options: [relaxed, replicated, .flag("exit-code", help: "End with status 3 if the directory already existed.")],
+        options: [
+            relaxed, replicated, .flag("exit-code", help: "End with status 3 if the directory already existed."),
+        ],
         positionals: [group, item],
         examples: [
             HelpEntry("groupctl mkdir ./shared/ Library/old", "")
@@ -117,7 +137,9 @@ extension GroupControl {
         summary:
             "Removes an item; of a symbolic link, the link itself. A directory that is not empty is removed with -r only, with everything in it, at once.",
         usage: ["groupctl remove GROUP PATH [-r] [--relaxed | --replicated]"],
-        options: [.flag("recursive", letter: "r", help: "A directory goes with everything in it."), relaxed, replicated],
+        options: [
+            .flag("recursive", letter: "r", help: "A directory goes with everything in it."), relaxed, replicated,
+        ],
         positionals: [group, item],
         examples: [
             HelpEntry("groupctl remove ./shared/ now.txt", ""),
@@ -131,7 +153,8 @@ extension GroupControl {
         name: "move",
         summary:
             "Moves an item, a directory with everything in it, at once. A file or an empty directory at TO is replaced.",
-        usage: ["groupctl move GROUP FROM TO [-n] [--relaxed | --replicated]"], options: [noReplace, relaxed, replicated],
+        usage: ["groupctl move GROUP FROM TO [-n] [--relaxed | --replicated]"],
+        options: [noReplace, relaxed, replicated],
         positionals: [group, from, to],
         examples: [
             HelpEntry("groupctl move ./shared/ a.txt Library/b.txt", "")
@@ -146,7 +169,8 @@ extension GroupControl {
             "Copies a file with its mode, owner and extended attributes; the copy shares the bytes if the file system can do that. A file at TO is replaced atomically. A directory is copied with -r only, with everything in it, at once; an empty directory at TO is replaced.",
         usage: ["groupctl copy GROUP FROM TO [-r] [-n] [--relaxed | --replicated]"],
         options: [
-            .flag("recursive", letter: "r", help: "A directory goes with everything in it."), noReplace, relaxed, replicated,
+            .flag("recursive", letter: "r", help: "A directory goes with everything in it."), noReplace, relaxed,
+            replicated,
             .flag("exit-code", help: "End with status 3 if TO was already the same."),
         ],
         positionals: [group, from, to],

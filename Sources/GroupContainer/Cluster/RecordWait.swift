@@ -1,0 +1,29 @@
+import GroupSystemCalls
+
+/// A wait for what the program records about one request, in both forms.
+struct RecordWait: Sendable {
+    private var changes: Follower<DefaultsChange>
+    /// The end of the wait.
+    var limit: Deadline
+
+    init(_ changes: Follower<DefaultsChange>, until limit: Deadline) { (self.changes, self.limit) = (changes, limit) }
+
+    var isOver: Bool { limit.isOver }
+
+    /// Passes the changes so far. Call this before the record is looked at. Neither blocks nor makes a system call.
+    mutating func pass() throws(CoordinationError) {
+        while try changes.next(timeout: .zero) != nil {}
+        try changes.check()
+    }
+
+    /// Blocks until there may be a change, or the limit.
+    mutating func block() throws(CoordinationError) {
+        _ = try changes.next(timeout: limit.remaining.map { .nanoseconds($0) })
+    }
+
+    /// Suspends until there may be a change, the limit, or the task's cancellation.
+    func suspend() async {
+        let feed = changes.feed
+        await feed.waiter.wait(until: limit.moment == .max ? nil : limit.moment, unless: feed.look)
+    }
+}
