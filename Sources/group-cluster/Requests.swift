@@ -82,15 +82,15 @@ extension Machine {
             if let lock = request.lock, let grant = request.grant.flatMap({ ClusterName(text: $0) }) {
                 token = LockToken(lock: Array(lock.utf8), grant: grant)
             }
+            // Its caller may take it back until this is recorded, and only until then.
+            if request.state == .waiting, try !records.beginSending(operation.text) {
+                return try end(operation, .unavailable, unreachable)
+            }
             if !outbox.send(entry, token: token) {
                 return try end(
                     operation, .failed, "a name is not allowed, a path is too deep, or there are too many changes")
             }
             toStore.isOutboxChanged = true
-            try records.update(operation.text) { request in
-                request.state = .sent
-                return true
-            }
         } catch let fault as StrictFault {
             switch fault {
             case .conflict(let reason): try end(operation, .conflict, reason)
