@@ -36,7 +36,7 @@ enum LinkEvent: Sendable {
 }
 
 enum ClusterLockEvent: Sendable {
-    case granted(identifier: String, revision: UInt64)
+    case granted(identifier: String, grant: ClusterName, revision: UInt64)
     case ended(identifier: String)
     case failed(identifier: String, String)
 }
@@ -355,7 +355,7 @@ final class EtcdLink: Sendable {
                 if: [.absent(key)], then: [.put(key, text, lease: lease)], else: [.range(.key(key))])
             // The answer to an earlier attempt may have been lost.
             let isOurs = result.succeeded || result.ranges.first?.keyValues.first?.value == text
-            if isOurs { post(.lock(.granted(identifier: identifier, revision: result.revision))) }
+            if isOurs { post(.lock(.granted(identifier: identifier, grant: grant, revision: result.revision))) }
             return isOurs
         } catch {
             return false

@@ -244,8 +244,8 @@ extension Machine {
 
     func take(_ event: ClusterLockEvent) throws {
         switch event {
-        case .granted(let identifier, let revision):
-            guard grantNames[identifier] != nil else { return }
+        case .granted(let identifier, let grant, let revision):
+            guard grantNames[identifier] == grant else { return }
             grants.append((identifier, revision, false))
             read()
         case .ended(let identifier): try endLock(identifier)
@@ -276,8 +276,12 @@ extension Machine {
     /// The locks of an earlier session are gone.
     func sessionBegan() throws {
         for lock in records.locks() where lock.state == .granted { try endLock(lock.identifier) }
-        let waiting = records.locks().filter { $0.state == .waiting }
-        for lock in waiting { grantNames[lock.identifier] = nil }
-        if !waiting.isEmpty { try takeLocks() }
+        for lock in records.locks() where lock.state == .waiting {
+            // A grant that came before the end of the session is worth nothing.
+            guard let grant = grantNames.removeValue(forKey: lock.identifier) else { continue }
+            grants.removeAll { $0.identifier == lock.identifier }
+            link.send(.release(lock: Array(lock.lock.utf8), grant: grant))
+        }
+        try takeLocks()
     }
 }
