@@ -55,7 +55,7 @@ extension Machine {
             ? "it was not sent in time" : "the cluster is not connected\(status.failure.map { ": \($0)" } ?? "")"
     }
 
-    /// Finds the fate of a request that was folded when the last run was killed.
+    /// Finds the fate of a request that was refused when the last run was killed.
     private func resolve(_ operation: ClusterName) throws -> Bool {
         guard let last = fold.machines[outbox.machine], last.operation == operation else { return false }
         try end(operation, last.outcome == .accepted ? .accepted : .conflict, nil)
