@@ -39,6 +39,9 @@ final class Machine {
 
     /// Items that cannot be changed now, and when to try again.
     var deferred: [ItemName: Int64] = [:]
+    /// Files that came out of the container while processes had them open for writing, and when to look at them again.
+    var beingWritten: [[UInt8]: Taken] = [:]
+    var nextLookAtWritten: Int64 = 0
     /// Items that cannot be sent, and why.
     var refused: [[UInt8]: String] = [:]
     /// Contents that are being loaded.
@@ -207,6 +210,7 @@ final class Machine {
     /// The next time at which something is due; nil where only events matter.
     private func nextTime() -> Int64? {
         var times = deferred.values.min().map { [$0] } ?? []
+        if !beingWritten.isEmpty { times.append(nextLookAtWritten) }
         if !isConnected && !isReading && status.stopped == nil { times.append(nextReading) }
         if outbox.request != nil && sentRequest == nil && isConnected { times.append(nextCommit) }
         if let nextRetry { times.append(nextRetry) }
@@ -523,6 +527,7 @@ final class Machine {
             deferred[item] = nil
         }
         if !isConnected && !isReading && status.stopped == nil && nextReading <= now { read() }
+        if !beingWritten.isEmpty && nextLookAtWritten <= now { try finishWritten() }
         if status.stopped != nil { return false }
         if try applySteps() { return true }
         if try applyValues() { return true }
