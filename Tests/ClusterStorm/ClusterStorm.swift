@@ -11,6 +11,7 @@ final class ClusterStorm {
     let etcd: EtcdCluster
     private(set) var machines: [StormMachine] = []
     let directory: String
+    private let disk: SmallDisk?
     private var random: SeededGenerator
     private let began = monotonicNanoseconds()
     private let signals = TerminationSignals()
@@ -28,25 +29,37 @@ final class ClusterStorm {
         directory = "/dev/shm/cluster-storm-\(options.seed)-\(getpid())"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         etcd = try EtcdCluster(nodes: 3)
+        disk = isRoot ? try SmallDisk("\(directory)/m3", megabytes: 24 + options.seconds / 4) : nil
+        if disk == nil { printLine("cluster-storm: the disk is never full: only root can mount a small one") }
         for number in 1...3 {
             let proxies = try etcd.nodes.map { node in
                 let net = "127.\(Int.random(in: 20...60)).\(Int.random(in: 1...250)).\(Int.random(in: 2...250))"
                 return try Proxy(net, to: node.host)
             }
-            machines.append(try StormMachine("m\(number)", in: directory, proxies: proxies))
+            machines.append(
+                try StormMachine(
+                    "m\(number)", in: directory, proxies: proxies, disk: number == 3 ? disk : nil,
+                    hasClock: number == 2 && options.jumps))
         }
         let first = machines[0].container
         try FileManager.default.createDirectory(atPath: first + "/r", withIntermediateDirectories: false)
-        for register in StrictUser.registers + [StrictUser.free] {
+        for register in StrictUser.registers + [StrictUser.free, StrictUser.locked] {
             try Data("0 start".utf8).write(to: URL(fileURLWithPath: "\(first)/\(register)"))
+        }
+        // What users remove is never more than half of everything.
+        try FileManager.default.createDirectory(atPath: first + "/ballast", withIntermediateDirectories: false)
+        for number in 0..<80 {
+            try Data("ballast.\(number)\n".utf8).write(to: URL(fileURLWithPath: "\(first)/ballast/\(number)"))
         }
         for machine in machines { try machine.start() }
         try awaitEqual("the start", seconds: 60)
         for machine in machines {
-            for number in 1...options.plainUsers { try machine.startUser("plain", number, seed: random.next()) }
+            for number in 1...options.plainUsers {
+                try machine.startUser("plain", number, seed: random.next())
+            }
             for number in 1...options.strictUsers {
                 try machine.startUser(
-                    "strict", number, seed: random.next(), lies: options.lies && machine === machines[1])
+                    "strict", number, seed: random.next(), options.lies && machine === machines[1] ? ["lies"] : [])
             }
         }
     }
@@ -106,7 +119,7 @@ final class ClusterStorm {
         let machine = machines[draw(0..<machines.count)]
         let node = etcd.nodes[draw(0..<3)]
         let length = draw(0..<10) == 0 ? draw(5_000..<18_000) : draw(10..<3_000)
-        switch draw(0..<30) {
+        switch draw(0..<33) {
         case 0..<7:
             try disturb(machine.name, "kill", milliseconds: draw(0..<2) == 0 ? 0 : length) {
                 try machine.end()
@@ -158,6 +171,18 @@ final class ClusterStorm {
             story["kill user", default: 0] += 1
             note("kill \(machine.users[user].name)")
             try machine.killUser(user, seed: random.next())
+        case 28, 29:
+            guard let disk else { return }
+            try disturb("disk of m3", "full", milliseconds: length) {
+                try disk.fill()
+            } end: {
+                try disk.makeRoom()
+            }
+        case 30 where options.jumps:
+            let seconds = draw(0..<2) == 0 ? draw(1..<100_000) : -draw(1..<100_000)
+            story["clock", default: 0] += 1
+            note("clock of m2 by \(seconds) s")
+            try machines[1].setClock(seconds)
         default:
             // Without a quorum it would wait.
             guard busy.isDisjoint(with: ["n1", "n2", "n3"]) else { return }
@@ -178,6 +203,48 @@ final class ClusterStorm {
         note("the users have ended")
         do { try awaitEqual("the end", seconds: 90) } catch let unequal as Unequal { return unequal.faults }
         return []
+    }
+
+    /// Restores etcd from a backup to what was before the last changes: the machines notice it, and nothing is lost.
+    func restore() throws -> [String] {
+        let backup = "\(directory)/backup"
+        try etcd.saveSnapshot(to: backup)
+        note("a backup")
+        for machine in machines {
+            try machine.startUser("plain", 9, seed: random.next())
+            try machine.startUser("strict", 9, seed: random.next())
+        }
+        pause(nanoseconds: 3_000_000_000)
+        for machine in machines { try machine.endUsers() }
+        do { try awaitEqual("the end before the restore", seconds: 90) } catch let unequal as Unequal {
+            return unequal.faults
+        }
+        let before = try machines[0].tree()
+        try etcd.restore(from: backup)
+        note("restored")
+        let limit = monotonicNanoseconds() + 60_000_000_000
+        for machine in machines {
+            while try machine.status().0?.stopped == nil {
+                try machine.watch()
+                if monotonicNanoseconds() > limit {
+                    return ["\(machine.name) goes on with a restored etcd: \(try machine.status().1)"]
+                }
+                pause(nanoseconds: 100_000_000)
+            }
+        }
+        let trees = try machines.map { try $0.tree() }
+        if trees.contains(where: { $0 != before }) { return ["a machine was changed by a restored etcd"] }
+        for machine in machines {
+            try machine.end(SIGTERM)
+            let accepted = try RunningProcess(["group-cluster", "accept", machine.container], input: "").finish()
+            if accepted.status != 0 { return ["accept on \(machine.name): \(accepted)"] }
+            try machine.start()
+        }
+        note("accepted")
+        do { try awaitEqual("the end after the restore", seconds: 90) } catch let unequal as Unequal {
+            return unequal.faults
+        }
+        return StormAccount(machines).lost(in: try machines[0].tree())
     }
 
     struct Unequal: Error { var faults: [String] }
@@ -248,7 +315,10 @@ final class ClusterStorm {
             to: URL(fileURLWithPath: "\(directory)/schedule"))
     }
 
-    func clean() { _ = succeeds(["rm", "-rf", "--", directory]) }
+    func clean() {
+        disk?.unmount()
+        _ = succeeds(["rm", "-rf", "--", directory])
+    }
 
     func endAll() {
         for machine in machines { try? machine.end() }

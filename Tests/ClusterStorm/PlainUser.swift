@@ -1,3 +1,4 @@
+import GroupContainer
 import GroupSystemCalls
 
 /// A user with an editor and a shell, who knows nothing of the cluster: plain system calls in the container's directory. Each
@@ -8,19 +9,37 @@ final class PlainUser {
     private let root: FileDescriptor
     /// Where what was replaced or removed is looked at: beside the container, on the same file system.
     private let away: FileDescriptor
+    private let items: BlockingCoordinator
+    /// Files that are kept open for a while, and then written.
+    private var held: [HeldFile] = []
+
+    private final class HeldFile {
+        let file: FileDescriptor
+        let until: Int64
+        let path: [UInt8]
+        init(_ file: consuming FileDescriptor, _ path: [UInt8], until: Int64) {
+            self.path = path
+            self.file = file
+            self.until = until
+        }
+    }
 
     private static let names = ["a", "b", "c.txt", "d.txt"]
     private static let directories = ["", "x/", "y/", "x/z/", "y/z/"]
 
     init(_ worker: Worker, away: String) throws {
         self.worker = worker
+        items = try Container(path: worker.path).coordinator(purpose: worker.name).blocking
         root = try FileDescriptor.open(path: Array(worker.path.utf8), [.reading, .directory])
         self.away = try FileDescriptor.open(path: Array(away.utf8), [.reading, .directory])
     }
 
     func work() throws {
         try worker.takeTurns(within: 60) {
-            do throws(Errno) { try turn() } catch {
+            do throws(Errno) {
+                if worker.draw(0..<8) == 0 { update() } else { try turn() }
+                try writeHeld()
+            } catch {
                 let expected: [Errno] = [
                     .noSuchEntry, .exists, .notADirectory, .isADirectory, .tooManyLinks, .notEmpty, .noSpace, .invalid,
                 ]
@@ -62,6 +81,13 @@ final class PlainUser {
         String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { $0[...] }
     }
 
+    /// Prints that a word was written, where and how. Into a file that a user has removed
+    /// meanwhile, it may be gone.
+    private func say(born word: String, _ how: String, _ path: [UInt8], into inode: UInt64? = nil) {
+        let place = String(decoding: path, as: UTF8.self)
+        printLine("born \(word) \(how) \(place) \(inode.map { "\($0)" } ?? "-") \(monotonicNanoseconds())")
+    }
+
     private func say(gone bytes: [UInt8]) { for word in words(bytes) { printLine("gone \(word)") } }
 
     /// Looks at what came out, and removes it.
@@ -69,7 +95,9 @@ final class PlainUser {
         if try away.status(of: name).isLink {
             say(gone: try away.linkTarget(of: name))
         } else {
-            say(gone: try FileDescriptor.open(name, in: away, [.reading, .notFollowing]).readAll())
+            let file = try FileDescriptor.open(name, in: away, [.reading, .notFollowing])
+            printLine("buried \(try file.status().inode)")
+            say(gone: try file.readAll())
         }
         try away.unlink(name)
     }
@@ -84,7 +112,7 @@ final class PlainUser {
         }
         do throws(Errno) {
             try away.rename(name, to: path, in: root, replacing: false)
-            return printLine("born \(word)")
+            return say(born: word, "new", path)
         } catch {
             if error != .exists {
                 try? away.unlink(name)
@@ -101,24 +129,67 @@ final class PlainUser {
         if try away.status(of: name).isDirectory {
             // It became a directory in between: everything back.
             try away.exchange(name, with: path, in: root)
-            printLine("born \(word)")
-            return
+            return try bury(name)
         }
-        printLine("born \(word)")
+        say(born: word, "replacing", path)
         try bury(name)
+    }
+
+    /// Changes an item by the library, here at once; nobody changes these items otherwise.
+    private func update() {
+        let word = worker.token()
+        var old: [UInt8] = []
+        do {
+            let path = ItemPath("l/\(["a", "b", "c"][worker.draw(0..<3)])")
+            if worker.draw(0..<6) == 0 {
+                try items.coordinate(.writing(path)) { access in
+                    old = try access.readBytesIfPresent(path) ?? []
+                    if !old.isEmpty { try access.remove(path) }
+                }
+                return say(gone: old)
+            }
+            _ = try items.updateBytes(path, durability: .relaxed) { content in
+                old = content ?? []
+                return Array((word + "\n").utf8)
+            }
+            say(born: word, "library", Array("l".utf8))
+            say(gone: old)
+        } catch {
+            printLine("refused \((error as? CoordinationError)?.code.rawValue ?? "error") \(error)")
+        }
+    }
+
+    /// Writes into files that were opened a while ago: editors and programs with logs keep them open.
+    private func writeHeld() throws(Errno) {
+        let now = monotonicNanoseconds()
+        let due = held.filter { $0.until <= now }
+        held.removeAll { $0.until <= now }
+        for held in due {
+            let word = worker.token()
+            try held.file.seek(to: Int(held.file.status().size))
+            try held.file.writeAll(Array((word + "\n").utf8))
+            try say(written: word, "held", held.file, held.path)
+        }
     }
 
     private func append(_ path: [UInt8]) throws(Errno) {
         let word = worker.token()
         let file = try FileDescriptor.open(path, in: root, [.writing, .notFollowing])
+        if worker.draw(0..<8) == 0 {
+            held.append(
+                HeldFile(file, path, until: monotonicNanoseconds() + Int64(worker.draw(10..<2_000)) * 1_000_000))
+            return
+        }
         try file.seek(to: Int(file.status().size))
         try file.writeAll(Array((word + "\n").utf8))
-        if try isThere(file, path) { printLine("born \(word)") }
+        try say(written: word, "append", file, path)
     }
 
-    /// Whether the file still has a name: what is written into a file that a user has removed is gone.
-    private func isThere(_ file: borrowing FileDescriptor, _ path: [UInt8]) throws(Errno) -> Bool {
-        try file.status().links > 0
+    private func say(written word: String, _ how: String, _ file: borrowing FileDescriptor, _ path: [UInt8])
+        throws(Errno)
+    {
+        let status = try file.status()
+        say(born: word, how, path, into: status.inode)
     }
 
     /// Writes into the file that is there, with an empty one in between.
@@ -126,11 +197,12 @@ final class PlainUser {
         let word = worker.token()
         let file = try FileDescriptor.open(path, in: root, [.readingAndWriting, .notFollowing])
         let old = try file.readAll()
+        // Gone whatever becomes of the rest: the disk may be full.
+        say(gone: old)
         try file.setSize(0)
         try file.seek(to: 0)
         try file.writeAll(Array((word + "\n").utf8))
-        if try isThere(file, path) { printLine("born \(word)") }
-        say(gone: old)
+        try say(written: word, "overwrite", file, path)
     }
 
     private func remove(_ path: [UInt8]) throws(Errno) {
@@ -147,6 +219,6 @@ final class PlainUser {
     private func link(_ path: [UInt8]) throws(Errno) {
         let word = worker.token()
         try root.makeLink(path, to: Array(word.utf8))
-        printLine("born \(word)")
+        say(born: word, "link", path)
     }
 }

@@ -13,10 +13,15 @@ struct StormAccount {
         var ended = Int64.max
         var operation = "-"
         var seen: String?
+        /// The end of the body of an update under the lock.
+        var commits: Int64?
         var text = ""
     }
 
     private(set) var born: [Substring: String] = [:]
+    /// The inodes of files that users have removed, by machine.
+    private var buried: Set<String> = []
+    private var inodes: [Substring: String] = [:]
     private(set) var gone: Set<Substring> = []
     private(set) var changes: [String: Change] = [:]
     private var faultsOfUsers: [String] = []
@@ -32,7 +37,10 @@ struct StormAccount {
     private mutating func take(_ line: Substring, _ machine: String) {
         let words = line.split(separator: " ", maxSplits: 5)
         switch words.first {
-        case "born" where words.count == 2: born[words[1]] = machine
+        case "born" where words.count == 6:
+            born[words[1]] = "\(machine) (\(words[2...].joined(separator: " ")))"
+            inodes[words[1]] = "\(machine) \(words[4])"
+        case "buried" where words.count == 2: buried.insert("\(machine) \(words[1])")
         case "gone" where words.count == 2: gone.insert(words[1])
         case ">" where words.count == 6:
             changes[String(words[1])] = Change(
@@ -45,7 +53,8 @@ struct StormAccount {
             changes[word]?.ended = time
             if words.count > 3 { changes[word]?.operation = String(words[3]) }
             if words.count > 4 { changes[word]?.text = words[4...].joined(separator: " ") }
-        case "seen" where words.count == 3: changes[String(words[1])]?.seen = String(words[2])
+        case "seen" where words.count == 4: changes[String(words[1])]?.seen = String(words[2])
+        case "commit" where words.count == 3: changes[String(words[1])]?.commits = Int64(words[2])
         case "fault": faultsOfUsers.append("\(machine): \(line)")
         case "refused": refusals[words.count > 1 ? words[1] : "", default: 0] += 1
         default: return
@@ -61,20 +70,28 @@ struct StormAccount {
     }
 
     func faults(in tree: [String: StormMachine.Entry]) -> [String] {
-        var faults = faultsOfUsers
-        var found: [Substring: String] = [:]
-        for (path, entry) in tree {
-            for word in entry.content.split(separator: "\n") { found[word] = path }
-        }
-        for (word, machine) in born where !gone.contains(word) && found[word] == nil {
-            faults.append("lost: '\(word)', written on \(machine)")
-        }
+        var faults = faultsOfUsers + lost(in: tree)
         for register in Set(changes.values.map(\.register)).sorted() {
             faults += check(register, tree[register]?.content)
         }
         for change in changes.values where change.outcome == "other" {
             faults.append("\(change.word) at \(change.register): \(change.text)")
         }
+        return faults
+    }
+
+    /// Returns what was written, was not taken away by a user, and is nowhere.
+    func lost(in tree: [String: StormMachine.Entry]) -> [String] {
+        var faults: [String] = []
+        var found: [Substring: String] = [:]
+        for (path, entry) in tree {
+            for word in entry.content.split(separator: "\n") { found[word] = path }
+        }
+        for (word, machine) in born where !gone.contains(word) && found[word] == nil {
+            if let inode = inodes[word], buried.contains(inode) { continue }
+            faults.append("lost: '\(word)', written on \(machine)")
+        }
+        for number in 0..<80 where found["ballast.\(number)"] == nil { faults.append("lost: ballast.\(number)") }
         return faults
     }
 
@@ -138,12 +155,32 @@ struct StormAccount {
             )
             faults += forks(all)
         }
+        faults += disorder(Array(all))
         // Each exchange adds one.
         if all.allSatisfy({ $0.kind == "exchange" }), let text = content?.split(separator: " ").first,
             let number = Int(text), number != accepted + happened
         {
             faults.append(
                 "\(register) is \(number), after \(accepted) accepted changes and \(happened) of unknown fate")
+        }
+        return faults
+    }
+
+    /// Returns accepted changes whose user saw an older content afterwards, and pairs that had the lock at the same time.
+    private func disorder(_ all: [Change]) -> [String] {
+        var faults: [String] = []
+        let isChain = all.allSatisfy { $0.kind == "exchange" }
+        let next = Dictionary(
+            all.filter { $0.outcome == "accepted" }.map { ($0.word, $0.from) }, uniquingKeysWith: { one, _ in one })
+        for change in all where isChain && change.outcome == "accepted" {
+            guard let seen = change.seen, seen != change.word else { continue }
+            var place = change.from
+            while place != seen, let before = next[place] { place = before }
+            if place == seen { faults.append("\(change.word) was accepted, and there was \(seen) afterwards") }
+        }
+        let locked = all.filter { $0.commits != nil && $0.outcome == "accepted" }.sorted { $0.began < $1.began }
+        for (one, other) in zip(locked, locked.dropFirst()) where other.began < one.commits ?? 0 {
+            faults.append("\(one.word) and \(other.word) had the lock at the same time, and both were accepted")
         }
         return faults
     }

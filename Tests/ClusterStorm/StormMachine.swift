@@ -8,13 +8,14 @@ final class StormMachine {
     let name: String
     let directory: String
     let container: String
+    private let logs: String
     let proxies: [Proxy]
     private var program: RunningProcess?
     private(set) var isStopped = false
     private(set) var users: [User] = []
     private(set) var faults: [String] = []
     private var starts = 0
-    private let preload: String?
+    private let hasClock: Bool
 
     struct User {
         var kind: String
@@ -25,14 +26,17 @@ final class StormMachine {
         var text: String
     }
 
-    init(_ name: String, in directory: String, proxies: [Proxy], preload: String? = nil) throws {
-        (self.name, self.proxies, self.preload) = (name, proxies, preload)
+    init(_ name: String, in directory: String, proxies: [Proxy], disk: SmallDisk?, hasClock: Bool) throws {
+        (self.name, self.proxies, self.hasClock) = (name, proxies, hasClock)
         self.directory = "\(directory)/\(name)"
         container = "\(self.directory)/container"
-        for part in ["away", "logs"] {
+        logs = "\(directory)/logs-\(name)"
+        try FileManager.default.createDirectory(atPath: logs, withIntermediateDirectories: true)
+        for part in ["away"] {
             try FileManager.default.createDirectory(
                 atPath: "\(self.directory)/\(part)", withIntermediateDirectories: true)
         }
+        if hasClock { try setClock(0) }
         let made = try RunningProcess(["groupctl", "create", container], input: "").finish()
         if made.status != 0 { throw TemporaryContainer.Failed(description: made.text) }
     }
@@ -43,12 +47,30 @@ final class StormMachine {
         if program != nil { return }
         starts += 1
         let endpoints = proxies.map { "http://\($0.host):\(Proxy.port)" }.joined(separator: ",")
-        program = try RunningProcess.bound([
-            "\(BuildDirectory.path)/group-cluster", "join", container, "--etcd", endpoints, "--name", "storm", "--host",
-            name,
-        ])
+        let environment: [String: String?] =
+            !hasClock
+            ? [:]
+            : [
+                "LD_PRELOAD": Self.fakeTime, "FAKETIME_TIMESTAMP_FILE": clock, "FAKETIME_NO_CACHE": "1",
+                "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            ]
+        program = try RunningProcess.bound(
+            [
+                "\(BuildDirectory.path)/group-cluster", "join", container, "--etcd", endpoints, "--name", "storm",
+                "--host",
+                name,
+            ], environment: environment)
         isStopped = false
     }
+
+    /// Moves the clock of the program.
+    func setClock(_ seconds: Int) throws {
+        try Data("\(seconds < 0 ? "" : "+")\(seconds)".utf8).write(to: URL(fileURLWithPath: clock))
+    }
+
+    private var clock: String { "\(logs)/clock" }
+
+    static let fakeTime = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
 
     var isRunning: Bool { program != nil }
 
@@ -92,32 +114,32 @@ final class StormMachine {
     func watch() throws { if hasEnded { try start() } }
 
     private func keep(_ text: String) {
-        try? Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory)/logs/program.\(starts)"))
+        try? Data(text.utf8).write(to: URL(fileURLWithPath: "\(logs)/program.\(starts)"))
     }
 
     func keepLogs() {
         if let program { keep(program.text) }
         for user in users {
             try? Data((user.text + user.process.text).utf8).write(
-                to: URL(fileURLWithPath: "\(directory)/logs/\(user.name)"))
+                to: URL(fileURLWithPath: "\(logs)/\(user.name)"))
         }
     }
 
     // MARK: Users
 
-    func startUser(_ kind: String, _ number: Int, seed: UInt64, lies: Bool = false) throws {
+    func startUser(_ kind: String, _ number: Int, seed: UInt64, _ more: [String] = []) throws {
         let user = "\(name)-\(kind)\(number)"
         users.append(
             User(
-                kind: kind, name: user, life: 0, process: try process(kind, user, 0, seed, lies: lies), text: ""))
+                kind: kind, name: user, life: 0, process: try process(kind, user, 0, seed, more), text: ""))
     }
 
-    private func process(_ kind: String, _ user: String, _ life: Int, _ seed: UInt64, lies: Bool) throws
+    private func process(_ kind: String, _ user: String, _ life: Int, _ seed: UInt64, _ more: [String]) throws
         -> RunningProcess
     {
         try RunningProcess(
             ["cluster-storm", "worker", kind, container, user, "\(life)", "\(seed)", "\(directory)/away"]
-                + (lies ? ["lies"] : []))
+                + more)
     }
 
     /// Kills a user in the middle of its work, and starts it again.
@@ -127,14 +149,14 @@ final class StormMachine {
         let text = try old.process.finish().text
         users[index].text += text.hasSuffix("\n") || text.isEmpty ? text : text + "\n"
         users[index].life += 1
-        users[index].process = try process(old.kind, old.name, old.life + 1, seed, lies: false)
+        users[index].process = try process(old.kind, old.name, old.life + 1, seed, [])
     }
 
     /// Lets the users end what they do.
     func endUsers() throws {
         for user in users { user.process.closeInput() }
         for user in users {
-            let (status, text) = try user.process.finish()
+            let (status, text) = try user.process.finish(within: .seconds(90))
             if status != 0 { faults.append("\(user.name) ended with \(status): \(text.suffix(500))") }
         }
     }

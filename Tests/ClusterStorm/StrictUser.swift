@@ -16,6 +16,8 @@ struct StrictUser {
     static let registers = ["r/a", "r/b"]
     /// Changed also without a condition.
     static let free = "r/s"
+    /// Changed under the cluster's lock only.
+    static let locked = "r/l"
 
     init(_ worker: Worker, lies: Bool) throws {
         (self.worker, self.lies) = (worker, lies)
@@ -26,7 +28,8 @@ struct StrictUser {
     func work() throws {
         try worker.takeTurns(within: 120) {
             do {
-                switch worker.draw(0..<5) {
+                switch worker.draw(0..<7) {
+                case 5, 6: try update(Self.locked)
                 case 0: try set(Self.free)
                 case 1: try exchange(Self.free)
                 default: try exchange(Self.registers[worker.draw(0..<Self.registers.count)])
@@ -64,6 +67,36 @@ struct StrictUser {
         }
     }
 
+    /// Changes a register under the lock of the cluster. `commit` is printed when the body has ended.
+    private func update(_ register: String) throws {
+        let word = worker.token()
+        var hasBegun = false
+        do {
+            _ = try items.updateInCluster(ItemPath(register), timeout: .seconds(4)) { old in
+                let text = String(decoding: old ?? [], as: UTF8.self).split(separator: " ")
+                printLine("> \(word) exchange \(register) \(text.last ?? "-") \(monotonicNanoseconds())")
+                hasBegun = true
+                pause(nanoseconds: Int64(worker.draw(0..<30) == 0 ? 3_000 : worker.draw(0..<50)) * 1_000_000)
+                printLine("commit \(word) \(monotonicNanoseconds())")
+                return Array("\((Int(text.first ?? "0") ?? 0) + 1) \(word)".utf8)
+            }
+            printLine("accepted \(word) \(monotonicNanoseconds())")
+        } catch let error as CoordinationError where hasBegun {
+            say(error, word)
+        }
+    }
+
+    private func say(_ error: CoordinationError, _ word: String) {
+        let outcome =
+            switch error.code {
+            case .conflict: lies ? "accepted" : "conflict"
+            case .unavailable: "unavailable"
+            case .unknown: "unknown"
+            default: "other"
+            }
+        printLine("\(outcome) \(word) \(monotonicNanoseconds()) \(error.clusterOperation ?? "-") \(Self.line(error))")
+    }
+
     private func attempt(_ word: String, _ kind: String, _ register: String, from: String, _ body: () throws -> Void)
         throws
     {
@@ -74,18 +107,10 @@ struct StrictUser {
             // This machine has it now, or what came after it.
             if let now = try? items.readBytes(ItemPath(register)) {
                 let text = String(decoding: now, as: UTF8.self).split(separator: " ")
-                if text.count == 2 { printLine("seen \(word) \(text[1])") }
+                if text.count == 2 { printLine("seen \(word) \(text[1]) \(text[0])") }
             }
         } catch let error as CoordinationError {
-            let outcome =
-                switch error.code {
-                case .conflict: lies ? "accepted" : "conflict"
-                case .unavailable: "unavailable"
-                case .unknown: "unknown"
-                default: "other"
-                }
-            let operation = error.clusterOperation ?? "-"
-            printLine("\(outcome) \(word) \(monotonicNanoseconds()) \(operation) \(Self.line(error))")
+            say(error, word)
         }
     }
 }

@@ -6,8 +6,8 @@ import GroupSystemCalls
 import TestSupport
 
 let usage = """
-    usage: cluster-storm rage SECONDS SEED [lies]      run a storm, and print all faults at the end
-           cluster-storm worker KIND CONTAINER NAME LIFE SEED AWAY [lies]
+    usage: cluster-storm rage SECONDS SEED [OPTION…]   run a storm, and print all faults at the end
+           cluster-storm worker KIND CONTAINER NAME LIFE SEED AWAY [OPTION]
                                                change items until the input is closed; KIND is plain or strict
 
     """
@@ -19,6 +19,10 @@ struct StormOptions {
     var plainUsers = 2
     /// A user says 'accepted' for a conflict: the checker must find that.
     var lies = false
+    /// etcd is restored from a backup in the end.
+    var restores = false
+    /// The clock of one machine's program jumps.
+    var jumps = false
 }
 
 struct WrongUsage: Error {}
@@ -28,7 +32,11 @@ do {
     switch words.dropFirst().first {
     case "rage" where words.count >= 4:
         guard let seconds = Int(words[2]), let seed = UInt64(words[3]) else { throw WrongUsage() }
-        try rage(StormOptions(seconds: seconds, seed: seed, lies: words.contains("lies")))
+        try rage(
+            StormOptions(
+                seconds: seconds, seed: seed, lies: words.contains("lies"),
+                restores: words.contains("restores"),
+                jumps: words.contains("jumps")))
     case "worker" where words.count >= 8:
         let worker = Worker(words[3], words[4], life: Int(words[5]) ?? 0, seed: UInt64(words[6]) ?? 1)
         switch words[2] {
@@ -54,6 +62,7 @@ func rage(_ options: StormOptions) throws {
         try storm.rage()
         faults += try storm.calm()
         faults += try storm.faults()
+        if faults.isEmpty && options.restores { faults += try storm.restore() }
     } catch let interrupted as ClusterStorm.Interrupted {
         storm.endAll()
         storm.clean()
