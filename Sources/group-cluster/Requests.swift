@@ -36,7 +36,8 @@ extension Machine {
             let isTooOld = Date().timeIntervalSince(request.queuedAt) > Self.longestWait
             if request.isGivenUp || isTooOld && request.state == .waiting {
                 toStore.isOutboxChanged = true
-                if outbox.giveUp(operation, empty: freshName()) != nil {
+                let mayBeCommitted = mayBeCommitted || isBeingCommitted
+                if outbox.giveUp(operation, empty: freshName(), mayBeCommitted: mayBeCommitted) != nil {
                     try end(operation, .unavailable, unreachable)
                 }
             }
@@ -47,6 +48,18 @@ extension Machine {
             try records.remove(request: request.operation)
         }
         try takeLocks()
+        try sweep(Set(requests.filter { !$0.state.isOver }.map(\.operation)))
+    }
+
+    /// Removes the staged contents of requests that are over, and of callers that were killed before they made one.
+    private func sweep(_ present: Set<String>) throws {
+        let directory = try ClusterRecords.contents(of: container).open()
+        for name in try directory.entryNames() {
+            let operation = String(decoding: name.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
+            if present.contains(operation) { continue }
+            if try Presence.isThere(ClusterRecords.caller(of: operation), in: container) { continue }
+            try? directory.unlink(name)
+        }
     }
 
     private var unreachable: String {
@@ -82,15 +95,20 @@ extension Machine {
             if let lock = request.lock, let grant = request.grant.flatMap({ ClusterName(text: $0) }) {
                 token = LockToken(lock: Array(lock.utf8), grant: grant)
             }
-            if !outbox.send(entry, token: token) {
+            if (try? ClusterEntry(bytes: entry.bytes)) != entry {
                 return try end(
                     operation, .failed, "a name is not allowed, a path is too deep, or there are too many changes")
             }
-            toStore.isOutboxChanged = true
-            try records.update(operation.text) { request in
+            // The caller may have taken the request back since: then nothing is sent.
+            let isOurs = try records.update(operation.text) { request in
+                if request.state.isOver { return false }
                 request.state = .sent
                 return true
             }
+            if !isOurs { return }
+            if !outbox.send(entry, token: token) { return try end(operation, .unavailable, unreachable) }
+            mayBeCommitted = false
+            toStore.isOutboxChanged = true
         } catch let fault as StrictFault {
             switch fault {
             case .conflict(let reason): try end(operation, .conflict, reason)
