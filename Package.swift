@@ -205,6 +205,10 @@ let package = Package(
         .target(
             name: "EtcdSupport", dependencies: ["TestSupport", "GroupSystemCalls"], path: "Tests/EtcdSupport",
             swiftSettings: strict),
+        .executableTarget(
+            name: "cluster-storm",
+            dependencies: ["EtcdSupport", "TestSupport", "GroupContainer", "GroupSystemCalls"],
+            path: "Tests/ClusterStorm", swiftSettings: strict),
         .testTarget(
             name: "GroupEtcdTests", dependencies: ["EtcdSupport", "TestSupport", "GroupEtcd", "GroupSystemCalls"],
             exclude: ["fake.py"], swiftSettings: strict),

@@ -36,7 +36,7 @@ enum LinkEvent: Sendable {
 }
 
 enum ClusterLockEvent: Sendable {
-    case granted(identifier: String, revision: UInt64)
+    case granted(identifier: String, grant: ClusterName, revision: UInt64)
     case ended(identifier: String)
     case failed(identifier: String, String)
 }
@@ -116,6 +116,8 @@ final class EtcdLink: Sendable {
         let client = EtcdClient(configuration)
         var nextRenewal = DispatchTime.now()
         var waiting: [(identifier: String, lock: [UInt8], grant: ClusterName)] = []
+        // A lock that is not given back would stand as long as the session is renewed.
+        var releases: [(lock: [UInt8], grant: ClusterName)] = []
         while true {
             let job = jobs.next(until: nextRenewal)
             if nextRenewal <= .now() {
@@ -123,7 +125,8 @@ final class EtcdLink: Sendable {
                 for (identifier, lock, grant) in waiting where acquire(identifier, lock, grant, client) {
                     waiting.removeAll { $0.identifier == identifier }
                 }
-                nextRenewal = .now() + (waiting.isEmpty ? Self.renewal : 0.05)
+                releases.removeAll { release($0.lock, $0.grant, client) }
+                nextRenewal = .now() + (waiting.isEmpty ? releases.isEmpty ? Self.renewal : 0.5 : 0.05)
             }
             switch job {
             case nil: continue
@@ -140,9 +143,10 @@ final class EtcdLink: Sendable {
                 }
             case .release(let lock, let grant)?:
                 waiting.removeAll { $0.grant == grant }
-                let key = keys.lock(lock)
-                _ = try? client.transaction(
-                    if: [.value(key, equals: Array(grant.text.utf8))], then: [.delete(key)])
+                if !release(lock, grant, client) {
+                    releases.append((lock, grant))
+                    nextRenewal = min(nextRenewal, .now() + 0.5)
+                }
             }
         }
     }
@@ -355,11 +359,19 @@ final class EtcdLink: Sendable {
                 if: [.absent(key)], then: [.put(key, text, lease: lease)], else: [.range(.key(key))])
             // The answer to an earlier attempt may have been lost.
             let isOurs = result.succeeded || result.ranges.first?.keyValues.first?.value == text
-            if isOurs { post(.lock(.granted(identifier: identifier, revision: result.revision))) }
+            if isOurs { post(.lock(.granted(identifier: identifier, grant: grant, revision: result.revision))) }
             return isOurs
         } catch {
             return false
         }
+    }
+
+    /// Gives a lock back. Returns false if etcd has not said so.
+    private func release(_ lock: [UInt8], _ grant: ClusterName, _ client: EtcdClient) -> Bool {
+        let key = keys.lock(lock)
+        return Self.failure { () throws(EtcdFailure) in
+            _ = try client.transaction(if: [.value(key, equals: Array(grant.text.utf8))], then: [.delete(key)])
+        } == nil
     }
 
     // MARK: Snapshots

@@ -49,6 +49,8 @@ struct LoadedState {
     var conflicts: [ClusterStatus.Conflict] = []
     /// The posts whose messages are in flight.
     var postsInFlight: [String] = []
+    /// Strict requests that were accepted, and the items that they have changed.
+    var accepted: [ClusterName: Set<ItemName>] = [:]
     var stop: Acceptance.Stop?
     var hasAcceptedLoss = false
 
@@ -97,6 +99,7 @@ struct LoadedState {
             local = rows
             let inFlight = try store.value("in flight").map { try ClusterOutbox.InFlight(bytes: $0) }
             outbox = ClusterOutbox(machine: machine, number: number, inFlight: inFlight)
+            accepted = try Self.accepted(store.value("accepted") ?? [])
             cursor = try store.value("cursor").flatMap { Cursor(String(decoding: $0, as: UTF8.self)) }
             if let bytes = try store.value("conflicts") {
                 conflicts = try JSONDecoder().decode([ClusterStatus.Conflict].self, from: Data(bytes))
@@ -108,6 +111,28 @@ struct LoadedState {
         } catch {
             throw Self.damaged("\(error)", cause: error)
         }
+    }
+
+    static func bytes(ofAccepted accepted: [ClusterName: Set<ItemName>]) -> [UInt8] {
+        var writer = ByteWriter()
+        for (operation, items) in accepted {
+            writer.write(counted: operation.bytes)
+            writer.write(UInt64(items.count))
+            for item in items { writer.write(counted: item.bytes) }
+        }
+        return writer.bytes
+    }
+
+    private static func accepted(_ bytes: [UInt8]) throws -> [ClusterName: Set<ItemName>] {
+        var reader = ByteReader(bytes)
+        var accepted: [ClusterName: Set<ItemName>] = [:]
+        while reader.remaining > 0 {
+            let operation = try ClusterName(bytes: try reader.counted())
+            var items: Set<ItemName> = []
+            for _ in 0..<(try reader.number(UInt64.self)) { items.insert(try ItemName(bytes: try reader.counted())) }
+            accepted[operation] = items
+        }
+        return accepted
     }
 
     static func damaged(_ reason: String, cause: any Error) -> CoordinationError {

@@ -52,7 +52,7 @@ final class Machine {
     /// Who made what is to be applied, for the journal.
     var authors: [ItemName: [UInt8]] = [:]
     /// Strict requests of this machine that were accepted, and are being applied.
-    var accepted: [ClusterName: Set<ItemName>] = [:]
+    var accepted: [ClusterName: Set<ItemName>] = [:] { didSet { toStore.isAcceptedChanged = true } }
     /// Locks that were granted, and wait until everything before their revision is applied.
     var grants: [(identifier: String, revision: UInt64, isRead: Bool)] = []
     /// The names of the grants of locks, by the requests for them.
@@ -117,14 +117,14 @@ final class Machine {
         var isFoldChanged = false
         var isAllNew = false
         var isOutboxChanged = false
+        var isAcceptedChanged = false
         /// Whether a request is about to be sent, which must be on the disk before.
         var mustBeDurable = false
         var cursor: Cursor?
         var suiteCursors: [String: Cursor] = [:]
         var isEmpty: Bool {
             items.isEmpty && machines.isEmpty && keys.isEmpty && channels.isEmpty && suiteCursors.isEmpty
-                && !isFoldChanged && !isAllNew
-                && !isOutboxChanged
+                && !isFoldChanged && !isAllNew && !isOutboxChanged && !isAcceptedChanged
         }
     }
 
@@ -143,7 +143,7 @@ final class Machine {
             Interruption.raise()
         }
         let loaded = try LoadedState(store, identity.machine)
-        (fold, mirror, outbox) = (loaded.fold, loaded.mirror, loaded.outbox)
+        (fold, mirror, outbox, accepted) = (loaded.fold, loaded.mirror, loaded.outbox, loaded.accepted)
         var disk = try LocalDisk(container)
         try disk.load(loaded.local)
         disk.lastNumber = loaded.lastLocal
@@ -429,7 +429,7 @@ final class Machine {
                 mirror.markAll(snapshot.tree)
                 dirtyKeys = Set(snapshot.values.keys).union(dirtyKeys)
                 dirtyChannels = Set(snapshot.channels.keys)
-                try foldOwn()
+                try foldOwn(Set(mirror.stale.elements))
                 for entry in entries where status.stopped == nil { try apply(entry) }
             }
         } catch let damage as ClusterDamage {
@@ -761,6 +761,7 @@ final class Machine {
                 try store.set("in flight", outbox.inFlight?.bytes)
                 try store.set("posts in flight", Array(postsInFlight.joined(separator: " ").utf8))
             }
+            if unstored.isAcceptedChanged { try store.set("accepted", LoadedState.bytes(ofAccepted: accepted)) }
             for (suite, cursor) in unstored.suiteCursors {
                 try store.set("suite/\(suite)", Array(cursor.description.utf8))
             }

@@ -68,7 +68,7 @@ extension Machine {
             ? "it was not sent in time" : "the cluster is not connected\(status.failure.map { ": \($0)" } ?? "")"
     }
 
-    /// Finds the fate of a request that was folded when the last run was killed.
+    /// Finds the fate of a request that was refused when the last run was killed.
     private func resolve(_ operation: ClusterName) throws -> Bool {
         guard let last = fold.machines[outbox.machine], last.operation == operation else { return false }
         try end(operation, last.outcome == .accepted ? .accepted : .conflict, nil)
@@ -95,18 +95,14 @@ extension Machine {
             if let lock = request.lock, let grant = request.grant.flatMap({ ClusterName(text: $0) }) {
                 token = LockToken(lock: Array(lock.utf8), grant: grant)
             }
-            if (try? ClusterEntry(bytes: entry.bytes)) != entry {
+            // Its caller may take it back until this is recorded, and only until then.
+            if request.state == .waiting, try !records.beginSending(operation.text) {
+                return try end(operation, .unavailable, unreachable)
+            }
+            if !outbox.send(entry, token: token) {
                 return try end(
                     operation, .failed, "a name is not allowed, a path is too deep, or there are too many changes")
             }
-            // The caller may have taken the request back since: then nothing is sent.
-            let isOurs = try records.update(operation.text) { request in
-                if request.state.isOver { return false }
-                request.state = .sent
-                return true
-            }
-            if !isOurs { return }
-            if !outbox.send(entry, token: token) { return try end(operation, .unavailable, unreachable) }
             mayBeCommitted = false
             toStore.isOutboxChanged = true
         } catch let fault as StrictFault {
@@ -262,8 +258,8 @@ extension Machine {
 
     func take(_ event: ClusterLockEvent) throws {
         switch event {
-        case .granted(let identifier, let revision):
-            guard grantNames[identifier] != nil else { return }
+        case .granted(let identifier, let grant, let revision):
+            guard grantNames[identifier] == grant else { return }
             grants.append((identifier, revision, false))
             read()
         case .ended(let identifier): try endLock(identifier)
@@ -294,8 +290,12 @@ extension Machine {
     /// The locks of an earlier session are gone.
     func sessionBegan() throws {
         for lock in records.locks() where lock.state == .granted { try endLock(lock.identifier) }
-        let waiting = records.locks().filter { $0.state == .waiting }
-        for lock in waiting { grantNames[lock.identifier] = nil }
-        if !waiting.isEmpty { try takeLocks() }
+        for lock in records.locks() where lock.state == .waiting {
+            // A grant that came before the end of the session is worth nothing.
+            guard let grant = grantNames.removeValue(forKey: lock.identifier) else { continue }
+            grants.removeAll { $0.identifier == lock.identifier }
+            link.send(.release(lock: Array(lock.lock.utf8), grant: grant))
+        }
+        try takeLocks()
     }
 }

@@ -59,7 +59,8 @@ final class MachineUnderTest {
         let file = "\(path)/\(item)"
         try FileManager.default.createDirectory(
             atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-        try Data(content.utf8).write(to: URL(fileURLWithPath: file))
+        // By rename, as editors do: a file that is truncated first may be sent without its content.
+        try Data(content.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
     }
 
     func groupctl(_ words: String..., input: String = "") throws -> (status: Int32, text: String) {
@@ -70,6 +71,13 @@ final class MachineUnderTest {
     func status() throws -> [String: Any] {
         let (_, text) = try RunningProcess(["group-cluster", "status", path + "/", "--json"], input: "").finish()
         return try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
+    }
+
+    /// Returns whether everything that was made anywhere is applied and stored here.
+    func isSettled(with other: MachineUnderTest) throws -> Bool {
+        let (here, there) = (try status(), try other.status())
+        return here["index"] as? Int == there["index"] as? Int && there["toSend"] as? Int == 0
+            && here["toApply"] as? Int == 0 && here["toSend"] as? Int == 0
     }
 
     /// All items: their types, modes, targets and contents, without those of the library.

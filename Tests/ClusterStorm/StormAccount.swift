@@ -1,0 +1,158 @@
+import TestSupport
+
+/// What the users of all machines have printed, and what has to be true of it.
+struct StormAccount {
+    struct Change {
+        var kind: String
+        var register: String
+        var word: String
+        var from: String
+        var began: Int64
+        /// The end and what the user was told; nil where the user was killed.
+        var outcome: String?
+        var ended = Int64.max
+        var operation = "-"
+        var seen: String?
+        var text = ""
+    }
+
+    private(set) var born: [Substring: String] = [:]
+    private(set) var gone: Set<Substring> = []
+    private(set) var changes: [String: Change] = [:]
+    private var faultsOfUsers: [String] = []
+    private var refusals: [Substring: Int] = [:]
+
+    init(_ machines: [StormMachine]) {
+        for machine in machines {
+            faultsOfUsers += machine.faults
+            for line in machine.lines { take(line, machine.name) }
+        }
+    }
+
+    private mutating func take(_ line: Substring, _ machine: String) {
+        let words = line.split(separator: " ", maxSplits: 5)
+        switch words.first {
+        case "born" where words.count == 2: born[words[1]] = machine
+        case "gone" where words.count == 2: gone.insert(words[1])
+        case ">" where words.count == 6:
+            changes[String(words[1])] = Change(
+                kind: String(words[2]), register: String(words[3]), word: String(words[1]), from: String(words[4]),
+                began: Int64(words[5]) ?? 0)
+        case "accepted", "conflict", "unavailable", "unknown", "other":
+            guard words.count >= 3, let time = Int64(words[2]) else { return }
+            let word = String(words[1])
+            changes[word]?.outcome = String(words[0])
+            changes[word]?.ended = time
+            if words.count > 3 { changes[word]?.operation = String(words[3]) }
+            if words.count > 4 { changes[word]?.text = words[4...].joined(separator: " ") }
+        case "seen" where words.count == 3: changes[String(words[1])]?.seen = String(words[2])
+        case "fault": faultsOfUsers.append("\(machine): \(line)")
+        case "refused": refusals[words.count > 1 ? words[1] : "", default: 0] += 1
+        default: return
+        }
+    }
+
+    var summary: String {
+        var outcomes: [String: Int] = [:]
+        for change in changes.values { outcomes[change.outcome ?? "killed", default: 0] += 1 }
+        let texts = outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+        return "\(born.count) words born, \(gone.count) gone; strict: \(texts.joined(separator: ", "))"
+            + (refusals.isEmpty ? "" : "; refused \(refusals)")
+    }
+
+    func faults(in tree: [String: StormMachine.Entry]) -> [String] {
+        var faults = faultsOfUsers
+        var found: [Substring: String] = [:]
+        for (path, entry) in tree {
+            for word in entry.content.split(separator: "\n") { found[word] = path }
+        }
+        for (word, machine) in born where !gone.contains(word) && found[word] == nil {
+            faults.append("lost: '\(word)', written on \(machine)")
+        }
+        for register in Set(changes.values.map(\.register)).sorted() {
+            faults += check(register, tree[register]?.content)
+        }
+        for change in changes.values where change.outcome == "other" {
+            faults.append("\(change.word) at \(change.register): \(change.text)")
+        }
+        return faults
+    }
+
+    /// Checks one register: which changes can have happened, and whether their order can be.
+    private func check(_ register: String, _ content: String?) -> [String] {
+        guard let last = content?.split(separator: " ").last.map(String.init) else {
+            return ["\(register) is gone: \(content ?? "nothing")"]
+        }
+        let all = changes.values.filter { $0.register == register }
+        // A change whose fate is not known has happened if a later one has seen it.
+        var seenBy: [String: Int64] = [last: .max - 1]
+        for change in all {
+            if change.kind == "exchange" { seenBy[change.from] = min(seenBy[change.from] ?? .max, change.ended) }
+            if let seen = change.seen { seenBy[seen] = min(seenBy[seen] ?? .max, .max - 1) }
+        }
+        var numbers: [String: Int] = ["start": 0]
+        func number(_ word: String) -> Int {
+            if let known = numbers[word] { return known }
+            numbers[word] = numbers.count
+            return numbers.count - 1
+        }
+        var faults: [String] = []
+        var operations: [LinearizabilityChecker.Operation] = []
+        var perhaps: [LinearizabilityChecker.Operation] = []
+        var (accepted, happened) = (0, 0)
+        for change in all.sorted(by: { $0.began < $1.began }) {
+            let kind: LinearizabilityChecker.Kind =
+                change.kind == "set"
+                ? .set(number(change.word)) : .exchange(from: number(change.from), to: number(change.word))
+            func add(_ answer: Int, ended: Int64) {
+                operations.append(.init(kind, began: change.began, ended: ended, answer: answer))
+            }
+            switch change.outcome {
+            case "accepted":
+                add(1, ended: change.ended)
+                accepted += 1
+            case "conflict":
+                if seenBy[change.word] != nil { faults.append("\(change.word) was refused, and has happened") }
+                if change.kind == "exchange" { add(0, ended: change.ended) }
+            case "unavailable":
+                if seenBy[change.word] != nil { faults.append("\(change.word) was surely not sent, and has happened") }
+            default:
+                if let seen = seenBy[change.word] {
+                    add(1, ended: min(seen, .max - 1))
+                    happened += 1
+                } else {
+                    perhaps.append(.init(kind, began: change.began, ended: .max, answer: 1))
+                }
+            }
+        }
+        operations.append(
+            .init(.get, began: .max - 1, ended: .max - 1, answer: number(last)))
+        // Changes that nobody has seen, and may have happened all the same, are many orders: only where they are needed.
+        if !LinearizabilityChecker(operations).isLinearizable(from: 0),
+            !LinearizabilityChecker(operations + perhaps.prefix(12)).isLinearizable(from: 0)
+        {
+            let isSo = LinearizabilityChecker(operations.filter { $0.answer != 0 || $0.kind == .get })
+                .isLinearizable(from: 0)
+            faults.append(
+                "\(register): no order explains it\(isSo ? ", with the conflicts; without them there is one" : "") (\(all.count) changes)"
+            )
+            faults += forks(all)
+        }
+        // Each exchange adds one.
+        if all.allSatisfy({ $0.kind == "exchange" }), let text = content?.split(separator: " ").first,
+            let number = Int(text), number != accepted + happened
+        {
+            faults.append(
+                "\(register) is \(number), after \(accepted) accepted changes and \(happened) of unknown fate")
+        }
+        return faults
+    }
+
+    /// Returns changes that were accepted at the same base.
+    private func forks(_ all: [Change]) -> [String] {
+        let accepted = all.filter { $0.outcome == "accepted" && $0.kind == "exchange" }
+        return Dictionary(grouping: accepted, by: \.from).filter { $0.value.count > 1 }.map { from, changes in
+            "two accepted changes of \(from): \(changes.map { "\($0.word) \($0.began)-\($0.ended)" })"
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import Glibc
+import GroupSystemCalls
+import TestSupport
+
+/// A machine of the storm: a container, the program that keeps it together with the others, its ways to etcd, and its users.
+final class StormMachine {
+    let name: String
+    let directory: String
+    let container: String
+    let proxies: [Proxy]
+    private var program: RunningProcess?
+    private(set) var isStopped = false
+    private(set) var users: [User] = []
+    private(set) var faults: [String] = []
+    private var starts = 0
+    private let preload: String?
+
+    struct User {
+        var kind: String
+        var name: String
+        var life: Int
+        var process: RunningProcess
+        /// What earlier lives have printed.
+        var text: String
+    }
+
+    init(_ name: String, in directory: String, proxies: [Proxy], preload: String? = nil) throws {
+        (self.name, self.proxies, self.preload) = (name, proxies, preload)
+        self.directory = "\(directory)/\(name)"
+        container = "\(self.directory)/container"
+        for part in ["away", "logs"] {
+            try FileManager.default.createDirectory(
+                atPath: "\(self.directory)/\(part)", withIntermediateDirectories: true)
+        }
+        let made = try RunningProcess(["groupctl", "create", container], input: "").finish()
+        if made.status != 0 { throw TemporaryContainer.Failed(description: made.text) }
+    }
+
+    // MARK: The program
+
+    func start() throws {
+        if program != nil { return }
+        starts += 1
+        let endpoints = proxies.map { "http://\($0.host):\(Proxy.port)" }.joined(separator: ",")
+        program = try RunningProcess.bound([
+            "\(BuildDirectory.path)/group-cluster", "join", container, "--etcd", endpoints, "--name", "storm", "--host",
+            name,
+        ])
+        isStopped = false
+    }
+
+    var isRunning: Bool { program != nil }
+
+    /// Ends the program by SIGKILL, or by SIGTERM.
+    func end(_ signal: Int32 = SIGKILL) throws {
+        guard let program else { return }
+        if hasEnded { return }
+        if isStopped { program.signal(SIGCONT) }
+        program.signal(signal)
+        let (status, text) = try program.finish()
+        keep(text)
+        if status != 128 + SIGKILL && status != 0 {
+            faults.append("\(name): the program ended with \(status): \(text.suffix(800))")
+        }
+        self.program = nil
+        isStopped = false
+    }
+
+    func stop() { if let program, !isStopped { isStopped = program.stop() } }
+
+    func resume() {
+        program?.resume()
+        isStopped = false
+    }
+
+    /// Whether the program has ended by itself, which is noted.
+    private var hasEnded: Bool {
+        guard let program else { return false }
+        let file = FileManager.default.contents(atPath: "/proc/\(program.identifier)/stat") ?? Data()
+        let text = String(decoding: file, as: UTF8.self)
+        guard text.isEmpty || text.contains(") Z ") else { return false }
+        let output = (try? program.finish()) ?? (-1, "")
+        keep(output.1)
+        faults.append("\(name): the program ended by itself, with \(output.0): \(output.1.suffix(1200))")
+        self.program = nil
+        isStopped = false
+        return true
+    }
+
+    /// Starts a program that has ended by itself again.
+    func watch() throws { if hasEnded { try start() } }
+
+    private func keep(_ text: String) {
+        try? Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory)/logs/program.\(starts)"))
+    }
+
+    func keepLogs() {
+        if let program { keep(program.text) }
+        for user in users {
+            try? Data((user.text + user.process.text).utf8).write(
+                to: URL(fileURLWithPath: "\(directory)/logs/\(user.name)"))
+        }
+    }
+
+    // MARK: Users
+
+    func startUser(_ kind: String, _ number: Int, seed: UInt64, lies: Bool = false) throws {
+        let user = "\(name)-\(kind)\(number)"
+        users.append(
+            User(
+                kind: kind, name: user, life: 0, process: try process(kind, user, 0, seed, lies: lies), text: ""))
+    }
+
+    private func process(_ kind: String, _ user: String, _ life: Int, _ seed: UInt64, lies: Bool) throws
+        -> RunningProcess
+    {
+        try RunningProcess(
+            ["cluster-storm", "worker", kind, container, user, "\(life)", "\(seed)", "\(directory)/away"]
+                + (lies ? ["lies"] : []))
+    }
+
+    /// Kills a user in the middle of its work, and starts it again.
+    func killUser(_ index: Int, seed: UInt64) throws {
+        let old = users[index]
+        old.process.signal(SIGKILL)
+        let text = try old.process.finish().text
+        users[index].text += text.hasSuffix("\n") || text.isEmpty ? text : text + "\n"
+        users[index].life += 1
+        users[index].process = try process(old.kind, old.name, old.life + 1, seed, lies: false)
+    }
+
+    /// Lets the users end what they do.
+    func endUsers() throws {
+        for user in users { user.process.closeInput() }
+        for user in users {
+            let (status, text) = try user.process.finish()
+            if status != 0 { faults.append("\(user.name) ended with \(status): \(text.suffix(500))") }
+        }
+    }
+
+    var lines: [Substring] { users.flatMap { ($0.text + $0.process.text).split(separator: "\n") } }
+
+    // MARK: What is there
+
+    struct Status: Decodable {
+        var connected: Bool
+        var index: Int
+        var behind: Int
+        var toApply: Int
+        var toSend: Int
+        var stopped: String?
+        var failure: String?
+        struct Unmirrored: Decodable { var path, reason: String }
+        var unmirrored: [Unmirrored]
+    }
+
+    func status() throws -> (Status?, String) {
+        let text = try RunningProcess(["group-cluster", "status", container, "--json"], input: "").finish().text
+        return (try? JSONDecoder().decode(Status.self, from: Data(text.utf8)), text)
+    }
+
+    struct Entry: Equatable, CustomStringConvertible {
+        var kind: String
+        var mode: Int
+        var content: String
+        var description: String { "\(kind) \(String(mode, radix: 8)) \(content.debugDescription.prefix(120))" }
+    }
+
+    /// Returns the tree without `.group`.
+    func tree() throws -> [String: Entry] {
+        var tree: [String: Entry] = [:]
+        try walk("", &tree)
+        return tree
+    }
+
+    private func walk(_ path: String, _ tree: inout [String: Entry]) throws {
+        let full = path.isEmpty ? container : "\(container)/\(path)"
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: full)) ?? [] {
+            if path.isEmpty && name == ".group" { continue }
+            let child = path.isEmpty ? name : "\(path)/\(name)"
+            var information = stat()
+            if unsafe lstat("\(container)/\(child)", &information) != 0 { continue }
+            let mode = information.st_mode
+            switch mode & S_IFMT {
+            case S_IFDIR:
+                tree[child] = Entry(kind: "directory", mode: 0, content: "")
+                try walk(child, &tree)
+            case S_IFLNK:
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(container)/\(child)")
+                tree[child] = Entry(kind: "link", mode: 0, content: target ?? "?")
+            default:
+                let bytes = FileManager.default.contents(atPath: "\(container)/\(child)") ?? Data()
+                tree[child] = Entry(
+                    kind: "file", mode: Int(mode & 0o777), content: String(decoding: bytes, as: UTF8.self))
+            }
+        }
+    }
+}
