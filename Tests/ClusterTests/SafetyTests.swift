@@ -50,7 +50,7 @@ struct `A cluster that is not trusted` {
         let text = """
 
             put \(prefix)m/\(machine) "1"
-            put \(prefix)e/\(machine)/0000000000000001 "rubbish"
+            put \(prefix)e/\(machine)/0000000000000001 "\u{1}rubbish"
             put \(prefix)t "rubbish"
 
 
