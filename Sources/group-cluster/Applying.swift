@@ -245,11 +245,19 @@ extension Machine {
 
     private func end(taken file: [UInt8]) throws { try store.store { try $0.set(.taken, file, nil) } }
 
-    /// Removes what came out if it was expected; otherwise puts it back beside the item.
+    /// Removes what came out if it was expected; otherwise puts it back beside the item. A file that a process has open for
+    /// writing is kept: what the process writes yet may not be lost.
     private func finish(_ taken: Taken, _ file: [UInt8]) throws {
+        // Asked first: once there is no writer, the content stays as it is.
+        let hasWriters = try contents.hasWriters(file)
         if let found = try contents.content(of: file) {
             let isExpected = taken.expected.contains {
                 $0.digest == found.digest && ($0.kind == .link) == (found.kind == .link)
+            }
+            if isExpected && hasWriters {
+                beingWritten[file] = taken
+                nextLookAtWritten = monotonicNanoseconds() + Self.deferral
+                return
             }
             if isExpected { contents.remove(file) } else { try putBack(file, taken) }
         }
@@ -283,6 +291,13 @@ extension Machine {
                 return try disk.look(at: name)
             }
         }
+    }
+
+    /// Looks again at the files that processes had open.
+    func finishWritten() throws {
+        let files = beingWritten
+        beingWritten = [:]
+        for (file, taken) in files { try finish(taken, file) }
     }
 
     /// Goes on with what a killed program has taken out.

@@ -90,6 +90,12 @@ final class ContentFiles: Sendable {
         for name in (try? directory.entryNames()) ?? [] where !kept.contains(name) { try? directory.unlink(name) }
     }
 
+    /// Returns whether a process has a file of the directory open for writing. The file has no other name by which one could open it.
+    func hasWriters(_ name: [UInt8]) throws(Errno) -> Bool {
+        guard let status = try directory.statusIfPresent(of: name), status.isRegularFile else { return false }
+        return try FileDescriptor.open(name, in: directory, [.reading, .notFollowing]).hasWriters()
+    }
+
     /// Returns what a file of the directory is: its kind, mode and content; nil where it is gone.
     func content(of name: [UInt8]) throws(Errno) -> (kind: ContentKind, digest: [UInt8], mode: UInt16)? {
         guard let status = try directory.statusIfPresent(of: name) else { return nil }

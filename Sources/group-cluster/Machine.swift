@@ -43,6 +43,9 @@ final class Machine {
     var deferred: [ItemName: Int64] = [:]
     /// Items that are deferred for longer: in use, without room, or without their content.
     var passed: Set<ItemName> = []
+    /// Files that came out of the container while processes had them open for writing, and when to look at them again.
+    var beingWritten: [[UInt8]: Taken] = [:]
+    var nextLookAtWritten: Int64 = 0
     /// Items that cannot be sent, and why.
     var refused: [[UInt8]: String] = [:]
     /// Contents that are being loaded.
@@ -222,6 +225,7 @@ final class Machine {
     /// The next time at which something is due; nil where only events matter.
     private func nextTime() -> Int64? {
         var times = deferred.values.min().map { [$0] } ?? []
+        if !beingWritten.isEmpty { times.append(nextLookAtWritten) }
         if !isConnected && !isReading && status.stopped == nil { times.append(nextReading) }
         if outbox.request != nil && sentRequest == nil && isConnected { times.append(nextCommit) }
         if let nextRetry { times.append(nextRetry) }
@@ -540,6 +544,7 @@ final class Machine {
             deferred[item] = nil
         }
         if !isConnected && !isReading && status.stopped == nil && nextReading <= now { read() }
+        if !beingWritten.isEmpty && nextLookAtWritten <= now { try finishWritten() }
         if status.stopped != nil { return false }
         if try applySteps() { return true }
         // What was changed after an item is changed here after it; an item that is in use, or cannot be had, is not awaited.
