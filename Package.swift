@@ -218,6 +218,13 @@ let package = Package(
         .testTarget(
             name: "GroupLockingTests", dependencies: ["TestSupport", "GroupLocking", "GroupBytes", "GroupSystemCalls"],
             swiftSettings: strict),
+        .testTarget(
+            name: "ClusterTests",
+            dependencies: [
+                "EtcdSupport", "TestSupport", "GroupContainer", "GroupSystemCalls", "group-cluster", "groupctl",
+                "watch-group",
+            ],
+            swiftSettings: strict),
         .testTarget(name: "GroupCommandLineTests", dependencies: ["GroupCommandLine"], swiftSettings: strict),
         .testTarget(
             name: "GroupCommandsTests",

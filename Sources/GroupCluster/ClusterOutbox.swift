@@ -98,10 +98,11 @@ package struct ClusterOutbox: Equatable, Sendable {
             machine: machine, number: inFlight.number, token: inFlight.token, bytes: inFlight.entry.bytes)
     }
 
-    /// Adds what is to be sent. An item that waits already goes to the end, as its new state does.
+    /// Adds what is to be sent. An item that waits already keeps its place, though its new state is sent: what was made after
+    /// its first change, such as a message about it, must not be sent before it.
     package mutating func add(_ draft: Draft) {
         switch draft {
-        case .item(let local): turns.insert(.item(local))
+        case .item(let local): if !turns.contains(.item(local)) { turns.insert(.item(local)) }
         case .entry(let entry, let token):
             entries[entry.operation] = WaitingEntry(entry: entry, token: token)
             turns.insert(.entry(entry.operation))
@@ -129,9 +130,13 @@ package struct ClusterOutbox: Equatable, Sendable {
     }
 
     /// Ends the wait for a strict entry. Returns its fate if that is certain already; else `empty` competes for the
-    /// number, and the fate follows.
-    package mutating func giveUp(_ operation: ClusterName, empty: ClusterName) -> Fate? {
+    /// number, and the fate follows. `mayBeCommitted` is whether an attempt to commit it may have reached etcd.
+    package mutating func giveUp(_ operation: ClusterName, empty: ClusterName, mayBeCommitted: Bool = true) -> Fate? {
         if inFlight?.entry.operation == operation {
+            if !mayBeCommitted && inFlight?.empty == nil {
+                inFlight = nil
+                return .unavailable
+            }
             if inFlight?.empty == nil { inFlight?.empty = ClusterEntry(empty) }
             return nil
         }

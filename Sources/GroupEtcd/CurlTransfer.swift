@@ -134,9 +134,13 @@ import GroupSystemCalls
     func step(atMost limit: Duration) -> Ending? {
         guard isActive, let multi = unsafe multi else { return .failed("no request is going on") }
         let before = received.count
-        var running: Int32 = 0
-        let code = withoutBrokenPipeSignals { unsafe curl_multi_perform(multi, &running) }
-        if let ending = ending(code) { return ending }
+        if let ending = unsafe perform(multi) { return ending }
+        // After the whole answer, or the beginning of a refusal, libcurl drops what of the body is to come, but waits on
+        // for the end of its pause.
+        if isPaused {
+            goOnSending()
+            if let ending = unsafe perform(multi) { return ending }
+        }
         if received.count != before { return nil }
         let milliseconds = Int32(clamping: max(0, limit.nanoseconds / 1_000_000))
         unsafe _ = curl_multi_poll(multi, nil, 0, milliseconds, nil)
@@ -145,14 +149,22 @@ import GroupSystemCalls
 
     /// Appends to an open body.
     func send(_ bytes: [UInt8]) {
-        guard isActive, isOpen, let easy = unsafe easy else { return }
+        guard isActive, isOpen else { return }
         source.removeFirst(sourceOffset)
         sourceOffset = 0
         source += bytes
-        if isPaused {
-            isPaused = false
-            withoutBrokenPipeSignals { unsafe _ = curl_easy_pause(easy, CURLPAUSE_CONT) }
-        }
+        if isPaused { goOnSending() }
+    }
+
+    private func perform(_ multi: UnsafeMutableRawPointer) -> Ending? {
+        var running: Int32 = 0
+        return ending(withoutBrokenPipeSignals { unsafe curl_multi_perform(multi, &running) })
+    }
+
+    private func goOnSending() {
+        guard let easy = unsafe easy else { return }
+        isPaused = false
+        withoutBrokenPipeSignals { unsafe _ = curl_easy_pause(easy, CURLPAUSE_CONT) }
     }
 
     /// Whether bytes of an open body wait to be sent.

@@ -146,13 +146,14 @@ enum EtcdAnswers {
         throws(EtcdFailure) -> Value
     {
         if let value = try decode(Streamed<Value>.self, bytes).result { return value }
-        throw failure(status: 200, bytes)
+        throw failure(status: nil, bytes)
     }
 
     /// Returns the failure that a response has.
-    static func failure(status: Int, _ bytes: some Collection<UInt8>) -> EtcdFailure {
+    static func failure(status: Int?, _ bytes: some Collection<UInt8>) -> EtcdFailure {
         guard bytes.count <= 65_536, let failure = try? JSONDecoder().decode(Failure.self, from: Data(bytes)) else {
-            return .malformed("\(bytes.count) bytes with status \(status) of HTTP that are no error of etcd")
+            let status = status.map { ", with status \($0) of HTTP" } ?? ""
+            return .malformed("\(bytes.count) bytes that are no error of etcd\(status)")
         }
         return failure.etcd
     }

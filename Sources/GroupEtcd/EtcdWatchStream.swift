@@ -33,7 +33,7 @@ struct EtcdWatchStream {
             if left <= 0 {
                 let isSent = connection.transfer.isSent
                 connection.transfer.finish()
-                throw isSent ? .noAnswer("\\(url): no watch in time") : .unreachable("\\(url): no connection in time")
+                throw isSent ? .noAnswer("\(url): no watch in time") : .unreachable("\(url): no connection in time")
             }
             try step(atMost: .nanoseconds(left))
         }
@@ -47,7 +47,7 @@ struct EtcdWatchStream {
             if wasWorking { (lastByte, wasWorking) = (now, false) }
             if now - lastByte >= silence.nanoseconds {
                 connection.transfer.finish()
-                throw .noAnswer("\\(url): silent for \\(silence)")
+                throw .noAnswer("\(url): silent for \(silence)")
             }
             if now - max(lastByte, lastRequest) >= third && !connection.transfer.isSending {
                 connection.transfer.send(EtcdRequestBytes.progress)
@@ -81,6 +81,10 @@ struct EtcdWatchStream {
             ready += try lines.take(bytes, isAtEnd: isComplete)
         } catch {
             transfer.finish()
+            // The gateway's own connection to its member has ended, and not the member's leader.
+            if lines.isCreated, case .refused(14, let text) = error, !error.isOfTheMember {
+                throw .noAnswer("\(url): \(text)")
+            }
             throw error
         }
         if let end, ready.isEmpty { throw end }

@@ -29,11 +29,17 @@ extension Machine {
                 try lookAgain(step)
                 if let item { deferred[item] = monotonicNanoseconds() + 20_000_000 }
             case .lockTimedOut, .presenterUnresponsive, .presenterFailed, .deadlock, .unfinished:
-                if let item { deferred[item] = monotonicNanoseconds() + Self.deferral }
+                if let item {
+                    deferred[item] = monotonicNanoseconds() + Self.deferral
+                    passed.insert(item)
+                }
             case .noSpace, .limitReached, .notPermitted, .inputOutput, .notDurable:
                 status.failure = "\(error)"
                 try lookAgain(step)
-                if let item { deferred[item] = monotonicNanoseconds() + 2_000_000_000 }
+                if let item {
+                    deferred[item] = monotonicNanoseconds() + 2_000_000_000
+                    passed.insert(item)
+                }
             default: throw error
             }
         }
@@ -188,6 +194,7 @@ extension Machine {
         case .missing:
             // It was replaced since, and the fold is behind; or it is gone for good.
             missing[digest] = fold.index
+            for item in deferred.keys where fold.tree[item]?.content.digest == digest { passed.insert(item) }
             status.failure = "the content of an item is not in the cluster: \(Hexadecimal.encode(digest))"
         case .failed(let failure): status.failure = "\(failure)"
         }

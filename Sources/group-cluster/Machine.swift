@@ -34,11 +34,15 @@ final class Machine {
     private var waitingEvents: [OrderedEntry] = []
     /// The request that is at etcd; nil where the one in flight is to be sent, or sent again.
     private var sentRequest: CommitRequest?
+    /// Whether an attempt to commit what is in flight may have reached etcd.
+    var mayBeCommitted = true
     private var nextCommit: Int64 = 0
     private var commitFailures = 0
 
     /// Items that cannot be changed now, and when to try again.
     var deferred: [ItemName: Int64] = [:]
+    /// Items that are deferred for longer: in use, without room, or without their content.
+    var passed: Set<ItemName> = []
     /// Files that came out of the container while processes had them open for writing, and when to look at them again.
     var beingWritten: [[UInt8]: Taken] = [:]
     var nextLookAtWritten: Int64 = 0
@@ -95,7 +99,8 @@ final class Machine {
     /// What the fold and others have changed since it was stored.
     var toStore = Unstored()
     private var generator = SystemRandomNumberGenerator()
-    private var stateIsNew: Bool
+    /// Whether the machine has just joined: what is here was not made since.
+    private(set) var stateIsNew: Bool
     /// A person has accepted that most items are gone.
     private var hasAcceptedLoss = false
     private var nextStatus: Int64 = 0
@@ -121,8 +126,8 @@ final class Machine {
         var cursor: Cursor?
         var suiteCursors: [String: Cursor] = [:]
         var isEmpty: Bool {
-            items.isEmpty && machines.isEmpty && keys.isEmpty && channels.isEmpty && !isFoldChanged && !isAllNew
-                && !isOutboxChanged && !isAcceptedChanged
+            items.isEmpty && machines.isEmpty && keys.isEmpty && channels.isEmpty && suiteCursors.isEmpty
+                && !isFoldChanged && !isAllNew && !isOutboxChanged && !isAcceptedChanged
         }
     }
 
@@ -158,8 +163,14 @@ final class Machine {
             endpoints: configuration.endpoints, processIdentifier: processIdentifier(), since: Date())
         status.conflicts = loaded.conflicts
         hasAcceptedLoss = loaded.hasAcceptedLoss
-        if let stop = loaded.stop, stop != .newerVersion { status.stopped = Self.reason(stop) }
+        if let stop = loaded.stop, stop != .newerVersion {
+            status.stopped = Self.reason(stop)
+            lines.append("stopped: \(Self.reason(stop)); see 'group-cluster accept'")
+        }
     }
+
+    /// Whether a request is at etcd.
+    var isBeingCommitted: Bool { sentRequest != nil }
 
     func freshName() -> ClusterName { .random(using: &generator) }
 
@@ -172,7 +183,10 @@ final class Machine {
     /// thing that the user would notice.
     func run(_ report: (String) -> Void, until isEnding: () -> Bool) throws {
         try finishTaken()
-        if stateIsNew { try disk.lookAtAll() }
+        if stateIsNew {
+            try disk.lookAtAll()
+            toStore.cursor = follower.cursor
+        }
         mirror.markDifferences(to: fold.tree)
         for local in mirror.differences(on: disk.tree) { outbox.add(.item(local)) }
         _ = disk.takeChanged()
@@ -196,6 +210,7 @@ final class Machine {
             for event in mailbox.takeAll() { try take(event) }
             let hasMore = try work()
             try storeState()
+            stateIsNew = false
             try showStatus(force: false)
             for line in lines { report(line) }
             lines = []
@@ -377,6 +392,7 @@ final class Machine {
             try refused(request, counter: counter, hasToken: hasToken, hasUpload: hasUpload)
         case .commitFailed(let request, let failure):
             if sentRequest == request { sentRequest = nil }
+            if !failure.isSurelyNotWritten { mayBeCommitted = true }
             commitFailures += 1
             status.failure = "\(failure)"
             nextCommit = monotonicNanoseconds() + min(20_000_000 << Int64(min(commitFailures, 7)), 2_000_000_000)
@@ -468,6 +484,7 @@ final class Machine {
         for item in verdict.items {
             authors[item] = verdict.author
             deferred[item] = nil
+            passed.remove(item)
         }
         if verdict.outcome == .conflict { noteConflicts(verdict) }
         if entry.machine == outbox.machine { try foldOwn(verdict.items) }
@@ -516,8 +533,8 @@ final class Machine {
     // MARK: Work
 
     private var isWritingSnapshot = false
-    /// A snapshot is written when this many entries stand.
-    static let entriesBetweenSnapshots: UInt64 = 4_096
+    /// A snapshot is written after this many entries.
+    var entriesBetweenSnapshots: UInt64 = 4_096
     private static let stepsAtOnce = 256
 
     /// Does what can be done now. Returns whether there may be more.
@@ -530,8 +547,11 @@ final class Machine {
         if !beingWritten.isEmpty && nextLookAtWritten <= now { try finishWritten() }
         if status.stopped != nil { return false }
         if try applySteps() { return true }
-        if try applyValues() { return true }
-        try applyMessages()
+        // What was changed after an item is changed here after it; an item that is in use, or cannot be had, is not awaited.
+        if !dirtyKeys.isEmpty || !dirtyChannels.isEmpty, mirror.stale.elements.allSatisfy({ passed.contains($0) }) {
+            if try applyValues() { return true }
+            try applyMessages()
+        }
         try finishAccepted()
         try grantLocks()
         if let retry = nextRetry, retry <= now { nextRetry = nil }
@@ -549,7 +569,7 @@ final class Machine {
                     request, contents: request.bytes == outbox.inFlight?.entry.bytes ? digests(of: outbox.inFlight) : []
                 ))
         }
-        if isConnected, !isWritingSnapshot, fold.index - lastSnapshot >= Self.entriesBetweenSnapshots {
+        if isConnected, !isWritingSnapshot, fold.index - lastSnapshot >= entriesBetweenSnapshots {
             isWritingSnapshot = true
             lastSnapshot = fold.index
             link.send(.snapshot(fold.snapshot, fold.summary))
@@ -589,7 +609,7 @@ final class Machine {
             // What is stored as applied must not be lost by a power cut: it would be taken for a change made here.
             try disk.synchronize()
         }
-        if mirror.stale.isEmpty { authors = [:] }
+        if mirror.stale.isEmpty { (authors, passed) = ([:], []) }
         return made == Self.stepsAtOnce
     }
 
@@ -626,31 +646,43 @@ final class Machine {
 
     /// Puts a local-first entry in flight: what differs from the base of some items of the disk.
     private func prepare(_ local: LocalItem) throws {
-        let operation = freshName()
         let locals = batch(beginningWith: local)
+        // A file that was changed since it was looked at has its present content kept, and is sent with that at its place.
+        for _ in 0..<Self.mostAttempts { if try prepare(locals) { return } }
+        for local in locals { outbox.add(.item(local)) }
+    }
+
+    private static let mostAttempts = 4
+
+    /// Returns false if a file has another content by now, which is kept.
+    private func prepare(_ locals: [LocalItem]) throws -> Bool {
+        let operation = freshName()
         var attempt = mirror
         let (changes, sent) = attempt.changes(of: locals, on: disk.tree, in: fold.tree, operation: operation)
         if changes.isEmpty {
             mirror = attempt
-            return
+            return true
         }
         func again() { for local in locals { outbox.add(.item(local)) } }
         // What the cluster has newer of these items is applied first, unless it cannot be now.
-        if sent.contains(where: { mirror.stale.contains($0.item) }) { return again() }
-        let isBulk = sent.count > 4
-        for item in sent {
-            // A file that was changed since it was looked at has its present content kept now.
-            if !(try keep(item, isBulk: isBulk)) { return again() }
+        if sent.contains(where: { mirror.stale.contains($0.item) }) {
+            again()
+            return true
         }
+        let isBulk = sent.count > 4
+        for item in sent where try !keep(item, isBulk: isBulk) { return false }
         if isBulk { try disk.synchronize() }
         let entry = ClusterEntry(operation, changes, author: Array(identity.host.utf8.prefix(200)))
         if outbox.send(entry, sent: sent) {
+            mayBeCommitted = false
             mirror = attempt
         } else if locals.count > 1 {
-            return again()
-        } else {
+            for local in locals.dropFirst() { outbox.add(.item(local)) }
+            return try prepare([locals[0]])
+        } else if let local = locals.first {
             refuse(local, "an entry with this item would be too large, or a name is not allowed")
         }
+        return true
     }
 
     /// Puts a local-first entry with changes of suites and messages in flight.
@@ -666,6 +698,7 @@ final class Machine {
                 entry.changes.compactMap { if case .value(let change) = $0 { change.key } else { nil } })
             return
         }
+        mayBeCommitted = false
         postsInFlight = notes.posts
         for (suite, cursor) in notes.cursors {
             suites[suite]?.noteSent(through: cursor)

@@ -36,7 +36,8 @@ extension Machine {
             let isTooOld = Date().timeIntervalSince(request.queuedAt) > Self.longestWait
             if request.isGivenUp || isTooOld && request.state == .waiting {
                 toStore.isOutboxChanged = true
-                if outbox.giveUp(operation, empty: freshName()) != nil {
+                let mayBeCommitted = mayBeCommitted || isBeingCommitted
+                if outbox.giveUp(operation, empty: freshName(), mayBeCommitted: mayBeCommitted) != nil {
                     try end(operation, .unavailable, unreachable)
                 }
             }
@@ -47,6 +48,18 @@ extension Machine {
             try records.remove(request: request.operation)
         }
         try takeLocks()
+        try sweep(Set(requests.filter { !$0.state.isOver }.map(\.operation)))
+    }
+
+    /// Removes the staged contents of requests that are over, and of callers that were killed before they made one.
+    private func sweep(_ present: Set<String>) throws {
+        let directory = try ClusterRecords.contents(of: container).open()
+        for name in try directory.entryNames() {
+            let operation = String(decoding: name.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
+            if present.contains(operation) { continue }
+            if try Presence.isThere(ClusterRecords.caller(of: operation), in: container) { continue }
+            try? directory.unlink(name)
+        }
     }
 
     private var unreachable: String {
@@ -90,6 +103,7 @@ extension Machine {
                 return try end(
                     operation, .failed, "a name is not allowed, a path is too deep, or there are too many changes")
             }
+            mayBeCommitted = false
             toStore.isOutboxChanged = true
         } catch let fault as StrictFault {
             switch fault {

@@ -29,6 +29,9 @@ let groupClusterSpecification = CommandSpecification(
                 .value("user", "NAME", help: "The user of etcd."),
                 .value(
                     "password-file", "FILE", help: "A file with the user's password, which only its owner may read."),
+                .value(
+                    "snapshot-after", "N",
+                    help: "Replace the entries of the cluster by a snapshot after N of them. The default is 4096."),
                 .value("authority", "FILE", help: "The certificate of the authority that has signed etcd's."),
             ],
             positionals: [group],

@@ -18,6 +18,8 @@ final class ClusterSuite {
     private(set) var sentThrough: Cursor
     /// The number of the suite's last record that was read.
     private var last: SequenceNumber
+    /// The number up to which the values were known, where the place in the log was lost.
+    private var lostSince: SequenceNumber?
 
     init(_ container: Container, _ name: String, since origin: ChangeOrigin) throws {
         self.name = name
@@ -51,13 +53,21 @@ final class ClusterSuite {
                     ?? change.newValue.map { Self.set(key, $0) }
             case .removed: value = .value(ValueChange(key, .remove))
             case .present:
-                // What was set before the machine joined counts only where the cluster has nothing.
-                value = values(change.key) == nil ? change.newValue.map { Self.set(key, $0, base: .zero) } : nil
+                if let lostSince, change.generation.rawValue > lostSince.rawValue {
+                    value = change.newValue == values(change.key) ? nil : change.newValue.map { Self.set(key, $0) }
+                } else {
+                    // What was set before the machine joined counts only where the cluster has nothing.
+                    let isNew = lostSince == nil && values(change.key) == nil
+                    value = isNew ? change.newValue.map { Self.set(key, $0, base: .zero) } : nil
+                }
             case .cleared:
                 // A follower of the whole suite gets one change: each key that the cluster has is removed.
                 value = nil
                 clearedAt = follower.cursor
-            case .rescan, .degraded: value = nil
+            case .rescan:
+                lostSince = sentThrough.sequence
+                value = nil
+            case .degraded: value = nil
             }
             guard let value else { continue }
             var local = open ?? Local(changes: [], time: change.timeNanoseconds, cursor: follower.cursor)
@@ -84,8 +94,11 @@ final class ClusterSuite {
 
     func noteSent(through cursor: Cursor) { sentThrough = cursor }
 
-    /// Notes that everything that was read is sent, or was made by this program.
-    func noteAllSent() { sentThrough = follower.cursor }
+    /// Notes that everything that was read is sent, or was made by this program. Returns whether that is news.
+    func noteAllSent() -> Bool {
+        defer { sentThrough = follower.cursor }
+        return sentThrough != follower.cursor
+    }
 
     /// Sets what the cluster has. Returns false where a process has changed the suite since its changes were taken.
     func set(_ values: [(key: String, value: DefaultsValue?)], index: UInt64) throws -> Bool {
@@ -137,9 +150,14 @@ extension Machine {
     /// Opens the suites that are new, and takes what was changed in all of them.
     func takeSuites() throws -> [Drafted] {
         for name in container.suiteNames() where suites[name] == nil {
-            let cursor = try store.value("suite/\(name)").flatMap { Cursor(String(decoding: $0, as: UTF8.self)) }
-            // A suite that was there before the machine joined: the cluster's values count, and others are added to them.
-            let suite = try ClusterSuite(container, name, since: cursor.map { .cursor($0) } ?? .snapshot)
+            let text = try store.value("suite/\(name)").map { String(decoding: $0, as: UTF8.self) }
+            // A suite that was there before the machine joined has the cluster's values, and others are added to them. A suite
+            // that was made since has its own history only.
+            let isOld = stateIsNew || text == Self.isOld
+            if isOld { try store.store { try $0.set("suite/\(name)", Array(Self.isOld.utf8)) } }
+            let cursor = text.flatMap { Cursor($0) }
+            let suite = try ClusterSuite(
+                container, name, since: cursor.map { .cursor($0) } ?? (isOld ? .snapshot : .start))
             suites[name] = suite
             try suite.onChange { Interruption.raise() }
             let known = fold.values.keys.filter { ClusterSuite.names($0)?.suite == name }
@@ -169,10 +187,15 @@ extension Machine {
                 }
                 drafts.append(Drafted(changes: change.changes, time: change.time, suite: name, cursor: change.cursor))
             }
-            if changes.isEmpty && !pendingSuites.contains(name) { suite.noteAllSent() }
+            if changes.isEmpty && !pendingSuites.contains(name) && suite.noteAllSent() {
+                toStore.suiteCursors[name] = suite.sentThrough
+            }
         }
         return drafts
     }
+
+    /// Stands for the place in the log of a suite that was there before the machine joined.
+    private static let isOld = "-"
 
     static func size(of change: ClusterChange) -> Int {
         switch change {

@@ -27,7 +27,7 @@ private func right(to container: Container) throws -> SoleProcess {
     if let right = try SoleProcess(for: .cluster, of: container) { return right }
     let process = ClusterRecords.isThere(container)?.processIdentifier
     throw CoordinationError(
-        .lockTimedOut, operation: "join the cluster of", item: nil, containerPath: "\(container.path)",
+        .lockTimedOut, operation: "join the cluster", item: nil, containerPath: "\(container.path)",
         reason: "another process keeps this container together\(process.map { ": process \($0)" } ?? "")",
         remedy: .init(.tryAgain, "end that process first"))
 }
@@ -80,6 +80,12 @@ private func join(_ run: inout CommandRun) throws -> ExitStatus {
 
     let signals = TerminationSignals()
     let machine = try Machine(container, identity, store, configuration)
+    if let text = try run.arguments.text("snapshot-after") {
+        guard let number = UInt64(text), number > 0 else {
+            throw run.arguments.usageError("--snapshot-after takes a number from 1 on")
+        }
+        machine.entriesBetweenSnapshots = number
+    }
     try machine.run({ run.complain($0) }, until: { signals.received != nil })
     return withExtendedLifetime(right) { .success }
 }
@@ -88,7 +94,7 @@ private func records(_ container: Container) throws -> (ClusterRecords, ClusterS
     let records = try ClusterRecords(container)
     guard let status = records.status else {
         throw CoordinationError(
-            .notFound, operation: "look at the cluster of", containerPath: "\(container.path)",
+            .notFound, operation: "look at the cluster", containerPath: "\(container.path)",
             reason: "this container is in no cluster", remedy: .init(.createContainer, "join one first"))
     }
     return (records, status)

@@ -102,6 +102,13 @@ package final class EtcdServer: Sendable {
 
     package func resume() { running?.resume() }
 
+    /// Lets the process end in order (SIGTERM), and returns when it has.
+    package func terminate() {
+        guard let process = process.withLock({ $0.take() }) else { return }
+        process.signal(SIGTERM)
+        process.reap()
+    }
+
     /// Kills the process (SIGKILL), and returns when it is gone.
     package func kill() { process.withLock { $0.take() }?.kill() }
 

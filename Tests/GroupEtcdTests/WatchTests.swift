@@ -199,6 +199,18 @@ struct `A watch` {
         #expect(found?.isNoAnswer == true, "\(String(describing: found))")
     }
 
+    @Test func `a watch fails at once when its member ends in order`() throws {
+        // The failure does not wait for the silence, which is longer than the test.
+        let watch = try watch("k", from: 0, silence: .seconds(600))
+        let found = failure { () throws(EtcdFailure) in
+            try watch.run { _ in
+                server.terminate()
+                return true
+            }
+        }
+        #expect(found?.isNoAnswer == true, "\(String(describing: found))")
+    }
+
     @Test func `a member that has lost the others ends its watches, and begins none`() throws {
         let cluster = try EtcdCluster(nodes: 3)
         let alone = try #require(try cluster.followers().first)

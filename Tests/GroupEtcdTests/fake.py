@@ -44,14 +44,22 @@ def chunk(body):
 
 
 GOOD = b'{"header":{"cluster_id":"7","revision":"5"},"kvs":[{"key":"YQ==","mod_revision":"5","value":"Yg=="}],"count":"1"}'
-CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+CHUNKED = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+)
 CREATED = b'{"result":{"header":{"revision":"5"},"created":true}}\n'
 
 
 def serve(connection):
+    answered = 0
     while path := request(connection):
         print(path, flush=True)
-        if how == "good":
+        if how == "once" and answered == 0:
+            connection.sendall(answer(GOOD))
+            answered += 1
+        elif how == "once":
+            return
+        elif how == "good":
             connection.sendall(answer(GOOD))
         elif how == "slow":
             for byte in answer(GOOD):

@@ -1,0 +1,119 @@
+import EtcdSupport
+import Foundation
+import GroupContainer
+import TestSupport
+import Testing
+
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"))
+struct `Machines that come back` {
+    private let etcd: EtcdServer
+    private let a: MachineUnderTest
+    private let b: MachineUnderTest
+
+    init() throws {
+        etcd = try EtcdServer()
+        a = try MachineUnderTest("alpha", etcd: etcd.endpoints, ["--snapshot-after", "20"])
+        b = try MachineUnderTest("beta", etcd: etcd.endpoints, ["--snapshot-after", "20"])
+        try a.start()
+        try b.start()
+    }
+
+    @Test func `a machine that was away for longer than the entries are kept takes the snapshot`() throws {
+        try a.write("0", to: "f")
+        #expect(agree(a, b) { $0.count == 1 })
+        b.kill()
+        try b.write("mine", to: "mine")
+        for number in 1...60 {
+            #expect(try a.groupctl("write", a.path + "/", "f", "--replicated", input: "\(number)").status == 0)
+        }
+        #expect(try comes { try etcd.control("get", "/group-container/shared/s", "--print-value-only").count > 1 })
+        try etcd.compact()
+        let suite = try GroupDefaults(a.temporary.open(), suite: "s")
+        try suite.set("v", forKey: "k")
+        try b.start()
+        #expect(agree(a, b) { $0["f"]?.hasSuffix("60") == true && $0["mine"] != nil })
+        let other = try GroupDefaults(b.temporary.open(), suite: "s")
+        #expect(comes { other.value(forKey: "k") == .string("v") })
+        // Contents that no item has any more are collected.
+        let contents = try etcd.control("get", "/group-container/shared/b/", "--prefix", "--keys-only")
+        #expect(contents.split(separator: "\n").count < 60)
+    }
+
+    @Test func `a machine of another history stops, and after a person has accepted it nothing is lost`() throws {
+        try a.write("before", to: "f")
+        #expect(agree(a, b) { $0.count == 1 })
+        let backup = try TemporaryDirectory()
+        try etcd.saveSnapshot(to: "\(backup.path)/backup")
+        try a.write("after", to: "f")
+        try b.write("new", to: "g")
+        #expect(agree(a, b) { $0.count == 2 && $0["f"]?.hasSuffix("after") == true })
+        etcd.kill()
+        try etcd.restore(from: "\(backup.path)/backup")
+        for machine in [a, b] {
+            #expect(try comes { (try machine.status()["stopped"] as? String)?.contains("another history") == true })
+            try machine.write("while it is stopped", to: "h")
+            let (status, _) = try machine.groupctl("write", machine.path + "/", "n", "--replicated", input: "1")
+            #expect(status == 69)
+            try machine.end()
+            #expect(try RunningProcess(["group-cluster", "accept", machine.path + "/"], input: "").finish().status == 0)
+            try machine.start()
+        }
+        #expect(agree(a, b) { $0["g"] != nil && $0["h"] != nil })
+        #expect(a.contents == ["before", "after", "new", "while it is stopped"])
+    }
+
+    @Test func `where most items are gone at once, nothing is removed elsewhere before a person accepts it`() throws {
+        for number in 1...10 { try a.write("\(number)", to: "d/\(number)") }
+        #expect(agree(a, b) { $0.count == 11 })
+        let elsewhere = try TemporaryDirectory()
+        try FileManager.default.moveItem(atPath: "\(a.path)/d", toPath: "\(elsewhere.path)/d")
+        #expect(try comes { (try a.status()["stopped"] as? String)?.contains("more than half") == true })
+        try b.write("11", to: "d/11")
+        #expect(b.tree.count == 12)
+        try a.end()
+        try a.start()
+        #expect(try a.status()["stopped"] as? String != nil)
+        try a.end()
+        #expect(try RunningProcess(["group-cluster", "accept", a.path + "/"], input: "").finish().status == 0)
+        try a.start()
+        #expect(agree(a, b) { $0.keys.sorted() == ["d", "d/11"] })
+    }
+
+    @Test func `a clone stops, and goes on under a name of its own`() throws {
+        try a.write("1", to: "f")
+        #expect(agree(a, b) { $0.count == 1 })
+        try a.end()
+        let clone = try MachineUnderTest("clone", copying: a)
+        try a.start()
+        try a.write("2", to: "f")
+        #expect(agree(a, b) { $0["f"]?.hasSuffix("2") == true })
+        try clone.write("of the clone", to: "g")
+        try clone.start()
+        #expect(try comes { try clone.status()["stopped"] as? String != nil })
+        try clone.end()
+        #expect(try RunningProcess(["group-cluster", "accept", clone.path + "/"], input: "").finish().status == 0)
+        try clone.start()
+        #expect(agree(a, b, clone) { $0["g"] != nil })
+    }
+
+    @Test func `a second program for a container is refused`() throws {
+        let (status, text) = try RunningProcess(["group-cluster", "join", a.path + "/"], input: "").finish()
+        #expect(status == 75, "\(text)")
+    }
+
+    @Test func `a machine that leaves keeps its items, and is not changed any more`() throws {
+        try a.write("1", to: "f")
+        #expect(agree(a, b) { $0.count == 1 })
+        try b.end()
+        #expect(try RunningProcess(["group-cluster", "leave", b.path + "/"], input: "").finish().status == 0)
+        try a.write("2", to: "f")
+        let (status, _) = try RunningProcess(["group-cluster", "status", b.path + "/"], input: "").finish()
+        #expect(status == 66)
+        #expect(b.tree["f"]?.hasSuffix("1") == true)
+        let channel = try GroupChannel(b.temporary.open(), name: "c", purpose: "test")
+        #expect(try channel.post(bytes: [1]) == 1)
+        // Joining again brings both together.
+        try b.start()
+        #expect(agree(a, b) { $0.count == 2 })
+    }
+}

@@ -1,0 +1,129 @@
+import EtcdSupport
+import Foundation
+import GroupContainer
+import GroupSystemCalls
+import TestSupport
+import Testing
+
+/// A machine of a cluster: a container with its program.
+final class MachineUnderTest {
+    let temporary: TemporaryContainer
+    let host: String
+    private let arguments: [String]
+    private var program: RunningProcess?
+
+    var path: String { temporary.path }
+
+    init(_ host: String, etcd endpoints: [String], name: String = "shared", _ further: [String] = []) throws {
+        temporary = try TemporaryContainer()
+        self.host = host
+        arguments = ["--etcd", endpoints.joined(separator: ","), "--name", name, "--host", host] + further
+    }
+
+    /// Takes a container that is there.
+    init(_ host: String, copying other: MachineUnderTest) throws {
+        temporary = try TemporaryContainer()
+        self.host = host
+        arguments = []
+        try FileManager.default.removeItem(atPath: temporary.path)
+        try FileManager.default.copyItem(atPath: other.path, toPath: temporary.path)
+    }
+
+    /// Starts the program, and waits until it is connected, or has stopped.
+    func start() throws {
+        let program = try RunningProcess.bound(["group-cluster", "join", path + "/"] + arguments)
+        self.program = program
+        try program.waitForText { $0.contains("connected at index") || $0.contains("stopped:") }
+    }
+
+    /// Starts the program without waiting for a connection.
+    func begin() throws { program = try RunningProcess.bound(["group-cluster", "join", path + "/"] + arguments) }
+
+    func kill() {
+        program?.kill()
+        program = nil
+    }
+
+    func end() throws {
+        program?.signal(SIGTERM)
+        let status = try program?.finish().status
+        #expect(status == 0)
+        program = nil
+    }
+
+    func waitForText(_ text: String) throws { try program?.waitForText { $0.contains(text) } }
+    func stop() { _ = program?.stop() }
+    func resume() { program?.resume() }
+
+    func write(_ content: String, to item: String) throws {
+        let file = "\(path)/\(item)"
+        try FileManager.default.createDirectory(
+            atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        // By rename, as editors do: a file that is truncated first may be sent without its content.
+        try Data(content.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+    }
+
+    func groupctl(_ words: String..., input: String = "") throws -> (status: Int32, text: String) {
+        try RunningProcess(["groupctl"] + words, input: input).finish()
+    }
+
+    /// The values of `group-cluster status --json`.
+    func status() throws -> [String: Any] {
+        let (_, text) = try RunningProcess(["group-cluster", "status", path + "/", "--json"], input: "").finish()
+        return try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
+    }
+
+    /// Returns whether everything that was made anywhere is applied and stored here.
+    func isSettled(with other: MachineUnderTest) throws -> Bool {
+        let (here, there) = (try status(), try other.status())
+        return here["index"] as? Int == there["index"] as? Int && there["toSend"] as? Int == 0
+            && here["toApply"] as? Int == 0 && here["toSend"] as? Int == 0
+    }
+
+    /// All items: their types, modes, targets and contents, without those of the library.
+    var tree: [String: String] {
+        var tree: [String: String] = [:]
+        let manager = FileManager.default
+        for item in (try? manager.subpathsOfDirectory(atPath: path)) ?? []
+        where item != ".group" && !item.hasPrefix(".group/") {
+            let file = "\(path)/\(item)"
+            guard let attributes = try? manager.attributesOfItem(atPath: file) else { continue }
+            let mode = (attributes[.posixPermissions] as? Int) ?? 0
+            switch attributes[.type] as? FileAttributeType {
+            case .typeDirectory?: tree[item] = "directory"
+            case .typeSymbolicLink?: tree[item] = "to \((try? manager.destinationOfSymbolicLink(atPath: file)) ?? "")"
+            default:
+                let content = manager.contents(atPath: file) ?? Data()
+                tree[item] = "\(mode) \(content.count > 200 ? "\(content.hashValue)" : String(decoding: content, as: UTF8.self))"
+            }
+        }
+        return tree
+    }
+
+    /// The contents of all files, whatever their names.
+    var contents: Set<String> {
+        Set(tree.values.compactMap { $0.split(separator: " ", maxSplits: 1).count == 2 ? String($0.split(separator: " ", maxSplits: 1)[1]) : nil })
+    }
+}
+
+/// Waits until machines have the same items, which `isDone` accepts. Returns whether that came.
+func agree(_ machines: MachineUnderTest..., until isDone: ([String: String]) -> Bool = { _ in true }) -> Bool {
+    let end = monotonicNanoseconds() + patience.nanoseconds
+    while monotonicNanoseconds() < end {
+        let trees = machines.map(\.tree)
+        if trees.allSatisfy({ $0 == trees[0] }), isDone(trees[0]) { return true }
+        pause(nanoseconds: 5_000_000)
+    }
+    for machine in machines { print(machine.host, machine.tree.sorted { $0.key < $1.key }) }
+    return false
+}
+
+/// Waits for a condition that another process brings about, looking less often than `eventually`.
+func comes(_ isTrue: () throws -> Bool) rethrows -> Bool {
+    let end = monotonicNanoseconds() + patience.nanoseconds
+    while monotonicNanoseconds() < end {
+        if try isTrue() { return true }
+        pause(nanoseconds: 5_000_000)
+    }
+    return false
+}

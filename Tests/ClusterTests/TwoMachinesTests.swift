@@ -1,0 +1,309 @@
+import EtcdSupport
+import Foundation
+import GroupContainer
+import TestSupport
+import Testing
+
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"))
+struct `Two machines of a cluster` {
+    private let etcd: EtcdServer
+    private let a: MachineUnderTest
+    private let b: MachineUnderTest
+
+    init() throws {
+        etcd = try EtcdServer()
+        a = try MachineUnderTest("alpha", etcd: etcd.endpoints)
+        b = try MachineUnderTest("beta", etcd: etcd.endpoints)
+        try a.start()
+        try b.start()
+    }
+
+    // MARK: Items
+
+    @Test func `items of every kind arrive, with their changes, moves and removals`() throws {
+        let manager = FileManager.default
+        try a.write("one", to: "one.txt")
+        try a.write("deep", to: "p/q/r/deep.txt")
+        try manager.createSymbolicLink(atPath: "\(a.path)/link", withDestinationPath: "p/q")
+        #expect(agree(a, b) { $0.count == 6 })
+        try b.write("changed", to: "p/q/r/deep.txt")
+        try manager.moveItem(atPath: "\(b.path)/p/q", toPath: "\(b.path)/moved")
+        #expect(agree(a, b) { $0["moved/r/deep.txt"]?.hasSuffix("changed") == true })
+        try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: "\(a.path)/one.txt")
+        try manager.removeItem(atPath: "\(a.path)/link")
+        #expect(agree(a, b) { $0["one.txt"] == "384 one" && $0["link"] == nil })
+        try manager.removeItem(atPath: "\(b.path)/moved")
+        #expect(agree(a, b) { $0.count == 2 })
+    }
+
+    @Test func `two files that exchange their names do so on both machines`() throws {
+        try a.write("1", to: "x")
+        try a.write("2", to: "y")
+        #expect(agree(a, b) { $0.count == 2 })
+        let manager = FileManager.default
+        try manager.moveItem(atPath: "\(b.path)/x", toPath: "\(b.path)/t")
+        try manager.moveItem(atPath: "\(b.path)/y", toPath: "\(b.path)/x")
+        try manager.moveItem(atPath: "\(b.path)/t", toPath: "\(b.path)/y")
+        #expect(agree(a, b) { $0["x"]?.hasSuffix("2") == true && $0["y"]?.hasSuffix("1") == true && $0.count == 2 })
+    }
+
+    @Test func `a file of several pieces arrives whole, and one that is too large is named`() throws {
+        let large = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) })
+        try large.write(to: URL(fileURLWithPath: "\(a.path)/large"))
+        #expect(agree(a, b) { $0["large"] != nil })
+        #expect(FileManager.default.contents(atPath: "\(b.path)/large") == large)
+        try "".write(toFile: "\(a.path)/huge", atomically: false, encoding: .utf8)
+        let huge = try #require(FileHandle(forWritingAtPath: "\(a.path)/huge"))
+        try huge.truncate(atOffset: 65 << 20)
+        try a.write("small", to: "small")
+        #expect(comes { b.tree["small"] != nil })
+        #expect(b.tree["huge"] == nil)
+        #expect(
+            try comes {
+                (try a.status()["unmirrored"] as? [[String: Any]])?.contains { $0["path"] as? String == "huge" } == true
+            })
+    }
+
+    @Test func `the author of a change is the process and its machine`() throws {
+        #expect(try a.groupctl("write", a.path + "/", "n", "--replicated", input: "1").status == 0)
+        try a.write("plain", to: "plain")
+        #expect(agree(a, b) { $0.count == 2 })
+        let changes = try b.temporary.changes().filter { !$0.kind.isMarker }
+        #expect(changes.first { $0.path == "n" }?.author?.purpose == "groupctl@alpha")
+        #expect(changes.first { $0.path == "plain" }?.author?.purpose == "alpha")
+    }
+
+    @Test func `what two machines write while they cannot reach each other is kept by both`() throws {
+        try a.write("base", to: "f")
+        #expect(agree(a, b) { $0.count == 1 })
+        etcd.kill()
+        try a.write("of alpha", to: "f")
+        try b.write("of beta", to: "f")
+        try a.write("same", to: "equal")
+        try b.write("same", to: "equal")
+        try a.write("new", to: "d/a")
+        try b.write("new", to: "d/b")
+        try etcd.restart()
+        #expect(agree(a, b) { $0.count == 6 })
+        #expect(a.contents == ["of alpha", "of beta", "same", "new"])
+        #expect(a.tree.keys.contains { $0.hasPrefix("f (conflict ") })
+        #expect(try comes { !(try b.status()["conflicts"] as? [Any] ?? []).isEmpty })
+    }
+
+    @Test func `a modification beats a deletion, in both orders`() throws {
+        for item in ["x", "y"] { try a.write("base", to: "\(item)/f") }
+        #expect(agree(a, b) { $0.count == 4 })
+        etcd.kill()
+        try FileManager.default.removeItem(atPath: "\(a.path)/x")
+        try b.write("kept", to: "x/f")
+        try FileManager.default.removeItem(atPath: "\(b.path)/y")
+        try a.write("kept, too", to: "y/f")
+        try etcd.restart()
+        #expect(agree(a, b) { $0["x/f"]?.hasSuffix("kept") == true && $0["y/f"]?.hasSuffix("kept, too") == true })
+    }
+
+    @Test func `what was changed while a machine's program did not run arrives when it runs`() throws {
+        try a.write("1", to: "one")
+        try a.write("2", to: "two")
+        #expect(agree(a, b) { $0.count == 2 })
+        // An item that is removed before the program has stored that it was applied would be applied again.
+        #expect(try comes { try b.isSettled(with: a) })
+        b.kill()
+        try a.write("changed", to: "one")
+        try a.write("3", to: "three")
+        try FileManager.default.removeItem(atPath: "\(b.path)/two")
+        try b.write("4", to: "four")
+        try b.start()
+        #expect(agree(a, b) { $0["one"]?.hasSuffix("changed") == true && $0.count == 3 && $0["four"] != nil })
+    }
+
+    @Test func `an item in use waits, and the others go on`() throws {
+        try a.write("old", to: "used")
+        try a.write("old", to: "free")
+        #expect(agree(a, b) { $0.count == 2 })
+        let holder = try RunningProcess(["groupctl", "lock", b.path + "/", "used", "--", "cat"])
+        #expect(try comes { try b.groupctl("status", b.path + "/").text.contains("used") })
+        try a.write("new", to: "used")
+        try a.write("new", to: "free")
+        #expect(comes { b.tree["free"]?.hasSuffix("new") == true })
+        #expect(b.tree["used"]?.hasSuffix("old") == true)
+        holder.closeInput()
+        _ = try holder.finish()
+        #expect(agree(a, b))
+    }
+
+    // MARK: Strict writes
+
+    @Test func `a strict write is on this machine when the call returns, and on the others`() throws {
+        #expect(try a.groupctl("write", a.path + "/", "d/n", "--replicated", input: "1").status == 0)
+        #expect(a.tree["d/n"]?.hasSuffix("1") == true)
+        #expect(agree(a, b) { $0["d/n"]?.hasSuffix("1") == true })
+        #expect(try b.groupctl("move", b.path + "/", "d/n", "e", "--replicated").status == 0)
+        #expect(agree(a, b) { $0["e"] != nil && $0["d/n"] == nil })
+        #expect(try a.groupctl("remove", a.path + "/", "e", "--replicated").status == 0)
+        #expect(agree(a, b) { $0["e"] == nil })
+    }
+
+    @Test func `increments of both machines are all in the number`() throws {
+        let words = { (machine: MachineUnderTest) in
+            // A conflict means that nothing was changed: once more.
+            [
+                "sh", "-c",
+                "i=0; while [ $i -lt 12 ]; do groupctl update \"$0/\" n --replicated -- awk '{ n = $1 } END { print n + 1 }' && i=$((i + 1)); done",
+                machine.path,
+            ]
+        }
+        let path = "\(BuildDirectory.path):\(ProcessInfo.processInfo.environment["PATH"] ?? "")"
+        let loops = try [a, b].map { try RunningProcess(words($0), input: "", environment: ["PATH": path]) }
+        for loop in loops { #expect(try loop.finish(within: .seconds(60)).status == 0) }
+        #expect(agree(a, b) { $0["n"]?.hasSuffix("24\n") == true })
+    }
+
+    @Test func `a strict write under an old generation is a conflict, and changes nothing`() throws {
+        let container = try a.temporary.open()
+        let coordinator = container.coordinator(purpose: "test").blocking
+        try coordinator.write(bytes: [1], to: "r", durability: .replicated)
+        let generation = try #require(try coordinator.generation(of: "r"))
+        try coordinator.write(bytes: [2], to: "r", durability: .replicated, if: .generation(generation))
+        #expect(throws: CoordinationError.self) {
+            try coordinator.write(bytes: [3], to: "r", durability: .replicated, if: .generation(generation))
+        }
+        #expect(throws: CoordinationError.self) {
+            try coordinator.write(bytes: [3], to: "r", durability: .replicated, if: .absent)
+        }
+        #expect(agree(a, b))
+        #expect(b.temporary.content(of: "r") == "\u{2}")
+    }
+
+    @Test func `the changes of a strict transaction are made together or not at all`() throws {
+        let container = try a.temporary.open()
+        let coordinator = container.coordinator(purpose: "test").blocking
+        try coordinator.coordinate(.writing("x"), .writing("y"), durability: .replicated) { access in
+            try access.write(bytes: [1], to: "x")
+            try access.write(bytes: [1], to: "y")
+        }
+        #expect(agree(a, b) { $0.count == 2 })
+        // Another machine is first with one of the two.
+        #expect(throws: CoordinationError.self) {
+            try coordinator.coordinate(.writing("x"), .writing("y"), durability: .replicated) { access in
+                try access.write(bytes: [2], to: "x")
+                try access.write(bytes: [2], to: "y")
+                #expect(try b.groupctl("write", b.path + "/", "y", "--replicated", input: "of beta").status == 0)
+            }
+        }
+        #expect(agree(a, b) { $0["y"]?.hasSuffix("of beta") == true })
+        #expect(a.temporary.content(of: "x") == "\u{1}")
+    }
+
+    @Test func `without the cluster a strict write is refused, and a plain one is made`() throws {
+        etcd.kill()
+        #expect(try comes { try a.status()["connected"] as? Bool == false })
+        let (status, text) = try a.groupctl(
+            "write", a.path + "/", "n", "--replicated", "--timeout", "300ms", input: "1")
+        #expect(status == 69, "\(text)")
+        #expect(a.tree["n"] == nil)
+        try a.write("plain", to: "p")
+        try etcd.restart()
+        #expect(agree(a, b) { $0.keys.sorted() == ["p"] })
+    }
+
+    @Test func `where the answer does not come, the fate can be asked for later`() throws {
+        etcd.stop()
+        let (status, text) = try a.groupctl(
+            "write", a.path + "/", "n", "--replicated", "--timeout", "300ms", input: "1")
+        etcd.resume()
+        let operation = text.split { !$0.isHexDigit }.first { $0.count == 32 }.map(String.init)
+        if status == 76 {
+            let name = try #require(operation)
+            #expect(
+                try comes {
+                    let (_, fate) = try RunningProcess(
+                        ["group-cluster", "result", a.path + "/", name], input: ""
+                    ).finish()
+                    return fate.hasPrefix("accepted") || fate.hasPrefix("unavailable")
+                })
+        } else {
+            #expect(status == 69, "\(text)")
+        }
+        #expect(agree(a, b))
+    }
+
+    @Test func `one machine at a time changes an item under the cluster's lock`() throws {
+        #expect(try a.groupctl("write", a.path + "/", "n", "--replicated", input: "0\n").status == 0)
+        #expect(agree(a, b) { $0.count == 1 })
+        let words = { (machine: MachineUnderTest) in
+            [
+                "sh", "-c",
+                "for i in 1 2 3 4 5; do groupctl update \"$0/\" n --cluster -- awk '{ print $1 + 1 }' || exit; done",
+                machine.path,
+            ]
+        }
+        let path = "\(BuildDirectory.path):\(ProcessInfo.processInfo.environment["PATH"] ?? "")"
+        let loops = try [a, b].map { try RunningProcess(words($0), input: "", environment: ["PATH": path]) }
+        for loop in loops {
+            let (status, text) = try loop.finish(within: .seconds(60))
+            #expect(status == 0, "\(text)")
+        }
+        #expect(agree(a, b) { $0["n"]?.hasSuffix("10\n") == true })
+    }
+
+    // MARK: Suites and channels
+
+    @Test func `additions of both machines are all in the sum, also those without a connection`() throws {
+        let suites = try [a, b].map { try GroupDefaults(try $0.temporary.open(), suite: "s") }
+        for round in 0..<2 {
+            if round == 1 { etcd.kill() }
+            for number in 1...20 { for suite in suites { try suite.increment("n", by: number) } }
+            if round == 1 { try etcd.restart() }
+        }
+        #expect(comes { suites.allSatisfy { $0.value(forKey: "n") == .integer(840) } })
+        try suites[0].set("text", forKey: "k")
+        #expect(comes { suites[1].value(forKey: "k") == .string("text") })
+        try suites[1].removeValue(forKey: "k")
+        #expect(comes { suites[0].value(forKey: "k") == nil })
+    }
+
+    @Test func `a machine whose program was killed counts no addition twice`() throws {
+        let suites = try [a, b].map { try GroupDefaults(try $0.temporary.open(), suite: "s") }
+        for round in 1...6 {
+            for suite in suites { try suite.increment("n") }
+            if round.isMultiple(of: 2) { a.kill() } else { b.kill() }
+            for suite in suites { try suite.increment("n") }
+            if round.isMultiple(of: 2) { try a.start() } else { try b.start() }
+        }
+        #expect(comes { suites.allSatisfy { $0.value(forKey: "n") == .integer(24) } }, "\(suites.map { $0.value(forKey: "n") as Any })")
+    }
+
+    @Test func `messages come in one order, once on each machine`() throws {
+        let channels = try [a, b].map { try GroupChannel(try $0.temporary.open(), name: "c", purpose: "test") }
+        let listeners = try channels.map { try $0.listener(named: "l", since: .start) }
+        for number in 0..<30 { for channel in channels { try channel.post(bytes: [UInt8(number)]) } }
+        let received = try listeners.map { listener in
+            var bytes: [UInt8] = []
+            while bytes.count < 60, let message = try listener.next(timeout: patience) { bytes += message.bytes ?? [] }
+            return bytes
+        }
+        #expect(received[0] == received[1])
+        #expect(received[0].sorted() == (0..<30).flatMap { [UInt8($0), UInt8($0)] })
+    }
+
+    @Test func `a file, a value and a message arrive in the order in which they were made`() throws {
+        let (here, there) = (try a.temporary.open(), try b.temporary.open())
+        let (suite, other) = (try GroupDefaults(here, suite: "s"), try GroupDefaults(there, suite: "s"))
+        let channel = try GroupChannel(here, name: "c", purpose: "test")
+        let listener = try GroupChannel(there, name: "c", purpose: "test").listener(named: "l", since: .start)
+        let coordinator = here.coordinator(purpose: "test").blocking
+        for number in 1...25 {
+            try coordinator.write(bytes: Array("\(number)".utf8), to: "f", durability: .relaxed)
+            try suite.set(.integer(number), forKey: "k")
+            try channel.post(bytes: [UInt8(number)])
+        }
+        while let message = try listener.next(timeout: patience) {
+            let number = Int(message.bytes?.first ?? 0)
+            // What was made before the message is there when the message is.
+            #expect(Int(b.temporary.content(of: "f") ?? "") ?? 0 >= number)
+            if case .integer(let value)? = other.value(forKey: "k") { #expect(value >= number) } else { Issue.record("no value") }
+            if number == 25 { break }
+        }
+    }
+}
