@@ -13,7 +13,13 @@ CommandRun.main(groupClusterSpecification) { run in
     // Before any thread (libcurl(3), "global constants").
     _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
     switch run.arguments.subcommands.first {
-    case "join": return try join(&run)
+    case "join":
+        do {
+            return try join(&run)
+        } catch  where isFull(error) {
+            run.complain("\(error); starting again in some seconds")
+            return try startAgain(waiting: 2_000_000_000)
+        }
     case "status": return try showStatus(&run)
     case "result": return try showResult(&run)
     case "accept": return try accept(&run)
@@ -88,6 +94,33 @@ private func join(_ run: inout CommandRun) throws -> ExitStatus {
     }
     try machine.run({ run.complain($0) }, until: { signals.received != nil })
     return withExtendedLifetime(right) { .success }
+}
+
+private func isFull(_ error: any Error) -> Bool {
+    switch error {
+    case let error as CoordinationError: error.code == .noSpace
+    case let error as Errno: [.noSpace, .quotaExceeded].contains(error)
+    default: false
+    }
+}
+
+/// Starts this program anew in this process, after a wait that a signal ends: what is stored is true, what is in memory may be ahead of
+/// it. Returns only where a signal has ended the wait. System calls: execve(2)
+private func startAgain(waiting nanoseconds: Int64) throws -> ExitStatus {
+    let signals = TerminationSignals()
+    let end = monotonicNanoseconds() + nanoseconds
+    while signals.received == nil, case let rest = end - monotonicNanoseconds(), rest > 0 {
+        signals.wait(nanoseconds: rest)
+    }
+    if signals.received != nil { return .success }
+    guard let path = programPath() else { throw Errno.noSuchEntry }
+    _ = unsafe (path + [0]).withUnsafeBytes { bytes -> Int32 in
+        unsafe bytes.withMemoryRebound(to: CChar.self) { path -> Int32 in
+            guard let path = path.baseAddress else { return -1 }
+            return unsafe execv(path, CommandLine.unsafeArgv)
+        }
+    }
+    throw Errno(errno)
 }
 
 private func records(_ container: Container) throws -> (ClusterRecords, ClusterStatus) {

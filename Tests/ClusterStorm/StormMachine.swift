@@ -83,7 +83,7 @@ final class StormMachine {
         let (status, text) = try program.finish()
         keep(text)
         if status != 128 + SIGKILL && status != 0 {
-            faults.append("\(name): the program ended with \(status): \(text.suffix(800))")
+            faults.append("\(name): the program ended with \(status): \(text.suffix(500))")
         }
         self.program = nil
         isStopped = false
@@ -104,7 +104,7 @@ final class StormMachine {
         guard text.isEmpty || text.contains(") Z ") else { return false }
         let output = (try? program.finish()) ?? (-1, "")
         keep(output.1)
-        faults.append("\(name): the program ended by itself, with \(output.0): \(output.1.suffix(1200))")
+        faults.append("\(name): the program ended by itself, with \(output.0): \(output.1.suffix(500))")
         self.program = nil
         isStopped = false
         return true
