@@ -90,7 +90,8 @@ struct StrictUser {
         let outcome =
             switch error.code {
             case .conflict: lies ? "accepted" : "conflict"
-            case .unavailable: "unavailable"
+            // Nothing was recorded that could be sent.
+            case .unavailable, .noSpace, .lockTimedOut: "unavailable"
             case .unknown: "unknown"
             default: "other"
             }
