@@ -55,7 +55,8 @@ struct `Machines that come back` {
             let (status, _) = try machine.groupctl("write", machine.path + "/", "n", "--replicated", input: "1")
             #expect(status == 69)
             try machine.end()
-            #expect(try RunningProcess(["group-cluster", "accept", machine.path + "/"], input: "").finish().status == 0)
+            #expect(
+                try RunningProcess(["group-cluster", "accept", machine.path + "/"], input: "").finish().status == 0)
             try machine.start()
         }
         #expect(agree(a, b) { $0["g"] != nil && $0["h"] != nil })
