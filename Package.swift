@@ -143,7 +143,8 @@ let package = Package(
             dependencies: commands + ["Extensions", "ExtensionHosting", "GroupProtocolLines", "Widgets"],
             swiftSettings: strict),
         .executableTarget(
-            name: "group-transfer", dependencies: commands + ["Transfers", "Widgets", "GroupSecrets", "GroupDigest", "CGroupCurl"],
+            name: "group-transfer",
+            dependencies: commands + ["Transfers", "Widgets", "GroupSecrets", "GroupDigest", "CGroupCurl"],
             swiftSettings: strict),
         .executableTarget(
             name: "group-cluster",

@@ -3,10 +3,13 @@ import GroupSystemCalls
 /// The changes of all keys with a prefix, from a revision on, in order.
 ///
 /// A member that is cut off from the others has no new events. The watch requests that such a member ends it ("no
-/// leader"), which etcd 3.4 does within about three seconds after it has lost its leader. Besides, it requests a sign of
-/// life from the member (`isProgress`) each third of `silence`, and fails if nothing at all comes for that long: the
-/// process was stopped, or the network is gone. (etcd's own notifications come each ten minutes, too rarely to be of
-/// use.) 3.4 has bugs that lose events; a caller who must have them all reads the range from time to time.
+/// leader"), which etcd 3.4 does about three election timeouts, of one second, after it has lost its leader. Besides, it
+/// requests a sign of life from the member (`isProgress`) each third of `silence`, and fails if nothing at all comes for
+/// that long: the process was stopped, or the network is gone. (etcd's own notifications come each ten minutes, too
+/// rarely to be of use.) 3.4 has bugs that lose events; a caller that must have them all reads the range from time to
+/// time.
+///
+/// The body of the request stays open for those requests, so a proxy that waits for the whole body cannot be between.
 package final class EtcdWatch: Sendable {
     private let configuration: EtcdConfiguration
     private let prefix: [UInt8]

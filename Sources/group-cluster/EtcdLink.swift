@@ -161,8 +161,7 @@ final class EtcdLink: Sendable {
                 let key = keys.machine(machine)
                 let text = Array(host.utf8)
                 _ = try client.transaction(then: [.put(key, text, lease: lease)])
-                let new = lease
-                session.withLock { $0 = new }
+                session.withLock { [lease] in $0 = lease }
                 post(.sessionBegan)
             }
             let result = try client.range(.key(keys.last))

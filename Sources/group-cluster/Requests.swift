@@ -203,7 +203,7 @@ extension Machine {
     private func end(_ operation: ClusterName, _ state: ClusterRequest.State, _ reason: String?) throws {
         accepted[operation] = nil
         queued.remove(operation)
-        // What became of it is stored before others are told.
+        // What became of it is stored before its record says so.
         try storeState()
         var generations: [UInt64] = []
         if state == .accepted, let request = records.request(operation.text) {

@@ -104,7 +104,9 @@ struct Attempt {
             return .startOver("the file has \(size) bytes, and \(expected) were expected")
         }
         guard let wanted = record.sha256 else { return nil }
-        guard let found = try SHA256.digest(of: file).map({ Hexadecimal.encode($0) }) else { return .failed("the SHA-256 cannot be computed") }
+        guard let found = try SHA256.digest(of: file).map({ Hexadecimal.encode($0) }) else {
+            return .failed("the SHA-256 cannot be computed")
+        }
         return found == wanted ? nil : .startOver("the file has the SHA-256 \(found), and \(wanted) was expected")
     }
 

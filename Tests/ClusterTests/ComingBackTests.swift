@@ -51,11 +51,13 @@ struct `Machines that come back` {
         try etcd.restore(from: "\(backup.path)/backup")
         for machine in [a, b] {
             #expect(try comes { (try machine.status()["stopped"] as? String)?.contains("another history") == true })
+            #expect(try machine.groupctl("doctor", machine.path + "/", "--json").text.contains("\"clusterStopped\""))
             try machine.write("while it is stopped", to: "h")
             let (status, _) = try machine.groupctl("write", machine.path + "/", "n", "--replicated", input: "1")
             #expect(status == 69)
             try machine.end()
-            #expect(try RunningProcess(["group-cluster", "accept", machine.path + "/"], input: "").finish().status == 0)
+            #expect(
+                try RunningProcess(["group-cluster", "accept", machine.path + "/"], input: "").finish().status == 0)
             try machine.start()
         }
         #expect(agree(a, b) { $0["g"] != nil && $0["h"] != nil })

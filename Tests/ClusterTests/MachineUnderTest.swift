@@ -94,7 +94,8 @@ final class MachineUnderTest {
             case .typeSymbolicLink?: tree[item] = "to \((try? manager.destinationOfSymbolicLink(atPath: file)) ?? "")"
             default:
                 let content = manager.contents(atPath: file) ?? Data()
-                tree[item] = "\(mode) \(content.count > 200 ? "\(content.hashValue)" : String(decoding: content, as: UTF8.self))"
+                tree[item] =
+                    "\(mode) \(content.count > 200 ? "\(content.hashValue)" : String(decoding: content, as: UTF8.self))"
             }
         }
         return tree
@@ -102,7 +103,11 @@ final class MachineUnderTest {
 
     /// The contents of all files, whatever their names.
     var contents: Set<String> {
-        Set(tree.values.compactMap { $0.split(separator: " ", maxSplits: 1).count == 2 ? String($0.split(separator: " ", maxSplits: 1)[1]) : nil })
+        Set(
+            tree.values.compactMap {
+                $0.split(separator: " ", maxSplits: 1).count == 2
+                    ? String($0.split(separator: " ", maxSplits: 1)[1]) : nil
+            })
     }
 }
 

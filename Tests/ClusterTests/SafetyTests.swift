@@ -21,7 +21,9 @@ struct `A cluster that is not trusted` {
         }
         let directory = try TemporaryDirectory()
         let password = "\(directory.path)/password"
-        #expect(FileManager.default.createFile(atPath: password, contents: Data("word\n".utf8), attributes: [.posixPermissions: 0o600]))
+        #expect(
+            FileManager.default.createFile(
+                atPath: password, contents: Data("word\n".utf8), attributes: [.posixPermissions: 0o600]))
         let access = [
             "--user", "machine", "--password-file", password, "--authority", try #require(options.authority?.file),
         ]

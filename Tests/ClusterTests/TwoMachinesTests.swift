@@ -271,7 +271,9 @@ struct `Two machines of a cluster` {
             for suite in suites { try suite.increment("n") }
             if round.isMultiple(of: 2) { try a.start() } else { try b.start() }
         }
-        #expect(comes { suites.allSatisfy { $0.value(forKey: "n") == .integer(24) } }, "\(suites.map { $0.value(forKey: "n") as Any })")
+        #expect(
+            comes { suites.allSatisfy { $0.value(forKey: "n") == .integer(24) } },
+            "\(suites.map { $0.value(forKey: "n") as Any })")
     }
 
     @Test func `messages come in one order, once on each machine`() throws {
@@ -302,7 +304,11 @@ struct `Two machines of a cluster` {
             let number = Int(message.bytes?.first ?? 0)
             // What was made before the message is there when the message is.
             #expect(Int(b.temporary.content(of: "f") ?? "") ?? 0 >= number)
-            if case .integer(let value)? = other.value(forKey: "k") { #expect(value >= number) } else { Issue.record("no value") }
+            if case .integer(let value)? = other.value(forKey: "k") {
+                #expect(value >= number)
+            } else {
+                Issue.record("no value")
+            }
             if number == 25 { break }
         }
     }

@@ -57,7 +57,7 @@ struct `Nodes of etcd for tests` {
         ) {
             limitLifetime()
             let server = try EtcdServer()
-            print("etcd \(server.identifier ?? 0) etcd")
+            print("etcd \(server.identifier ?? 0) \(server.directory.path) etcd")
             fflush(nil)
             kill(getpid(), SIGKILL)
         }
@@ -67,5 +67,7 @@ struct `Nodes of etcd for tests` {
         let identifier = try #require(pid_t(words[index + 1]))
         #expect(identifier > 0)
         #expect(await eventually { kill(identifier, 0) != 0 })
+        // The killed process could not do that.
+        _ = succeeds(["rm", "-rf", "--", String(words[index + 2])])
     }
 }

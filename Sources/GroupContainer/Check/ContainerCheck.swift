@@ -35,6 +35,8 @@ package struct ContainerCheck: Sendable {
         found += JournalFacts(container).findings
         note("suites and channels")
         found += LogsFacts(container).findings
+        note("the cluster")
+        found += ClusterFacts(container).findings
         let order: [Finding.Severity] = [.error, .warning, .note]
         return order.flatMap { severity in found.filter { $0.severity == severity } }
     }

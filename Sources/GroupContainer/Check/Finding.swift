@@ -14,6 +14,7 @@ package struct Finding: Equatable, Sendable {
     package enum Code: String, Sendable, CaseIterable {
         case checkpointDamaged, checkpointLost, checkpointNewer, channelDamaged, clockBehind, containerCopied,
             containerMissing
+        case clusterConflicts, clusterNotConnected, clusterNotRunning, clusterStopped, clusterUnmirrored
         case deadMember, deletionInterrupted
         case fileSystemTemporary, fileSystemUnsupported, directoryUnreadable, formatDamaged, formatNewer, formatOlder
         case inotifyInstances

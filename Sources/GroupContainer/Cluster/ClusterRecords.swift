@@ -13,7 +13,7 @@ package struct ClusterRecords: Sendable {
     }
 
     package static let suite = "group-container.cluster"
-    private static let statusKey = "status"
+    static let statusKey = "status"
     private static let requests = "request."
     private static let locks = "lock."
 

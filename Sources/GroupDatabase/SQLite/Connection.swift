@@ -127,7 +127,9 @@ import Synchronization
     }
 
     /// Executes a statement whose rows do not matter.
-    package func run(_ text: String, _ values: any DatabaseValueConvertible...) throws { try run(text, values) { _ in true } }
+    package func run(_ text: String, _ values: any DatabaseValueConvertible...) throws {
+        try run(text, values) { _ in true }
+    }
 
     /// Returns the first column of the first row, if that is an integer.
     package func integer(_ text: String, _ values: any DatabaseValueConvertible...) throws -> Int64? {

@@ -12,7 +12,8 @@ package struct DatabaseLabel: Sendable {
     /// The operation: "open", "read", "write".
     var operation = "open"
 
-    init(path: ItemPath, container: String, holder: @escaping @Sendable (_ writing: Bool) -> CoordinationError.Holder?) {
+    init(path: ItemPath, container: String, holder: @escaping @Sendable (_ writing: Bool) -> CoordinationError.Holder?)
+    {
         (self.path, self.container, self.holder) = (path, container, holder)
     }
 

@@ -117,7 +117,8 @@ struct SuiteCommands {
         }
         let sum = try defaults.transaction { transaction in
             let present = try number(transaction.storedValue(forKey: key), key)
-            if case .integer? = transaction.storedValue(forKey: key) {} else if present != 0 {
+            if case .integer? = transaction.storedValue(forKey: key) {
+            } else if present != 0 {
                 // A text that is a number becomes one.
                 transaction.set(.integer(present), forKey: key)
             }
