@@ -24,6 +24,7 @@ package func hint(for error: CoordinationError) -> String? {
             + "; groupctl doctor shows what can be done"
     case .repairContainer where error.item == ".group/checkpoint": return "groupctl doctor --repair rebuilds it"
     case .repairContainer: return "groupctl doctor --repair keeps what can be read"
+    case .restoreDatabase: return "\(remedy.text) (sqlite3 FILE .recover)"
     case .endMembers: return "\(remedy.text) (groupctl status shows them)"
     case .endProcess where remedy.process == nil: return "groupctl doctor shows that process; end it, and try again"
     case .continueProcess: return remedy.process.map { "continue it (kill -CONT \($0)), or end it" }

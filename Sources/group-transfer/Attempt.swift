@@ -137,7 +137,10 @@ struct Attempt {
             }
             exchange.onProgress = { _ in sink.goesOn() }
             let outcome = exchange.perform(request)
-            if let response = exchange.response, response.status / 100 == 3, response.status != 304 {
+            // A response that was cut, or came too late, may lack its address: `finish` tries again.
+            if case .done = outcome, let response = exchange.response, response.status / 100 == 3,
+                response.status != 304
+            {
                 guard case .redirect = response.decision(offset: start, total: nil, expected: nil, hasHash: false),
                     let target = exchange.redirection
                 else { return .ended(.failed("the server redirects to nowhere, with status \(response.status)")) }

@@ -142,6 +142,31 @@ struct `A request` {
         #expect(missing.result.hasPrefix("cancelled Extensions.AttachmentError"), "\(missing)")
     }
 
+    @Test func `an address and a flag in the group's defaults reach the app, which shows each once`() async throws {
+        let container = try await TemporaryContainer()
+        let shown = Guarded<[String]>([])
+        for number in 0..<20 {
+            let url = try #require(URL(string: "https://example.com/\(number)"))
+            let items = [ExtensionItem(attachments: [.url(url)])]
+            #expect(TestExtension.run("flag", items, group: container.path).result == "completed ")
+            // Several instances of the app become active at the same time.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        let found = try GroupDefaults(container.open()).transaction { defaults -> DefaultsValue? in
+                            guard defaults.value(forKey: "has-new-share") == .bool(true) else { return nil }
+                            defaults.set(.bool(false), forKey: "has-new-share")
+                            return defaults.value(forKey: "share-url")
+                        }
+                        if let found, case .url(let text) = found { shown.withLock { $0.append(text) } }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        #expect(shown.withLock { $0 } == (0..<20).map { "https://example.com/\($0)" })
+    }
+
     @Test func `a cancellation by the host cancels the extension's task`() throws {
         let container = try TemporaryContainer()
         let waiting = Event()

@@ -280,10 +280,11 @@ struct `A killed handler of an inbox` {
             let handled = try lines("handled", in: container)
             #expect(handled == Array(shared.prefix(handled.count)), "\(attempt)")
             let waiting = try ShareInbox(container.open()).identifiers().count
-            #expect(handled.count + waiting == shared.count, "\(attempt)")
+            #expect(handled.count + waiting == shared.count && waiting <= 1, "\(attempt)")
+            // The next attempt makes the same calls as the model only if one item waits.
+            if waiting > 0 { _ = try RunningProcess(["inbox-member", "handle", container.path]).finish() }
         }
-        #expect(killed >= 10)
-        for _ in shared { _ = try RunningProcess(["inbox-member", "handle", container.path]).finish() }
+        #expect(killed >= (runsLongTests ? 100 : 10), "\(killed) of \(shared.count)")
         #expect(try lines("handled", in: container) == shared)
         #expect(try ShareInbox(container.open()).identifiers().isEmpty)
         #expect(try ContainerCheck(.path(Array(container.path.utf8))).examine().filter { $0.severity != .note }.isEmpty)
@@ -311,10 +312,12 @@ struct `A killed handler of an inbox` {
             shared.append("item \(attempt.number)")
             try share(shared[attempt.number], in: container)
             note(try attempt.run(["inbox-member", "print", container.path]).text)
+            // The next attempt makes the same calls as the model only if one item waits.
+            note(try RunningProcess(["inbox-member", "print", container.path]).finish().text)
         }
-        for _ in shared { note(try RunningProcess(["inbox-member", "print", container.path]).finish().text) }
         #expect(try ShareInbox(container.open()).identifiers().isEmpty)
         #expect(Set(seen.keys) == Set(shared))
+        #expect(!runsLongTests || shared.count >= 100, "\(shared.count)")
     }
 
     @Test func `an item of a killed process is there as a whole or not at all`() throws {

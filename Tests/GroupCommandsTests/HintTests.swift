@@ -26,6 +26,7 @@ import Testing
             (.notFound, "open", .finishDeletion, "'groupctl delete-group --yes a.json' finishes it"),
             (.damaged, "open", .checkContainer, "nothing was changed; groupctl doctor shows what can be done"),
             (.damaged, "listen", .checkContainer, "the messages that follow are whole; groupctl doctor shows"),
+            (.damaged, "open", .restoreDatabase, "the remedy (sqlite3 FILE .recover)"),
             (.damaged, "read", .repairContainer, "groupctl doctor --repair keeps what can be read"),
             (.lockTimedOut, "delete", .endMembers, "the remedy (groupctl status shows them)"),
             (.lockTimedOut, "repair", .tryAgain, "try again; groupctl status shows what the members do"),

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GroupContainer
 import GroupDatabase
+import GroupSystemCalls
 import TestSupport
 import Testing
 
@@ -138,8 +139,36 @@ struct `A database` {
             "no database, and longer than the header of one is, which has a hundred bytes in all; so it goes on".utf8)
         try container.coordinator(purpose: "test").blocking.write(bytes: content, to: "Store/notes.sqlite")
         let error = #expect(throws: CoordinationError.self) { try opened() }
-        #expect(error?.code == .damaged)
+        #expect(error?.code == .damaged && error?.operation == "open" && error?.remedy?.code == .restoreDatabase)
         #expect(try container.coordinator(purpose: "test").blocking.readBytes("Store/notes.sqlite") == content)
+    }
+
+    @Test(arguments: [(0, 100), (4_096, 4_000), (8_192, 100), (4_096, nil), (5_000, nil), (2, nil)])
+    func `a damaged database is an error of its kind, and is not written to`(place: Int, damage: Int?) throws {
+        let database = try opened()
+        for number in 0..<200 {
+            try database.blocking.write { db in
+                _ = try db.execute("INSERT INTO note (text) VALUES (?)", String(repeating: "\(number) ", count: 50))
+            }
+        }
+        database.close()
+        let file = try FileDescriptor.open(
+            path: Array("\(container.path)/Store/notes.sqlite".utf8), .readingAndWriting)
+        if let damage {
+            try file.seek(to: place)
+            try file.writeAll(Array(repeating: 0x78, count: damage))
+        } else {
+            try file.setSize(place)
+        }
+        let content = try container.coordinator(purpose: "test").blocking.readBytes("Store/notes.sqlite")
+        let error = #expect(throws: CoordinationError.self) {
+            let damaged = try opened().blocking
+            _ = try damaged.read { try $0.rows("SELECT * FROM note").count }
+            _ = try damaged.write { try $0.execute("DELETE FROM note WHERE text LIKE '%1%'") }
+        }
+        #expect(error?.code == .damaged && error?.remedy?.code == .restoreDatabase, "\(error as Any)")
+        let after = try container.coordinator(purpose: "test").blocking.readBytes("Store/notes.sqlite")
+        #expect(after == content)
     }
 
     @Test func `a suspended database has no locks, and refuses transactions until it is resumed`() async throws {

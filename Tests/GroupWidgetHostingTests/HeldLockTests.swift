@@ -46,10 +46,12 @@ struct `A hidden widget with a lock` {
     }
 
     // A widget that does not use this library.
-    @Test func `a hidden widget with an open database transaction completes it for the app`() throws {
+    // In the mode WAL a connection has shared locks also between transactions.
+    @Test(arguments: ["delete", "wal"])
+    func `a hidden widget with an open database transaction completes it for the app`(mode: String) throws {
         let run = try HostRun([:])
         let program = run.container.directory + "/database-widget"
-        try Data(Self.program.utf8).write(to: URL(filePath: program))
+        try Data(Self.program.replacing("MODE", with: mode).utf8).write(to: URL(filePath: program))
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
         try run.write("begin", for: "a")
         let manifest = """
@@ -59,7 +61,8 @@ struct `A hidden widget with a lock` {
         try Data(manifest.utf8).write(to: URL(filePath: run.widgets + "/a.json"), options: .atomic)
         try run.await("a", "active", "begin")
         try run.send("hide a")
-        try run.host.waitForText("an exclusive POSIX lock on '\(run.container.path)/Library/data.db'")
+        let file = "\(run.container.path)/Library/data.db" + (mode == "wal" ? "-shm" : "")
+        try run.host.waitForText("an exclusive POSIX lock on '\(file)'")
         let app = try RunningProcess(
             ["python3", "-c", Self.app, run.container.path + "/Library/data.db"], input: "")
         try app.waitForText("waits")
@@ -75,6 +78,7 @@ struct `A hidden widget with a lock` {
         import json, os, sqlite3, sys
         directory = os.environ["GROUP_CONTAINER"] + "/Library"
         data = sqlite3.connect(directory + "/data.db", isolation_level=None)
+        data.execute("pragma journal_mode = MODE")
         data.execute("create table if not exists t (x)")
         def send(message):
             print(json.dumps(message), flush=True)

@@ -10,6 +10,7 @@
 //     container   completes with what is in the item that it got
 //     keyboard    corrects "teh" before the place of a keyboard's input
 //     files       stores and hands out files, in the container
+//     flag        sets the address that it got, and a flag, in its group's defaults
 //     waiting     waits until its task is cancelled, and completes then, with the item `cancelled`
 //
 // These do not use the library; some misbehave:
@@ -188,6 +189,14 @@ func work(_ context: ExtensionContext) async throws {
         try context.complete(
             returning: KeyboardInput.Result(deleting: isWrong ? 2 : 0, inserting: isWrong ? "he" : "").items)
     case "files": try context.complete(returning: try await files(context).map(\.item))
+    case "flag":
+        guard let container = context.container, let attachment = context.inputItems.first?.attachments.first,
+            case .url(let url) = attachment.content
+        else { return }
+        try GroupDefaults(container).transaction(durability: .durable) { defaults in
+            defaults.set(.url(url.absoluteString), forKey: "share-url")
+            defaults.set(.bool(true), forKey: "has-new-share")
+        }
     case "waiting":
         try context.log("waiting")
         let (stream, _) = AsyncStream<Void>.makeStream()
@@ -201,7 +210,8 @@ func work(_ context: ExtensionContext) async throws {
 }
 
 switch word {
-case "echo", "sizes", "nothing", "throw", "cancel", "twice", "open", "container", "keyboard", "files", "waiting":
+case "echo", "sizes", "nothing", "throw", "cancel", "twice", "open", "container", "keyboard", "files", "flag",
+    "waiting":
     do {
         try await ExtensionProgram(work).run()
     } catch {

@@ -1,4 +1,5 @@
 import Foundation
+import GroupSystemCalls
 import Testing
 
 /// A server on loopback whose files are pseudo-random bytes, and which misbehaves as a path says: see server.py. It ends
@@ -28,16 +29,11 @@ package final class FileServer {
 
     /// Returns the bytes that the server has for a seed.
     package static func content(_ seed: Int, _ length: Int) throws -> [UInt8] {
-        let program = "import random,sys;sys.stdout.write(random.Random(\(seed)).randbytes(\(length)).hex())"
-        let text = try RunningProcess(["python3", "-c", program], input: "").finish().text
-        return Array(try #require(Data(hexadecimal: text)))
-    }
-}
-
-extension Data {
-    fileprivate init?(hexadecimal text: String) {
-        let digits = text.compactMap { $0.hexDigitValue.map(UInt8.init) }
-        if digits.count % 2 != 0 { return nil }
-        self.init(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
+        let directory = try TemporaryDirectory()
+        let file = directory.path + "/content"
+        let program = "import random,sys;open(sys.argv[1],'wb').write(random.Random(\(seed)).randbytes(\(length)))"
+        let (status, text) = try RunningProcess(["python3", "-c", program, file], input: "").finish()
+        try #require(status == 0, "\(text)")
+        return try FileDescriptor.open(path: Array(file.utf8), .reading).readAll()
     }
 }

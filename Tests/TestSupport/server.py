@@ -18,6 +18,7 @@ Prints its port. /KIND/SEED/LENGTH has LENGTH pseudo-random bytes of SEED. KIND:
   piece       answers a range with the half of it, once
   loop        redirects for ever
   other       redirects to /good/…
+  half-head   stands still in the head of the first redirection, before its address
   secret      401 without the field Authorization: Bearer open sesame
   bare        400 with a field Authorization
   near        redirects to /secret/…
@@ -89,7 +90,11 @@ class Handler(BaseHTTPRequestHandler):
             return self.head(302, {"Content-Length": 0, "Location": self.path + "x"})
         if kind == "file":
             return self.head(302, {"Content-Length": 0, "Location": "file:///etc/hostname"})
-        if kind == "other":
+        if kind == "half-head" and number == 1:
+            self.wfile.write(b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n")
+            time.sleep(60)
+            return self.close()
+        if kind in ("other", "half-head"):
             return self.head(302, {"Content-Length": 0, "Location": "/good/" + "/".join(rest)})
         if kind == "near":
             return self.head(302, {"Content-Length": 0, "Location": "/secret/" + "/".join(rest)})

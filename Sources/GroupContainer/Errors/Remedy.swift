@@ -116,6 +116,8 @@ extension CoordinationError.Remedy.Code {
 
     /// Close a database, or open it and close it.
     public static let closeDatabase = Self(rawValue: "closeDatabase")
+    /// Restore a damaged database from a backup, or recover what can be read.
+    public static let restoreDatabase = Self(rawValue: "restoreDatabase")
 
     // MARK: Processes
 

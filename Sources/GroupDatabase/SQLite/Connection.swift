@@ -16,8 +16,8 @@ import Synchronization
     /// Guards the handle against being closed while another thread interrupts it.
     private let life = Mutex(())
     let mode: Mode
-    /// What the errors of this connection are about.
-    let label: DatabaseLabel
+    /// What the errors of the present transaction are about.
+    var label: DatabaseLabel
     /// The schema that was seen last, for the triggers: see `ChangeTriggers`.
     var triggeredSchema: Int64?
     /// Whether the connection was interrupted since the transaction began.

@@ -49,7 +49,7 @@ final class Connections: Sendable {
     func read<Answer>(
         until deadline: Deadline, _ interruption: Interruptible? = nil, _ body: (Connection) throws -> Answer
     ) throws -> Answer {
-        let connection = try take(.reading, until: deadline)
+        let connection = try take(.reading, label("read"), until: deadline)
         defer { giveBack(connection) }
         try interruption?.begin(connection, label("read"))
         defer { interruption?.end() }
@@ -65,7 +65,7 @@ final class Connections: Sendable {
         until deadline: Deadline, _ interruption: Interruptible? = nil, operation: String = "write",
         _ body: (Connection) throws -> Answer
     ) throws -> Answer {
-        let connection = try take(.writing, until: deadline)
+        let connection = try take(.writing, label(operation), until: deadline)
         defer { giveBack(connection) }
         try interruption?.begin(connection, label(operation))
         defer { interruption?.end() }
@@ -125,8 +125,9 @@ final class Connections: Sendable {
 
     // MARK: Connections
 
-    private func take(_ mode: Connection.Mode, until deadline: Deadline) throws -> Connection {
-        let label = label(mode == .reading ? "read" : "write")
+    private func take(
+        _ mode: Connection.Mode, _ label: DatabaseLabel, until deadline: Deadline
+    ) throws -> Connection {
         try check(label)
         if mode == .writing && !mayWrite {
             throw label.error(.notPermitted, "the database was opened for reading only")
@@ -139,6 +140,7 @@ final class Connections: Sendable {
                 return state.writer
             }
             let connection = try kept ?? make(mode, label, until: deadline)
+            connection.label = label
             connection.begin(waiting: deadline.remaining.map { .nanoseconds($0) })
             // The database may have been suspended since it was checked.
             try state.withLock { state in

@@ -55,7 +55,7 @@ package struct DatabaseLabel: Sendable {
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             return error(
                 .damaged, code & 0xff == SQLITE_NOTADB ? "the file is not an SQLite database" : message,
-                .init(.checkContainer, "nothing was changed; restore a backup, or recover it with sqlite3 (.recover)"))
+                .init(.restoreDatabase, "nothing was changed; restore a backup, or recover what can be read"))
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: return error(.notPermitted, message, cause: cause)
         case SQLITE_CANTOPEN where errno == ENOENT:
             return error(.notFound, "there is no such database", .init(.checkPath, "check the path"), cause: cause)

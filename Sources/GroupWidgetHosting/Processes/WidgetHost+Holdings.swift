@@ -14,8 +14,11 @@ extension WidgetHost where FrontEnd: ~Copyable {
         let isGoingOn = !all.allSatisfy { $0 == widget.identifier || ProcessView.isStill($0) }
         var holdings = Holdings(items: container.accessedItems { all.contains($0) }, isGoingOn: isGoingOn)
         for process in all {
-            for lock in FileLock.held(by: process)
+            let locks = FileLock.held(by: process)
+            let databases = Set(locks.compactMap(\.databaseOfLog))
+            for lock in locks
             where ContainerLock.keepsOthersWaiting(path: lock.path, start: lock.start)
+                && !lock.isOfOpenDatabase(databases)
                 && (holdings.items.isEmpty || !ContainerLock.isOnItemLocks(path: lock.path))
             {
                 let text = Self.text(lock, of: process)
@@ -32,7 +35,25 @@ extension WidgetHost where FrontEnd: ~Copyable {
     }
 }
 
+/// In the mode WAL a connection of SQLite has two shared locks as long as it is open: one on the index of the log, and one on
+/// the database. No process waits for these: one that wants more tries once.
 extension FileLock {
+    /// The path of the database, if this lock shows that a connection has the index of its log open.
+    fileprivate var databaseOfLog: [UInt8]? {
+        let name = Array("-shm".utf8)
+        if !path.suffix(name.count).elementsEqual(name) { return nil }
+        return ContainerLock.keepsOthersWaiting(path: path, start: start) ? nil : Array(path.dropLast(name.count))
+    }
+
+    /// Returns whether this is the lock on a database that a connection in the mode WAL has. Without that mode the same lock
+    /// is that of a transaction that reads.
+    fileprivate func isOfOpenDatabase(_ databases: Set<[UInt8]>) -> Bool {
+        !isExclusive && start == Self.firstShared && databases.contains(path)
+    }
+
+    /// SHARED_FIRST of SQLite.
+    private static let firstShared: Int64 = 0x4000_0002
+
     /// The lock in words, for people.
     fileprivate var words: String {
         let name =
