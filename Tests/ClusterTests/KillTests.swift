@@ -39,7 +39,7 @@ struct `A program that is killed at each step` {
         for call in Self.calls {
             var number = 1
             while true {
-                let name = "\(call).\(number)."
+                let name = "\(call)-\(number)-"
                 try prepare(name)
                 let isReady = try comes { try agree(a, b) && a.isSettled(with: b) }
                 #expect(isReady, "before \(call) \(number)")
@@ -52,14 +52,14 @@ struct `A program that is killed at each step` {
                         let (here, there) = (a.tree, b.tree)
                         return try here == there && isRight(here) && a.isSettled(with: b)
                     } && tracer.hasEnded
-                if isKilled {
+                if !isKilled { tracer.signal(SIGINT) }
+                _ = try tracer.finish()
+                // It may have been killed after the last look.
+                if a.hasEnded {
                     kills += 1
                     a.kill()
                     try a.start()
-                } else {
-                    tracer.signal(SIGINT)
                 }
-                _ = try tracer.finish()
                 var last: [String: String] = [:]
                 let isSame = try comes {
                     last = a.tree

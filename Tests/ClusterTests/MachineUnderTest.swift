@@ -47,6 +47,8 @@ final class MachineUnderTest {
         return tracer
     }
 
+    var hasEnded: Bool { program?.hasEnded ?? true }
+
     func kill() {
         program?.kill()
         program = nil
