@@ -25,9 +25,10 @@ extension Machine {
         } catch let error as CoordinationError {
             switch error.code {
             case .conflict, .notFound, .notEmpty, .wrongType, .outsideContainer:
-                // The disk is not what it was seen to be.
+                // The disk is not what it was seen to be. A directory may have something in it that is never mirrored.
                 try lookAgain(step)
-                if let item { deferred[item] = monotonicNanoseconds() + 20_000_000 }
+                let pause: Int64 = error.code == .notEmpty ? 1_000_000_000 : 20_000_000
+                if let item { deferred[item] = monotonicNanoseconds() + pause }
             case .lockTimedOut, .presenterUnresponsive, .presenterFailed, .deadlock, .unfinished:
                 if let item {
                     deferred[item] = monotonicNanoseconds() + Self.deferral

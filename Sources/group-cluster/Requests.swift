@@ -22,12 +22,8 @@ extension Machine {
                 try records.remove(request: request.operation)
                 continue
             }
-            if accepted[operation] != nil {
-                if request.isGivenUp {
-                    try end(operation, .accepted, "it is applied here when the item is no longer in use")
-                }
-                continue
-            }
+            // It ends when it is applied here, also where its caller no longer waits: 'accepted' says that this machine has it.
+            if accepted[operation] != nil { continue }
             if outbox.inFlight?.entry.operation != operation && !queued.contains(operation) {
                 if try resolve(operation) { continue }
                 queued.insert(operation)

@@ -39,6 +39,16 @@ final class MachineUnderTest {
     /// Starts the program without waiting for a connection.
     func begin() throws { program = try RunningProcess.bound(["group-cluster", "join", path + "/"] + arguments) }
 
+    /// Puts strace(1) around the running program, and returns when it is there.
+    func traced(_ options: [String]) throws -> RunningProcess {
+        let tracer = try RunningProcess(
+            ["strace", "-f", "-o", "/dev/null"] + options + ["-p", "\(program?.identifier ?? 0)"], input: "")
+        try tracer.waitForText { $0.contains("attached") }
+        return tracer
+    }
+
+    var hasEnded: Bool { program?.hasEnded ?? true }
+
     func kill() {
         program?.kill()
         program = nil

@@ -88,6 +88,9 @@ package final class RunningProcess: @unchecked Sendable {
 
     package func resume() { signal(SIGCONT) }
 
+    /// Whether the process has ended; it need not be reaped yet.
+    package var hasEnded: Bool { life.hasEnded }
+
     /// Waits for the end and returns the status as a shell has it; children may live on.
     @discardableResult package func reap() -> Int32 { life.reap() }
 
