@@ -135,7 +135,8 @@ package struct ClusterFold: Equatable, Sendable {
     }
 
     private mutating func judge(_ entry: ClusterEntry) -> (Outcome, Set<ItemName>) {
-        let before = (values, channels)
+        // A copy that is kept would make each change copy all values.
+        let before = entry.isStrict ? (values, channels) : ([:], [:])
         var fits = true
         for (part, change) in entry.changes.enumerated() {
             let isRight =

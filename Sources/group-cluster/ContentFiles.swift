@@ -51,9 +51,10 @@ final class ContentFiles: Sendable {
         var place = 0
         return try write(isDurable: isDurable) { append throws(Errno) in
             while true {
-                let piece = try copy.read(at: place, count: 1 << 20)
-                if piece.isEmpty { return }
-                try append(piece)
+                let count = place == 0 ? 1 << 14 : 1 << 20
+                let piece = try copy.read(at: place, count: count)
+                if !piece.isEmpty { try append(piece) }
+                if piece.count < count { return }
                 place += piece.count
             }
         }

@@ -514,7 +514,8 @@ final class EtcdLink: Sendable {
         var failure: EtcdFailure?
         var count = 0
         do {
-            let isRight = try contents.write(wanted: digest) { append throws(Errno) in
+            // What is made of it is synchronized; after a power cut, it is loaded again.
+            let isRight = try contents.write(wanted: digest, isDurable: false) { append throws(Errno) in
                 while true {
                     var page: EtcdRangeResult?
                     failure = Self.failure { () throws(EtcdFailure) in page = try client.range(range) }

@@ -183,6 +183,8 @@ final class Machine {
     /// thing that the user would notice.
     func run(_ report: (String) -> Void, until isEnding: () -> Bool) throws {
         try finishTaken()
+        // Contents that were loaded may be incomplete since a power cut; those in flight were synchronized.
+        contents.removeAll(except: Set(digests(of: outbox.inFlight)), try takenNames())
         if stateIsNew {
             try disk.lookAtAll()
             toStore.cursor = follower.cursor
@@ -285,7 +287,10 @@ final class Machine {
         noteChanged(time: now)
         if !changedItems.isEmpty {
             toStore.cursor = follower.cursor
-            checkLoss()
+            // All items are counted for it: only where one is gone, or is back.
+            if hasAcceptedLoss || changedItems.contains(where: { $0.local.map { disk.tree[$0] == nil } ?? false }) {
+                checkLoss()
+            }
         }
         drafts += changedItems
         changedItems = []
@@ -719,7 +724,12 @@ final class Machine {
         defer { if !isBulk { try? disk.synchronizeDirectory(of: item.local) } }
         switch item.change {
         case .created(_, _, let content), .written(let content):
-            guard content.kind == .file, contents.size(of: content.digest) == nil else { return true }
+            guard content.kind == .file else { return true }
+            if contents.size(of: content.digest) != nil {
+                // What was loaded is not synchronized.
+                if !isBulk { try contents.open(content.digest).synchronizeData() }
+                return true
+            }
             do throws(Errno) {
                 let file = try disk.open(file: item.local)
                 let status = try file.status()
