@@ -207,6 +207,9 @@ let package = Package(
             name: "EtcdSupport", dependencies: ["TestSupport", "GroupSystemCalls"], path: "Tests/EtcdSupport",
             swiftSettings: strict),
         .executableTarget(
+            name: "cluster-bench", dependencies: ["GroupContainer", "GroupEtcd", "GroupSystemCalls"],
+            path: "Tests/ClusterBench", swiftSettings: strict),
+        .executableTarget(
             name: "cluster-storm",
             dependencies: ["EtcdSupport", "TestSupport", "GroupContainer", "GroupSystemCalls"],
             path: "Tests/ClusterStorm", swiftSettings: strict),

@@ -9,9 +9,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 # Ignored by git, like everything in .build.
 KEPT = os.path.join(ROOT, ".build", "bench")
-# Measured as it is installed.
-INSTALLED = "watch-group"
-SWIFT = ("bench-worker", "stress-worker", "database-member", "group-transfer")
+# Measured as they are installed.
+INSTALLED = ("watch-group", "group-cluster")
+SWIFT = ("bench-worker", "cluster-bench", "stress-worker", "database-member", "group-transfer")
 C = ("arrivals", "bare-inotify", "files", "one-thread", "plain-changes", "round-trips")
 
 
@@ -19,9 +19,10 @@ def build(show) -> dict[str, str]:
     """The programs' paths by name. Ends the run if one does not compile."""
     paths = {}
     run([os.path.join(ROOT, "tools", "setup")])
-    show(f"installing {INSTALLED}")
+    show(f"installing {' and '.join(INSTALLED)}")
     run([os.path.join(ROOT, "tools", "install"), "--prefix", os.path.join(KEPT, "installed")])
-    paths[INSTALLED] = os.path.join(KEPT, "installed", "bin", INSTALLED)
+    for name in INSTALLED:
+        paths[name] = os.path.join(KEPT, "installed", "bin", name)
     for name in SWIFT:
         show(f"building {name}")
         run(["swift", "build", "--configuration", "release", "--product", name])

@@ -2,6 +2,11 @@
 
 from ..row import Row
 from .burst import Burst
+from .cluster_catch_up import ClusterCatchUp
+from .cluster_change import ClusterChange
+from .cluster_local import ClusterLocal
+from .cluster_machines import ClusterMachines
+from .cluster_write import ClusterWrite
 from .coordinated import Coordinated
 from .followers import Followers
 from .database import Database
@@ -32,6 +37,7 @@ SECTIONS: dict[str, list[type[Row]]] = {
     "Group defaults": [Increments, DurableIncrements, Reads, SetSeen, SuiteSize],
     "Databases": [Database],
     "Transfers": [Transfer],
+    "Clusters": [ClusterWrite, ClusterChange, ClusterLocal, ClusterCatchUp, ClusterMachines],
     "Building": [DependentBuild],
 }
 ROWS = [row for rows in SECTIONS.values() for row in rows]
