@@ -37,6 +37,13 @@ extension Machine {
         }
     }
 
+    /// Removes the posts whose messages the cluster has.
+    func forgetPosts() throws {
+        for post in postsInFlight { try records.remove(post: post) }
+        draftedPosts.subtract(postsInFlight)
+        postsInFlight = []
+    }
+
     /// Appends the messages that the cluster has to the channels here.
     func applyMessages() throws {
         for name in dirtyChannels {

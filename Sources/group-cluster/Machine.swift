@@ -103,12 +103,12 @@ final class Machine {
     private(set) var stateIsNew: Bool
     /// A person has accepted that most items are gone.
     private var hasAcceptedLoss = false
-    private var nextStatus: Int64 = 0
+    var nextStatus: Int64 = 0
     /// The number of the last message of each channel that is stored.
-    private var storedMessages: [[UInt8]: UInt64] = [:]
-    private var shownStatus: ClusterStatus?
+    var storedMessages: [[UInt8]: UInt64] = [:]
+    var shownStatus: ClusterStatus?
     /// When the number of entries was read.
-    private var readAt: Date?
+    var readAt: Date?
     private let recordsChanged = Guarded(true)
     private var lines: [String] = []
 
@@ -262,13 +262,6 @@ final class Machine {
                 watch.drain()
             }
         }
-    }
-
-    /// Removes the posts whose messages the cluster has.
-    private func forgetPosts() throws {
-        for post in postsInFlight { try records.remove(post: post) }
-        draftedPosts.subtract(postsInFlight)
-        postsInFlight = []
     }
 
     // MARK: The disk
@@ -584,19 +577,6 @@ final class Machine {
 
     private var lastSnapshot: UInt64 = 0
 
-    private func digests(of inFlight: ClusterOutbox.InFlight?) -> [[UInt8]] {
-        var digests: Set<[UInt8]> = []
-        for change in inFlight?.entry.changes ?? [] {
-            guard case .item(let change) = change else { continue }
-            switch change.action {
-            case .create(let content), .write(let content, _):
-                if content.kind == .file { digests.insert(content.digest) }
-            case .move, .remove: continue
-            }
-        }
-        return digests.sorted { $0.lexicographicallyPrecedes($1) }
-    }
-
     /// Applies what the cluster has to the disk. Returns whether more can be done at once.
     private func applySteps() throws -> Bool {
         var made = 0
@@ -616,217 +596,5 @@ final class Machine {
         }
         if mirror.stale.isEmpty { (authors, passed) = ([:], []) }
         return made == Self.stepsAtOnce
-    }
-
-    /// Puts the next entry in flight.
-    private func prepare() throws {
-        var tries = outbox.waitingCount
-        while outbox.inFlight == nil, tries > 0, let draft = outbox.next() {
-            tries -= 1
-            switch draft {
-            case .item(let local): try prepare(local)
-            case .entry(let entry, _) where entry.isStrict: try prepare(request: entry.operation)
-            case .entry(let entry, _): try prepare(entry)
-            }
-        }
-    }
-
-    private static let mostAtOnce = 64
-
-    /// Takes the items whose turn comes next, as far as one commit can have them with their contents.
-    private func batch(beginningWith local: LocalItem) -> [LocalItem] {
-        var locals = [local]
-        var room = Int64(ClusterKeys.smallContents) - Int64(clamping: disk.mark(of: local)?.size ?? 0)
-        // While something is stale, each item is judged alone.
-        guard mirror.stale.isEmpty else { return locals }
-        while locals.count < Self.mostAtOnce, let next = outbox.firstItem {
-            let size = Int64(clamping: disk.mark(of: next)?.size ?? 0)
-            if size > room { break }
-            room -= size
-            _ = outbox.next()
-            locals.append(next)
-        }
-        return locals
-    }
-
-    /// Puts a local-first entry in flight: what differs from the base of some items of the disk.
-    private func prepare(_ local: LocalItem) throws {
-        let locals = batch(beginningWith: local)
-        // A file that was changed since it was looked at has its present content kept, and is sent with that at its place.
-        for _ in 0..<Self.mostAttempts { if try prepare(locals) { return } }
-        for local in locals { outbox.add(.item(local)) }
-    }
-
-    private static let mostAttempts = 4
-
-    /// Returns false if a file has another content by now, which is kept.
-    private func prepare(_ locals: [LocalItem]) throws -> Bool {
-        let operation = freshName()
-        var attempt = mirror
-        let (changes, sent) = attempt.changes(of: locals, on: disk.tree, in: fold.tree, operation: operation)
-        if changes.isEmpty {
-            mirror = attempt
-            return true
-        }
-        func again() { for local in locals { outbox.add(.item(local)) } }
-        // What the cluster has newer of these items is applied first, unless it cannot be now.
-        if sent.contains(where: { mirror.stale.contains($0.item) }) {
-            again()
-            return true
-        }
-        let isBulk = sent.count > 4
-        for item in sent where try !keep(item, isBulk: isBulk) { return false }
-        if isBulk { try disk.synchronize() }
-        let entry = ClusterEntry(operation, changes, author: Array(identity.host.utf8.prefix(200)))
-        if outbox.send(entry, sent: sent) {
-            mayBeCommitted = false
-            mirror = attempt
-        } else if locals.count > 1 {
-            for local in locals.dropFirst() { outbox.add(.item(local)) }
-            return try prepare([locals[0]])
-        } else if let local = locals.first {
-            refuse(local, "an entry with this item would be too large, or a name is not allowed")
-        }
-        return true
-    }
-
-    /// Puts a local-first entry with changes of suites and messages in flight.
-    private func prepare(_ entry: ClusterEntry) throws {
-        guard let notes = drafted[entry.operation] else { return }
-        var entry = entry
-        entry.author = Array(identity.host.utf8.prefix(200))
-        for suite in notes.cursors.keys { try suites[suite]?.synchronize() }
-        if !outbox.send(entry) {
-            // Its size was looked at; a channel's name may be too long.
-            drafted[entry.operation] = nil
-            dirtyKeys.formUnion(
-                entry.changes.compactMap { if case .value(let change) = $0 { change.key } else { nil } })
-            return
-        }
-        mayBeCommitted = false
-        postsInFlight = notes.posts
-        for (suite, cursor) in notes.cursors {
-            suites[suite]?.noteSent(through: cursor)
-            toStore.suiteCursors[suite] = cursor
-        }
-        toStore.isOutboxChanged = true
-    }
-
-    private func refuse(_ local: LocalItem, _ reason: String) {
-        let path = disk.path(of: local)
-        if refused[path] != reason { log("not sent: '\(printable(path))': \(reason)") }
-        refused[path] = reason
-    }
-
-    /// Keeps the content that is to be sent, and makes sure that a power cut does not bring an older one back: the older
-    /// one would be taken for a change. Returns false if the item has another content by now.
-    private func keep(_ item: SentItem, isBulk: Bool) throws -> Bool {
-        defer { if !isBulk { try? disk.synchronizeDirectory(of: item.local) } }
-        switch item.change {
-        case .created(_, _, let content), .written(let content):
-            guard content.kind == .file else { return true }
-            if contents.size(of: content.digest) != nil {
-                // What was loaded is not synchronized.
-                if !isBulk { try contents.open(content.digest).synchronizeData() }
-                return true
-            }
-            do throws(Errno) {
-                let file = try disk.open(file: item.local)
-                let status = try file.status()
-                guard status.isRegularFile, let digest = try contents.keep(file, isDurable: !isBulk) else {
-                    return false
-                }
-                if !isBulk { try file.synchronizeData() }
-                if digest == content.digest { return true }
-                disk.note(digest, status, of: item.local)
-            } catch {
-                if ![.noSuchEntry, .notADirectory, .tooManyLinks].contains(error) { throw error }
-                try disk.look(at: disk.path(of: item.local))
-            }
-            return false
-        case .moved, .removed: return true
-        }
-    }
-
-    // MARK: Stored state
-
-    func storeState() throws {
-        if toStore.isEmpty && mirrorIsStored() && toStore.cursor == nil { return }
-        let unstored = toStore
-        toStore = Unstored()
-        let changedBases = mirror.takeChanged()
-        try store.store(isDurable: unstored.mustBeDurable) { store in
-            if unstored.isAllNew {
-                for space in [StateStore.Space.item, .machine, .value, .channel, .message] {
-                    try store.removeAll(space)
-                }
-            }
-            let items = unstored.isAllNew ? Set(fold.tree.nodes.keys) : unstored.items
-            for item in items { try store.set(.item, item.bytes, fold.tree[item]?.bytes) }
-            let machines = unstored.isAllNew ? Set(fold.machines.keys) : unstored.machines
-            for machine in machines { try store.set(.machine, machine.bytes, fold.machines[machine]?.bytes) }
-            for item in changedBases { try store.set(.base, item.bytes, mirror.base[item]?.bytes) }
-            try disk.store { key, value in try store.set(.local, key, value) }
-            var place = ByteWriter()
-            for number in [fold.index, fold.revision, fold.chain, outbox.number, disk.lastNumber] {
-                place.write(number)
-            }
-            try store.set("place", place.bytes)
-            if unstored.isOutboxChanged {
-                try store.set("in flight", outbox.inFlight?.bytes)
-                try store.set("posts in flight", Array(postsInFlight.joined(separator: " ").utf8))
-            }
-            if unstored.isAcceptedChanged { try store.set("accepted", LoadedState.bytes(ofAccepted: accepted)) }
-            for (suite, cursor) in unstored.suiteCursors {
-                try store.set("suite/\(suite)", Array(cursor.description.utf8))
-            }
-            let keys = unstored.isAllNew ? Set(fold.values.keys) : unstored.keys
-            for key in keys { try store.set(.value, key, fold.values[key]?.bytes) }
-            let channels = unstored.isAllNew ? Set(fold.channels.keys) : unstored.channels
-            for name in channels { try storeMessages(of: name, isAllNew: unstored.isAllNew) }
-            try store.set("machine", outbox.machine.bytes)
-            if let cursor = unstored.cursor { try store.set("cursor", Array(cursor.description.utf8)) }
-        }
-    }
-
-    /// Stores the messages of a channel that are new, and removes those that are no longer kept.
-    private func storeMessages(of name: [UInt8], isAllNew: Bool) throws {
-        guard let channel = fold.channels[name] else { return }
-        func key(_ number: UInt64) -> [UInt8] {
-            var writer = ByteWriter()
-            writer.write(number.bigEndian)
-            return name + writer.bytes
-        }
-        let before = isAllNew ? 0 : storedMessages[name] ?? 0
-        for message in channel.newest where message.number > before {
-            try store.set(.message, key(message.number), message.bytes)
-            let most = UInt64(ClusterFold.Channel.mostKept)
-            if message.number > most { try store.set(.message, key(message.number - most), nil) }
-        }
-        storedMessages[name] = channel.last
-        var last = ByteWriter()
-        last.write(channel.last)
-        try store.set(.channel, name, last.bytes)
-    }
-
-    private func mirrorIsStored() -> Bool { !mirror.hasChanged && !disk.hasUnstored }
-
-    private func showStatus(force: Bool) throws {
-        status.index = fold.index
-        status.count = max(status.count, fold.index)
-        status.toApply = mirror.stale.count
-        status.toSend = outbox.waitingCount + (outbox.inFlight == nil ? 0 : 1)
-        status.unmirrored = disk.unmirrored.merging(refused) { first, _ in first }.sorted {
-            $0.key.lexicographicallyPrecedes($1.key)
-        }.prefix(1_000).map {
-            .init(path: printable($0.key), reason: $0.value)
-        }
-        // The date alone is written rarely, so that a cluster in which nothing happens costs next to nothing.
-        let isOld = readAt.map { $0.timeIntervalSince(status.readAt ?? .distantPast) > 60 } ?? false
-        if isOld || shownStatus != status { status.readAt = readAt }
-        if shownStatus == status || !force && nextStatus > monotonicNanoseconds() { return }
-        try records.set(status)
-        shownStatus = status
-        nextStatus = monotonicNanoseconds() + 200_000_000
     }
 }

@@ -1,0 +1,151 @@
+import GroupBytes
+import GroupCluster
+import GroupContainer
+import GroupSystemCalls
+
+/// What was changed on this machine is made an entry and put in flight: several items at once, or changes of suites and
+/// messages.
+extension Machine {
+    /// Puts the next entry in flight.
+    func prepare() throws {
+        var tries = outbox.waitingCount
+        while outbox.inFlight == nil, tries > 0, let draft = outbox.next() {
+            tries -= 1
+            switch draft {
+            case .item(let local): try prepare(local)
+            case .entry(let entry, _) where entry.isStrict: try prepare(request: entry.operation)
+            case .entry(let entry, _): try prepare(entry)
+            }
+        }
+    }
+
+    func digests(of inFlight: ClusterOutbox.InFlight?) -> [[UInt8]] {
+        var digests: Set<[UInt8]> = []
+        for change in inFlight?.entry.changes ?? [] {
+            guard case .item(let change) = change else { continue }
+            switch change.action {
+            case .create(let content), .write(let content, _):
+                if content.kind == .file { digests.insert(content.digest) }
+            case .move, .remove: continue
+            }
+        }
+        return digests.sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    static let mostAtOnce = 64
+
+    /// Takes the items whose turn comes next, as far as one commit can have them with their contents.
+    private func batch(beginningWith local: LocalItem) -> [LocalItem] {
+        var locals = [local]
+        var room = Int64(ClusterKeys.smallContents) - Int64(clamping: disk.mark(of: local)?.size ?? 0)
+        // While something is stale, each item is judged alone.
+        guard mirror.stale.isEmpty else { return locals }
+        while locals.count < Self.mostAtOnce, let next = outbox.firstItem {
+            let size = Int64(clamping: disk.mark(of: next)?.size ?? 0)
+            if size > room { break }
+            room -= size
+            _ = outbox.next()
+            locals.append(next)
+        }
+        return locals
+    }
+
+    /// Puts a local-first entry in flight: what differs from the base of some items of the disk.
+    func prepare(_ local: LocalItem) throws {
+        let locals = batch(beginningWith: local)
+        // A file that was changed since it was looked at has its present content kept, and is sent with that at its place.
+        for _ in 0..<Self.mostAttempts { if try prepare(locals) { return } }
+        for local in locals { outbox.add(.item(local)) }
+    }
+
+    static let mostAttempts = 4
+
+    /// Returns false if a file has another content by now, which is kept.
+    private func prepare(_ locals: [LocalItem]) throws -> Bool {
+        let operation = freshName()
+        var attempt = mirror
+        let (changes, sent) = attempt.changes(of: locals, on: disk.tree, in: fold.tree, operation: operation)
+        if changes.isEmpty {
+            mirror = attempt
+            return true
+        }
+        func again() { for local in locals { outbox.add(.item(local)) } }
+        // What the cluster has newer of these items is applied first, unless it cannot be now.
+        if sent.contains(where: { mirror.stale.contains($0.item) }) {
+            again()
+            return true
+        }
+        let isBulk = sent.count > 4
+        for item in sent where try !keep(item, isBulk: isBulk) { return false }
+        if isBulk { try disk.synchronize() }
+        let entry = ClusterEntry(operation, changes, author: Array(identity.host.utf8.prefix(200)))
+        if outbox.send(entry, sent: sent) {
+            mayBeCommitted = false
+            mirror = attempt
+        } else if locals.count > 1 {
+            for local in locals.dropFirst() { outbox.add(.item(local)) }
+            return try prepare([locals[0]])
+        } else if let local = locals.first {
+            refuse(local, "an entry with this item would be too large, or a name is not allowed")
+        }
+        return true
+    }
+
+    /// Puts a local-first entry with changes of suites and messages in flight.
+    func prepare(_ entry: ClusterEntry) throws {
+        guard let notes = drafted[entry.operation] else { return }
+        var entry = entry
+        entry.author = Array(identity.host.utf8.prefix(200))
+        for suite in notes.cursors.keys { try suites[suite]?.synchronize() }
+        if !outbox.send(entry) {
+            // Its size was looked at; a channel's name may be too long.
+            drafted[entry.operation] = nil
+            dirtyKeys.formUnion(
+                entry.changes.compactMap { if case .value(let change) = $0 { change.key } else { nil } })
+            return
+        }
+        mayBeCommitted = false
+        postsInFlight = notes.posts
+        for (suite, cursor) in notes.cursors {
+            suites[suite]?.noteSent(through: cursor)
+            toStore.suiteCursors[suite] = cursor
+        }
+        toStore.isOutboxChanged = true
+    }
+
+    private func refuse(_ local: LocalItem, _ reason: String) {
+        let path = disk.path(of: local)
+        if refused[path] != reason { log("not sent: '\(printable(path))': \(reason)") }
+        refused[path] = reason
+    }
+
+    /// Keeps the content that is to be sent, and makes sure that a power cut does not bring an older one back: the older
+    /// one would be taken for a change. Returns false if the item has another content by now.
+    private func keep(_ item: SentItem, isBulk: Bool) throws -> Bool {
+        defer { if !isBulk { try? disk.synchronizeDirectory(of: item.local) } }
+        switch item.change {
+        case .created(_, _, let content), .written(let content):
+            guard content.kind == .file else { return true }
+            if contents.size(of: content.digest) != nil {
+                // What was loaded is not synchronized.
+                if !isBulk { try contents.open(content.digest).synchronizeData() }
+                return true
+            }
+            do throws(Errno) {
+                let file = try disk.open(file: item.local)
+                let status = try file.status()
+                guard status.isRegularFile, let digest = try contents.keep(file, isDurable: !isBulk) else {
+                    return false
+                }
+                if !isBulk { try file.synchronizeData() }
+                if digest == content.digest { return true }
+                disk.note(digest, status, of: item.local)
+            } catch {
+                if ![.noSuchEntry, .notADirectory, .tooManyLinks].contains(error) { throw error }
+                try disk.look(at: disk.path(of: item.local))
+            }
+            return false
+        case .moved, .removed: return true
+        }
+    }
+}

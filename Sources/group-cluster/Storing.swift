@@ -1,0 +1,89 @@
+import FoundationEssentials
+import GroupBytes
+import GroupCluster
+import GroupContainer
+import GroupSystemCalls
+
+/// What outlives the program, and what others see of it.
+extension Machine {
+
+    func storeState() throws {
+        if toStore.isEmpty && mirrorIsStored() && toStore.cursor == nil { return }
+        let unstored = toStore
+        toStore = Unstored()
+        let changedBases = mirror.takeChanged()
+        try store.store(isDurable: unstored.mustBeDurable) { store in
+            if unstored.isAllNew {
+                for space in [StateStore.Space.item, .machine, .value, .channel, .message] {
+                    try store.removeAll(space)
+                }
+            }
+            let items = unstored.isAllNew ? Set(fold.tree.nodes.keys) : unstored.items
+            for item in items { try store.set(.item, item.bytes, fold.tree[item]?.bytes) }
+            let machines = unstored.isAllNew ? Set(fold.machines.keys) : unstored.machines
+            for machine in machines { try store.set(.machine, machine.bytes, fold.machines[machine]?.bytes) }
+            for item in changedBases { try store.set(.base, item.bytes, mirror.base[item]?.bytes) }
+            try disk.store { key, value in try store.set(.local, key, value) }
+            var place = ByteWriter()
+            for number in [fold.index, fold.revision, fold.chain, outbox.number, disk.lastNumber] {
+                place.write(number)
+            }
+            try store.set("place", place.bytes)
+            if unstored.isOutboxChanged {
+                try store.set("in flight", outbox.inFlight?.bytes)
+                try store.set("posts in flight", Array(postsInFlight.joined(separator: " ").utf8))
+            }
+            if unstored.isAcceptedChanged { try store.set("accepted", LoadedState.bytes(ofAccepted: accepted)) }
+            for (suite, cursor) in unstored.suiteCursors {
+                try store.set("suite/\(suite)", Array(cursor.description.utf8))
+            }
+            let keys = unstored.isAllNew ? Set(fold.values.keys) : unstored.keys
+            for key in keys { try store.set(.value, key, fold.values[key]?.bytes) }
+            let channels = unstored.isAllNew ? Set(fold.channels.keys) : unstored.channels
+            for name in channels { try storeMessages(of: name, isAllNew: unstored.isAllNew) }
+            try store.set("machine", outbox.machine.bytes)
+            if let cursor = unstored.cursor { try store.set("cursor", Array(cursor.description.utf8)) }
+        }
+    }
+
+    /// Stores the messages of a channel that are new, and removes those that are no longer kept.
+    private func storeMessages(of name: [UInt8], isAllNew: Bool) throws {
+        guard let channel = fold.channels[name] else { return }
+        func key(_ number: UInt64) -> [UInt8] {
+            var writer = ByteWriter()
+            writer.write(number.bigEndian)
+            return name + writer.bytes
+        }
+        let before = isAllNew ? 0 : storedMessages[name] ?? 0
+        for message in channel.newest where message.number > before {
+            try store.set(.message, key(message.number), message.bytes)
+            let most = UInt64(ClusterFold.Channel.mostKept)
+            if message.number > most { try store.set(.message, key(message.number - most), nil) }
+        }
+        storedMessages[name] = channel.last
+        var last = ByteWriter()
+        last.write(channel.last)
+        try store.set(.channel, name, last.bytes)
+    }
+
+    private func mirrorIsStored() -> Bool { !mirror.hasChanged && !disk.hasUnstored }
+
+    func showStatus(force: Bool) throws {
+        status.index = fold.index
+        status.count = max(status.count, fold.index)
+        status.toApply = mirror.stale.count
+        status.toSend = outbox.waitingCount + (outbox.inFlight == nil ? 0 : 1)
+        status.unmirrored = disk.unmirrored.merging(refused) { first, _ in first }.sorted {
+            $0.key.lexicographicallyPrecedes($1.key)
+        }.prefix(1_000).map {
+            .init(path: printable($0.key), reason: $0.value)
+        }
+        // The date alone is written rarely, so that a cluster in which nothing happens costs next to nothing.
+        let isOld = readAt.map { $0.timeIntervalSince(status.readAt ?? .distantPast) > 60 } ?? false
+        if isOld || shownStatus != status { status.readAt = readAt }
+        if shownStatus == status || !force && nextStatus > monotonicNanoseconds() { return }
+        try records.set(status)
+        shownStatus = status
+        nextStatus = monotonicNanoseconds() + 200_000_000
+    }
+}
