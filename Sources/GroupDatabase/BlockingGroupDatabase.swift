@@ -15,6 +15,7 @@ public struct BlockingGroupDatabase: Sendable {
     }
 
     /// Returns the result of a closure that reads and writes. See `GroupDatabase.write(timeout:_:)`.
+    @discardableResult
     public func write<Answer>(
         timeout: Duration? = GroupDatabase.timeout, _ body: (DatabaseAccess) throws -> Answer
     ) throws -> Answer {

@@ -146,6 +146,7 @@ public final class GroupDatabase: Sendable {
     ///
     /// Errors: those of `read(timeout:_:)`; `lockTimedOut` with the process that writes; `noSpace`; `notPermitted`. After an error
     /// nothing was changed.
+    @discardableResult
     public func write<Answer: Sendable>(
         timeout: Duration? = GroupDatabase.timeout, _ body: @escaping @Sendable (DatabaseAccess) throws -> Answer
     ) async throws -> Answer {
