@@ -29,6 +29,12 @@ extension Machine {
                 try lookAgain(step)
                 let pause: Int64 = error.code == .notEmpty ? 1_000_000_000 : 20_000_000
                 if let item { deferred[item] = monotonicNanoseconds() + pause }
+                if error.code == .notEmpty, case .remove(let local, _) = step {
+                    // Unless its other items are just on their way, they are of a kind that is not mirrored.
+                    if let item { passed.insert(item) }
+                    refused[disk.path(of: local)] =
+                        "it was removed on another machine, and has items that are not mirrored"
+                }
             case .lockTimedOut, .presenterUnresponsive, .presenterFailed, .deadlock, .unfinished:
                 if let item {
                     deferred[item] = monotonicNanoseconds() + Self.deferral
@@ -158,6 +164,7 @@ extension Machine {
             try finish(taken, file)
         }
         // What came back is an item of its own, which the journal reports.
+        refused[path] = nil
         disk.forget(local)
         mirror.made(.remove(local, expected: expected), by: nil, in: fold.tree)
         try disk.look(at: path)

@@ -82,6 +82,7 @@ extension Machine {
         if outbox.send(entry, sent: sent) {
             mayBeCommitted = false
             mirror = attempt
+            if !refused.isEmpty { for local in locals { refused[disk.path(of: local)] = nil } }
         } else if locals.count > 1 {
             for local in locals.dropFirst() { outbox.add(.item(local)) }
             return try prepare([locals[0]])

@@ -132,6 +132,24 @@ struct `Two machines of a cluster` {
         #expect(agree(a, b))
     }
 
+    @Test func `a directory that is removed elsewhere and has a FIFO here is named, and the rest goes on`() throws {
+        try a.write("1", to: "d/f")
+        #expect(agree(a, b) { $0.count == 2 })
+        #expect(try RunningProcess(["mkfifo", "\(b.path)/d/pipe"], input: "").finish().status == 0)
+        try FileManager.default.removeItem(atPath: "\(a.path)/d")
+        #expect(
+            try comes {
+                (try b.status()["unmirrored"] as? [[String: Any]])?.contains { $0["path"] as? String == "d" } == true
+            })
+        let (suite, other) = try (
+            GroupDefaults(a.temporary.open(), suite: "s"), GroupDefaults(b.temporary.open(), suite: "s")
+        )
+        try suite.set("v", forKey: "k")
+        #expect(comes { other.value(forKey: "k") == .string("v") })
+        try FileManager.default.removeItem(atPath: "\(b.path)/d/pipe")
+        #expect(agree(a, b) { $0.isEmpty })
+    }
+
     // MARK: Strict writes
 
     @Test func `a strict write is on this machine when the call returns, and on the others`() throws {
