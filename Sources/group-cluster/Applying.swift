@@ -104,6 +104,8 @@ extension Machine {
         let local = disk.newItem()
         disk.putMade(local, LocalTree.Node(parent, name, content))
         mirror.made(.create(item, in: parent, name, content), by: local, in: fold.tree)
+        // Another machine may have given the name to what came out of an exchange.
+        if name.contains(Array("(conflict ".utf8)) { note(conflict: disk.path(name, in: parent)) }
     }
 
     private func rename(_ local: LocalItem, to parent: LocalItem, _ name: FileName, _ durability: Durability) throws {
@@ -171,6 +173,7 @@ extension Machine {
     }
 
     func note(conflict copy: [UInt8]) {
+        if status.conflicts.contains(where: { $0.copy == printable(copy) }) { return }
         log("conflict: '\(printable(copy))'")
         status.conflicts.append(.init(path: "", copy: printable(copy), foundAt: Date()))
         if status.conflicts.count > 1_000 { status.conflicts.removeFirst() }
