@@ -14,7 +14,7 @@ from ..table import Table
 
 MACHINES = {"1 machine": 1, "10 machines": 10, "100 machines": 100, "1,000 machines": 1_000}
 # Commits a second of all machines together.
-RATES = {"10 a second": 10, "50 a second": 50, "200 a second": 200}
+RATES = {"10 a second": 10, "100 a second": 100}
 LIMIT = 240
 
 
