@@ -264,7 +264,7 @@ final class ScheduleRun {
             var result = "ok"
             do {
                 try coordinator.blocking.coordinate(
-                    .writing(ItemPath(item)), durability: .relaxed, timeout: .seconds(3)
+                    .writing(ItemPath(item)), durability: .relaxed, timeout: patience
                 ) { access in
                     if !access.unresponsivePresenters.isEmpty { result = "passedOver" }
                     try access.write(bytes: Array(purpose.utf8), to: ItemPath(item))
