@@ -130,16 +130,16 @@ extension Machine {
             let taken = Taken(
                 path: disk.path(of: local), aside: disk.path(aside, in: node.parent), expected: [expected, new])
             try begin(taken, file)
+            // An error may come after the exchange.
             do {
                 _ = try contents.place.exchange(
                     file, at: path, replacing: true, mode: new.kind == .file ? UInt32(new.mode) : nil,
                     purpose: purpose(of: item), durability: durability, timeout: Self.patience)
             } catch {
-                contents.remove(file)
-                try end(taken: file)
+                try settle(taken, file)
                 throw error
             }
-            try finish(taken, file)
+            try settle(taken, file)
         }
         disk.putMade(local, LocalTree.Node(node.parent, node.name, new))
         mirror.made(.exchange(local, expected: expected, new: new, aside: aside), by: nil, in: fold.tree)
@@ -160,10 +160,10 @@ extension Machine {
                     ItemPath(bytes: path), to: file, purpose: purpose(of: item), durability: durability,
                     timeout: Self.patience)
             } catch {
-                try end(taken: file)
+                try settle(taken, file)
                 throw error
             }
-            try finish(taken, file)
+            try settle(taken, file)
         }
         // What came back is an item of its own, which the journal reports.
         refused[path] = nil
@@ -232,6 +232,11 @@ extension Machine {
             return writer.bytes
         }
 
+        func expects(_ found: ContentFiles.Found) -> Bool {
+            found.kind != .other
+                && expected.contains { $0.digest == found.digest && ($0.kind == .link) == (found.kind == .link) }
+        }
+
         init(path: [UInt8], aside: [UInt8], expected: [ItemContent]) {
             (self.path, self.aside, self.expected) = (path, aside, expected)
         }
@@ -256,67 +261,86 @@ extension Machine {
 
     private func end(taken file: [UInt8]) throws { try store.store { try $0.set(.taken, file, nil) } }
 
-    /// Removes what came out if it was expected; otherwise puts it back beside the item. A file that a process has open for
-    /// writing is kept: what the process writes yet may not be lost.
-    private func finish(_ taken: Taken, _ file: [UInt8]) throws {
+    /// A file that came out, and when to look at it again.
+    struct TakenOut {
+        var file: [UInt8]
+        var taken: Taken
+        var due: Int64
+    }
+
+    /// How long what came out is kept. A process that was about to open it for writing, by the path that it had, has done so
+    /// then, and writes where no path leads.
+    private static let grace: Int64 = 1_000_000_000
+
+    /// Puts what came out back beside the item if it was not expected. Otherwise it is removed when it is `due`, and no process
+    /// has it open for writing: what a process writes yet may not be lost.
+    private func settle(_ taken: Taken, _ file: [UInt8], isDue: Bool = false) throws {
         // Asked first: once there is no writer, the content stays as it is.
-        let hasWriters = try contents.hasWriters(file)
-        if let found = try contents.content(of: file) {
-            let isExpected = taken.expected.contains {
-                $0.digest == found.digest && ($0.kind == .link) == (found.kind == .link)
+        let hasWriters = try !isDue || contents.hasWriters(file)
+        guard let found = try contents.content(of: file) else { return try end(taken: file) }
+        if taken.expects(found) {
+            if hasWriters { return keep(taken, file) }
+            contents.remove(file)
+        } else {
+            do {
+                try putBack(file, found, taken)
+            } catch let error as CoordinationError {
+                // In use, no room: it is not forgotten.
+                status.failure = "\(error)"
+                return keep(taken, file)
             }
-            if isExpected && hasWriters {
-                beingWritten[file] = taken
-                nextLookAtWritten = monotonicNanoseconds() + Self.deferral
-                return
-            }
-            if isExpected { contents.remove(file) } else { try putBack(file, taken) }
         }
         try end(taken: file)
     }
 
-    private func putBack(_ file: [UInt8], _ taken: Taken) throws {
+    private func keep(_ taken: Taken, _ file: [UInt8]) {
+        takenOut.append(TakenOut(file: file, taken: taken, due: monotonicNanoseconds() + Self.grace))
+    }
+
+    private func putBack(_ file: [UInt8], _ found: ContentFiles.Found, _ taken: Taken) throws {
+        let start = taken.aside.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+        let name = Array(taken.aside[start...])
+        func otherName() -> FileName { FileNames.conflict(name, freshName()) { _ in false } }
         for attempt in 0..<100 {
-            var path = taken.aside
-            if attempt > 0 {
-                let slash = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
-                let name = FileNames.conflict(Array(path[slash...]), freshName()) { _ in false }
-                path = Array(path[..<slash]) + name
-            }
+            var path = taken.aside[..<start] + (attempt == 0 ? name : otherName())
             do {
-                _ = try contents.place.exchange(
-                    file, at: ItemPath(bytes: path), replacing: false, mode: nil, purpose: "conflict",
-                    durability: .durable, timeout: .seconds(5))
-                note(conflict: path)
-                return try disk.look(at: path)
+                try put(file, found, at: Array(path))
             } catch let error as CoordinationError where error.code == .conflict {
                 continue
             } catch let error as CoordinationError where error.code == .notFound || error.code == .wrongType {
                 // The directory is gone: in the root, then.
-                let slash = taken.aside.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
-                let name = FileNames.conflict(Array(taken.aside[slash...]), freshName()) { _ in false }
-                _ = try contents.place.exchange(
-                    file, at: ItemPath(bytes: name), replacing: false, mode: nil, purpose: "conflict",
-                    durability: .durable, timeout: .seconds(5))
-                note(conflict: name)
-                return try disk.look(at: name)
+                path = otherName()[...]
+                try put(file, found, at: Array(path))
             }
+            note(conflict: Array(path))
+            return try disk.look(at: Array(path))
         }
     }
 
-    /// Looks again at the files that processes had open.
-    func finishWritten() throws {
-        let files = beingWritten
-        beingWritten = [:]
-        for (file, taken) in files { try finish(taken, file) }
+    private func put(_ file: [UInt8], _ found: ContentFiles.Found, at path: [UInt8]) throws {
+        if found.kind == .other {
+            // A directory may have come there a moment before the exchange.
+            try disk.move(file, of: contents, to: path)
+        } else {
+            _ = try contents.place.exchange(
+                file, at: ItemPath(bytes: path), replacing: false, mode: nil, purpose: "conflict", durability: .durable,
+                timeout: .seconds(5))
+        }
+    }
+
+    /// Looks again at what came out a while ago.
+    func settleTakenOut(_ now: Int64) throws {
+        let due = takenOut.prefix { $0.due <= now }
+        takenOut.removeFirst(due.count)
+        for each in due { try settle(each.taken, each.file, isDue: true) }
     }
 
     /// Goes on with what a killed program has taken out.
-    func finishTaken() throws {
+    func settleTaken() throws {
         var all: [(file: [UInt8], taken: Taken?)] = []
         try store.forEach(.taken) { key, value in all.append((key, Taken(bytes: value))) }
         for (file, taken) in all {
-            if let taken { try finish(taken, file) } else { try end(taken: file) }
+            if let taken { try settle(taken, file) } else { try end(taken: file) }
         }
     }
 

@@ -97,22 +97,24 @@ final class ContentFiles: Sendable {
         return try FileDescriptor.open(name, in: directory, [.reading, .notFollowing]).hasWriters()
     }
 
-    /// Returns what a file of the directory is: its kind, mode and content; nil where it is gone.
-    func content(of name: [UInt8]) throws(Errno) -> (kind: ContentKind, digest: [UInt8], mode: UInt16)? {
-        guard let status = try directory.statusIfPresent(of: name) else { return nil }
-        if status.isLink { return (.link, try directory.linkTarget(of: name), 0o777) }
-        guard status.isRegularFile else { return nil }
-        let file = try FileDescriptor.open(name, in: directory, [.reading, .notFollowing])
-        guard let digest = try SHA256.digest(of: file) else { return nil }
-        return (.file, digest, UInt16(status.permissions & 0o777))
+    /// What a file of the directory is.
+    struct Found {
+        enum Kind { case file, link, other }
+        var kind: Kind
+        var digest: [UInt8] = []
     }
 
-    enum ContentKind { case file, link }
+    /// Returns what a file of the directory is; nil where it is gone.
+    func content(of name: [UInt8]) throws(Errno) -> Found? {
+        guard let status = try directory.statusIfPresent(of: name) else { return nil }
+        if status.isLink { return Found(kind: .link, digest: try directory.linkTarget(of: name)) }
+        guard status.isRegularFile else { return Found(kind: .other) }
+        let file = try FileDescriptor.open(name, in: directory, [.reading, .notFollowing])
+        return Found(kind: .file, digest: try SHA256.digest(of: file) ?? [])
+    }
 
     /// Moves a file of the directory to another directory, where its name must be free.
     func move(_ name: [UInt8], to goal: [UInt8], in other: borrowing FileDescriptor) throws(Errno) {
         try directory.rename(name, to: goal, in: other, replacing: false)
     }
-
-    func status(of name: [UInt8]) throws(Errno) -> FileStatus { try directory.status(of: name) }
 }

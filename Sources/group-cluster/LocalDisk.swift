@@ -18,6 +18,14 @@ struct LocalDisk {
             (inode, size, modified, changed) = (status.inode, status.size, status.modified, status.changed)
         }
 
+        /// The mark of a file that is about to be read. While its dates are new, a later change may leave them as they are: they
+        /// have the kernel's ticks, of up to 10 ms. The mark fits no file then, so that the file is read again at its next change.
+        static func beforeReading(_ status: FileStatus) -> Mark {
+            var mark = Mark(status)
+            if status.isRegularFile, (wallNanoseconds() &- mark.changed).magnitude < 50_000_000 { mark.changed = -1 }
+            return mark
+        }
+
         /// The mark of a file that was made and not looked at since: no file has it.
         static let unknown = Mark(inode: 0, size: 0, modified: 0, changed: 0)
 
@@ -94,6 +102,18 @@ struct LocalDisk {
         try FileDescriptor.open(path(of: item), in: root.descriptor, [.reading, .notFollowing, .nonBlocking])
     }
 
+    /// Moves what stands in the directory of contents to a path.
+    func move(_ name: [UInt8], of contents: ContentFiles, to path: [UInt8]) throws(CoordinationError) {
+        do throws(Errno) {
+            let start = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+            let directory = start == 0 ? [UInt8(ascii: ".")] : Array(path[..<(start - 1)])
+            let goal = try FileDescriptor.open(directory, in: root.descriptor, [.reading, .directory])
+            try contents.move(name, to: Array(path[start...]), in: goal)
+        } catch {
+            throw CoordinationError(error, operation: "move", item: printable(path))
+        }
+    }
+
     func mark(of item: LocalItem) -> Mark? { marks[item] }
 
     // MARK: Looking
@@ -143,11 +163,12 @@ struct LocalDisk {
             missing.remove(item)
             return
         }
+        let markRead = Mark.beforeReading(status)
         guard let content = try content(of: path, status, kind) else { return }
         let isNew = item == nil
         let found = item ?? newItem()
         missing.remove(found)
-        set(found, mark)
+        set(found, markRead)
         put(found, LocalTree.Node(parent, name, content))
         if isNew && kind == .directory && !isLookingAtAll {
             // What is in a directory that was moved in, or was not mirrored before, has no changes of its own.
@@ -159,7 +180,10 @@ struct LocalDisk {
     /// Notes the content of a file that was read since it was looked at.
     mutating func note(_ digest: [UInt8], _ status: FileStatus, of item: LocalItem) {
         guard let node = tree[item] else { return }
-        set(item, Mark(status))
+        var mark = Mark(status)
+        // It may have been changed while it was read.
+        mark.changed = -1
+        set(item, mark)
         put(item, LocalTree.Node(node.parent, node.name, ItemContent(.file, mode: Self.mode(status, .file), digest)))
     }
 

@@ -43,9 +43,8 @@ final class Machine {
     var deferred: [ItemName: Int64] = [:]
     /// Items that are deferred for longer: in use, without room, or without their content.
     var passed: Set<ItemName> = []
-    /// Files that came out of the container while processes had them open for writing, and when to look at them again.
-    var beingWritten: [[UInt8]: Taken] = [:]
-    var nextLookAtWritten: Int64 = 0
+    /// Files that came out of the container, in the order in which they are to be looked at again.
+    var takenOut: [TakenOut] = []
     /// Items that cannot be sent, and why.
     var refused: [[UInt8]: String] = [:]
     /// Contents that are being loaded.
@@ -182,7 +181,7 @@ final class Machine {
     /// Runs until `isEnding` returns true, which an interruption makes this function look at. `report` gets a line for each
     /// thing that the user would notice.
     func run(_ report: (String) -> Void, until isEnding: () -> Bool) throws {
-        try finishTaken()
+        try settleTaken()
         // Contents that were loaded may be incomplete since a power cut; those in flight were synchronized.
         contents.removeAll(except: Set(digests(of: outbox.inFlight)), try takenNames())
         if stateIsNew {
@@ -227,7 +226,7 @@ final class Machine {
     /// The next time at which something is due; nil where only events matter.
     private func nextTime() -> Int64? {
         var times = deferred.values.min().map { [$0] } ?? []
-        if !beingWritten.isEmpty { times.append(nextLookAtWritten) }
+        if let next = takenOut.first { times.append(next.due) }
         if !isConnected && !isReading && status.stopped == nil { times.append(nextReading) }
         if outbox.request != nil && sentRequest == nil && isConnected { times.append(nextCommit) }
         if let nextRetry { times.append(nextRetry) }
@@ -542,7 +541,7 @@ final class Machine {
             deferred[item] = nil
         }
         if !isConnected && !isReading && status.stopped == nil && nextReading <= now { read() }
-        if !beingWritten.isEmpty && nextLookAtWritten <= now { try finishWritten() }
+        try settleTakenOut(now)
         if status.stopped != nil { return false }
         if try applySteps() { return true }
         // What was changed after an item is changed here after it; an item that is in use, or cannot be had, is not awaited.

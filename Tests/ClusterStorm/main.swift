@@ -16,13 +16,14 @@ struct StormOptions {
     var seconds: Int
     var seed: UInt64
     var strictUsers = 2
-    var plainUsers = 2
     /// A user says 'accepted' for a conflict: the checker must find that.
     var lies = false
     /// etcd is restored from a backup in the end.
     var restores = false
     /// The clock of one machine's program jumps.
     var jumps = false
+    /// The users of each machine that know nothing of the cluster.
+    var plainUsers = 2
 }
 
 struct WrongUsage: Error {}
@@ -36,7 +37,8 @@ do {
             StormOptions(
                 seconds: seconds, seed: seed, lies: words.contains("lies"),
                 restores: words.contains("restores"),
-                jumps: words.contains("jumps")))
+                jumps: words.contains("jumps"),
+                plainUsers: words.first { $0.hasPrefix("users=") }.flatMap { Int($0.dropFirst(6)) } ?? 2))
     case "worker" where words.count >= 8:
         let worker = Worker(words[3], words[4], life: Int(words[5]) ?? 0, seed: UInt64(words[6]) ?? 1)
         switch words[2] {

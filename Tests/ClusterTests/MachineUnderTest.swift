@@ -87,7 +87,13 @@ final class MachineUnderTest {
     func isSettled(with other: MachineUnderTest) throws -> Bool {
         let (here, there) = (try status(), try other.status())
         return here["index"] as? Int == there["index"] as? Int && there["toSend"] as? Int == 0
-            && here["toApply"] as? Int == 0 && here["toSend"] as? Int == 0
+            && here["toApply"] as? Int == 0 && here["toSend"] as? Int == 0 && !keepsWhatCameOut
+    }
+
+    /// Whether a file that came out of the container is not removed yet.
+    private var keepsWhatCameOut: Bool {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/.group/cluster-contents")) ?? []
+        return names.contains { $0.hasPrefix("new.") }
     }
 
     /// All items: their types, modes, targets and contents, without those of the library.

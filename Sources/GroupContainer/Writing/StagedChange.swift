@@ -118,8 +118,9 @@ struct StagedChange {
         // From here on the change is visible and must get its record, even if a later call fails.
         var failure: Errno?
         do throws(Errno) {
-            if step.way != .intoStaging {
-                record.complete(with: ItemState(try ends.to.status(of: ends.toName), contentHash: step.contentHash))
+            // An external change may have removed or moved the item already: its record follows this one.
+            if step.way != .intoStaging, let status = try ends.to.statusIfPresent(of: ends.toName) {
+                record.complete(with: ItemState(status, contentHash: step.contentHash))
             }
         } catch {
             failure = error
@@ -283,8 +284,20 @@ struct StepEnds {
         // directory in staging.
         let isEmpty = (try? FileDescriptor.open(toName, in: to, [.reading, .directory]).entryNames().isEmpty) ?? false
         if isEmpty { return }
-        try to.rename(toName, to: fromName, in: from, replacing: false)
+        try takeOutOfStaging()
         throw .notEmpty
+    }
+
+    /// Moves a directory in staging, which is not empty, back to its place; beside it if an external change has made another one
+    /// there meanwhile that is not empty either.
+    private func takeOutOfStaging() throws(Errno) {
+        do throws(Errno) {
+            try to.rename(toName, to: fromName, in: from, replacing: true)
+        } catch {
+            if ![.notEmpty, .exists, .notADirectory].contains(error) { throw error }
+            let name = fromName.prefix(200) + [UInt8(ascii: ".")] + toName
+            try to.rename(toName, to: Array(name.prefix(255)), in: from, replacing: false)
+        }
     }
 
     /// Undoes a step that moved an item; an item that the step replaced is not restored.
