@@ -15,6 +15,8 @@ enum LinkEvent: Sendable {
     /// The number, the token or the upload was not right; nothing was changed.
     case refused(CommitRequest, counter: UInt64, hasToken: Bool, hasUpload: Bool)
     case commitFailed(CommitRequest, EtcdFailure)
+    /// Nothing was sent: etcd's database uses more than half of the budget.
+    case roomUsed(CommitRequest, bytes: UInt64)
     /// The number of entries, read from time to time.
     case counted(UInt64)
     case event(OrderedEntry)
@@ -23,7 +25,7 @@ enum LinkEvent: Sendable {
     case content(digest: [UInt8], by: ClusterName, ContentResult)
     case lock(ClusterLockEvent)
     /// The session with etcd ended, or a new one began: locks that it had are gone.
-    case sessionBegan
+    case sessionBegan(Int64)
     case snapshotWritten(UInt64)
     case failed(String, EtcdFailure)
 
@@ -66,6 +68,11 @@ final class EtcdLink: Sendable {
     private let post: @Sendable (LinkEvent) -> Void
     private let watch = Guarded<EtcdWatch?>(nil)
     private let session = Guarded<Int64>(0)
+    /// The session of the program's last run, which may still stand, with its locks.
+    private let lastSession: Int64
+    /// How much of etcd's database may be used, its history included, before nothing is sent any more, in bytes.
+    private let mostRoom: UInt64
+    private let room = Guarded((used: UInt64(0), isKnownUntil: DispatchTime(uptimeNanoseconds: 0)))
     private let threads = DispatchGroup()
 
     /// How long the machine's session outlives its program, in seconds.
@@ -75,8 +82,9 @@ final class EtcdLink: Sendable {
 
     init(
         _ configuration: EtcdConfiguration, _ keys: ClusterKeys, machine: ClusterName, host: String,
-        contents: ContentFiles, post: @escaping @Sendable (LinkEvent) -> Void
+        contents: ContentFiles, lastSession: Int64, mostRoom: UInt64, post: @escaping @Sendable (LinkEvent) -> Void
     ) {
+        (self.lastSession, self.mostRoom) = (lastSession, mostRoom)
         (self.configuration, self.keys, self.machine, self.host) = (configuration, keys, machine, host)
         (self.contents, self.post) = (contents, post)
     }
@@ -157,12 +165,14 @@ final class EtcdLink: Sendable {
             var lease = session.withLock { $0 }
             if lease != 0, try client.keepLeaseAlive(lease) <= 0 { lease = 0 }
             if lease == 0 {
+                // It has ended, where etcd does not know it.
+                if lastSession != 0 { try? client.revokeLease(lastSession) }
                 lease = try client.grantLease(seconds: Self.sessionLength)
                 let key = keys.machine(machine)
                 let text = Array(host.utf8)
                 _ = try client.transaction(then: [.put(key, text, lease: lease)])
                 session.withLock { [lease] in $0 = lease }
-                post(.sessionBegan)
+                post(.sessionBegan(lease))
             }
             let result = try client.range(.key(keys.last))
             post(.counted(result.keyValues.first?.version ?? 0))
@@ -247,9 +257,22 @@ final class EtcdLink: Sendable {
         return bytes
     }
 
+    /// Returns how much of etcd's database is used, as of five seconds ago at most.
+    private func usedRoom(_ client: EtcdClient) throws(EtcdFailure) -> UInt64 {
+        let known = room.withLock { $0 }
+        if known.used <= mostRoom && DispatchTime.now() < known.isKnownUntil { return known.used }
+        let used = try client.status().dbSizeInUse
+        room.withLock { $0 = (used, .now() + Self.renewal) }
+        return used
+    }
+
     private func commit(_ request: CommitRequest, _ digests: [[UInt8]], _ client: EtcdClient) {
         do throws(EtcdFailure) {
             let entry = try? ClusterEntry(bytes: request.bytes)
+            // An empty entry decides the fate of one that may have been sent.
+            if entry?.changes.isEmpty != true, case let used = try usedRoom(client), used > mostRoom {
+                return post(.roomUsed(request, bytes: used))
+            }
             let (puts, isUploaded) = try upload(digests, by: entry?.operation ?? .zero, client)
             let counter = keys.counter(of: machine)
             var compares: [EtcdCompare] = [

@@ -16,6 +16,10 @@ struct MachineIdentity: Codable {
     var user: String?
     var passwordFile: String?
     var authorityFile: String?
+    var budgetMebibytes: UInt64?
+
+    /// The room that etcd has for its database and its history, in bytes. The default is etcd's own.
+    var budget: UInt64 { (budgetMebibytes ?? 2_048) << 20 }
 
     var machine: ClusterName { ClusterName(text: machineText) ?? .zero }
 

@@ -116,6 +116,11 @@ struct LocalDisk {
 
     func mark(of item: LocalItem) -> Mark? { marks[item] }
 
+    /// Whether an error says that an item was removed or moved meanwhile: also out of the container, or behind a symbolic link.
+    static func isGone(_ error: Errno) -> Bool {
+        [.noSuchEntry, .notADirectory, .tooManyLinks, .crossesDevices].contains(error)
+    }
+
     // MARK: Looking
 
     /// Compares what stands at a path with what is known of it.
@@ -202,8 +207,7 @@ struct LocalDisk {
         do throws(Errno) {
             return try FileDescriptor.open(path, in: root.descriptor, [.placeOnly, .notFollowing]).status()
         } catch {
-            if [.noSuchEntry, .notADirectory, .tooManyLinks].contains(error) { return nil }
-            if error == .accessDenied { return nil }
+            if Self.isGone(error) || error == .accessDenied { return nil }
             throw error
         }
     }
@@ -270,7 +274,7 @@ struct LocalDisk {
             }
         } catch {
             // Gone since: its removal is a change of its own.
-            if [.noSuchEntry, .notADirectory, .tooManyLinks].contains(error) { return nil }
+            if Self.isGone(error) || kind == .link && error == .invalid { return nil }
             if error == .accessDenied || error == .notPermitted {
                 unmirrored[path] = "this program may not read it"
                 return nil

@@ -139,7 +139,7 @@ final class Machine {
         let mailbox = mailbox
         link = EtcdLink(
             configuration, ClusterKeys(name: identity.name), machine: identity.machine, host: identity.host,
-            contents: contents
+            contents: contents, lastSession: try store.number("session"), mostRoom: identity.budget / 2
         ) { event in
             mailbox.post(event)
             Interruption.raise()
@@ -382,7 +382,7 @@ final class Machine {
             if isReading || !isConnected { waitingEvents.append(entry) } else { try fold(arrived: entry) }
         case .committed(let request, let entry):
             if sentRequest == request { sentRequest = nil }
-            commitFailures = 0
+            (commitFailures, status.failure) = (0, nil)
             if isReading || !isConnected { waitingEvents.append(entry) } else { try fold(arrived: entry) }
         case .refused(let request, let counter, let hasToken, let hasUpload):
             if sentRequest == request { sentRequest = nil }
@@ -393,14 +393,18 @@ final class Machine {
             commitFailures += 1
             status.failure = "\(failure)"
             nextCommit = monotonicNanoseconds() + min(20_000_000 << Int64(min(commitFailures, 7)), 2_000_000_000)
+        case .roomUsed(let request, let used):
+            if sentRequest == request { sentRequest = nil }
+            status.failure = noRoom(used)
+            nextCommit = monotonicNanoseconds() + 1_000_000_000
         case .counted(let count):
             (status.count, readAt) = (count, Date())
-            if isConnected { status.failure = nil }
+            if isConnected && outbox.inFlight == nil { status.failure = nil }
             if isConnected && count > fold.index { read() }
         case .watchEnded(let failure): disconnect(failure)
         case .content(let digest, let operation, let result): take(result, digest, by: operation)
         case .lock(let event): try take(event)
-        case .sessionBegan: try sessionBegan()
+        case .sessionBegan(let session): try began(session)
         case .snapshotWritten: isWritingSnapshot = false
         case .failed(let what, let failure):
             isWritingSnapshot = false

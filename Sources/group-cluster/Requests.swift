@@ -284,7 +284,8 @@ extension Machine {
     }
 
     /// The locks of an earlier session are gone.
-    func sessionBegan() throws {
+    func began(_ session: Int64) throws {
+        try store.store { try $0.set("session", Array("\(session)".utf8)) }
         for lock in records.locks() where lock.state == .granted { try endLock(lock.identifier) }
         for lock in records.locks() where lock.state == .waiting {
             // A grant that came before the end of the session is worth nothing.

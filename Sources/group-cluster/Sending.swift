@@ -142,7 +142,7 @@ extension Machine {
                 if digest == content.digest { return true }
                 disk.note(digest, status, of: item.local)
             } catch {
-                if ![.noSuchEntry, .notADirectory, .tooManyLinks].contains(error) { throw error }
+                if !LocalDisk.isGone(error) { throw error }
                 try disk.look(at: disk.path(of: item.local))
             }
             return false

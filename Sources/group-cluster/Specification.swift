@@ -32,6 +32,11 @@ let groupClusterSpecification = CommandSpecification(
                 .value(
                     "snapshot-after", "N",
                     help: "Replace the entries of the cluster by a snapshot after N of them. The default is 4096."),
+                .value(
+                    "budget", "MIB",
+                    help:
+                        "The quota of etcd's database. When half of it is used, history included, nothing is sent, and the status says so. The default is 2048."
+                ),
                 .value("authority", "FILE", help: "The certificate of the authority that has signed etcd's."),
             ],
             positionals: [group],

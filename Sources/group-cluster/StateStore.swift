@@ -58,6 +58,11 @@ final class StateStore {
 
     func value(_ key: String) throws -> [UInt8]? { try value(.meta, Array(key.utf8)) }
 
+    /// Returns a number that was stored as digits; 0 where none was.
+    func number(_ key: String) throws -> Int64 {
+        try value(key).flatMap { Int64(String(decoding: $0, as: UTF8.self)) } ?? 0
+    }
+
     func forEach(_ space: Space, _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Void) throws {
         try connection.run(
             "SELECT key, value FROM state WHERE space = ? ORDER BY key", [space.rawValue]

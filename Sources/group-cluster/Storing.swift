@@ -66,6 +66,11 @@ extension Machine {
         try store.set(.channel, name, last.bytes)
     }
 
+    /// Says that nothing is sent, as etcd has too much.
+    func noRoom(_ used: UInt64) -> String {
+        "etcd's database uses \(used >> 20) MiB of a budget of \(identity.budget >> 20), and nothing is sent from half of it on; compact and defragment etcd, or give it more room and this program a larger --budget"
+    }
+
     private func mirrorIsStored() -> Bool { !mirror.hasChanged && !disk.hasUnstored }
 
     func showStatus(force: Bool) throws {

@@ -78,6 +78,12 @@ private func join(_ run: inout CommandRun) throws -> ExitStatus {
     if let user = try run.arguments.text("user") { identity.user = user }
     if let file = try run.arguments.text("password-file") { identity.passwordFile = file }
     if let file = try run.arguments.text("authority") { identity.authorityFile = file }
+    if let text = try run.arguments.text("budget") {
+        guard let budget = UInt64(text), (1...1 << 20).contains(budget) else {
+            throw run.arguments.usageError("--budget takes a number of MiB, from 1 to 1048576")
+        }
+        identity.budgetMebibytes = budget
+    }
     var configuration = try EtcdConfiguration(endpoints: identity.endpoints)
     configuration.user = identity.user
     configuration.passwordFile = identity.passwordFile
@@ -113,13 +119,16 @@ private func startAgain(waiting nanoseconds: Int64) throws -> ExitStatus {
         signals.wait(nanoseconds: rest)
     }
     if signals.received != nil { return .success }
-    guard let path = programPath() else { throw Errno.noSuchEntry }
-    _ = unsafe (path + [0]).withUnsafeBytes { bytes -> Int32 in
-        unsafe bytes.withMemoryRebound(to: CChar.self) { path -> Int32 in
-            guard let path = path.baseAddress else { return -1 }
-            return unsafe execv(path, CommandLine.unsafeArgv)
+    if let path = programPath() {
+        _ = unsafe (path + [0]).withUnsafeBytes { bytes -> Int32 in
+            unsafe bytes.withMemoryRebound(to: CChar.self) { path -> Int32 in
+                guard let path = path.baseAddress else { return -1 }
+                return unsafe execv(path, CommandLine.unsafeArgv)
+            }
         }
     }
+    // The program's file was replaced by a newer one since.
+    if let name = unsafe CommandLine.unsafeArgv.pointee { _ = unsafe execvp(name, CommandLine.unsafeArgv) }
     throw Errno(errno)
 }
 

@@ -98,6 +98,38 @@ struct `Machines that come back` {
         #expect(agree(a, b, clone) { $0["g"] != nil })
     }
 
+    @Test func `from half of the budget on nothing is sent, and this is said, until etcd has room again`() throws {
+        let etcd = try EtcdServer()
+        let options = ["--budget", "16", "--snapshot-after", "3"]
+        let a = try MachineUnderTest("alpha", etcd: etcd.endpoints, options)
+        let b = try MachineUnderTest("beta", etcd: etcd.endpoints, options)
+        try a.start()
+        try b.start()
+        var random = SeededGenerator(seed: faultSeed)
+        var failure: String?
+        for number in 0..<60 where failure == nil {
+            let letters = (0..<200_000).map { _ in UInt8.random(in: 0x61...0x7A, using: &random) }
+            try a.write("\(number) " + String(decoding: letters, as: UTF8.self), to: "item")
+            let isSeen = try comes {
+                failure = (try a.status()["failure"] as? String).flatMap { $0.contains("budget") ? $0 : nil }
+                return try failure != nil || a.isSettled(with: b) && a.tree == b.tree
+            }
+            #expect(isSeen)
+        }
+        #expect(failure?.contains("MiB of a budget of 16") == true)
+        #expect(a.tree != b.tree)
+        #expect(try a.groupctl("write", a.path, "strict", "--replicated", "--timeout", "1", input: "x").status == 69)
+        try a.write("here at once", to: "local")
+        // What no item has any more was removed with each snapshot; only the history has it.
+        try etcd.compact()
+        try etcd.defragment()
+        let isSent = try comes { try a.isSettled(with: b) && a.tree == b.tree }
+        let last = try a.status()
+        #expect(isSent, "\(last)")
+        #expect(b.tree["local"] == "420 here at once" && b.tree["strict"] == nil)
+        #expect(try a.status()["failure"] is NSNull)
+    }
+
     @Test func `a second program for a container is refused`() throws {
         let (status, text) = try RunningProcess(["group-cluster", "join", a.path + "/"], input: "").finish()
         #expect(status == 75, "\(text)")
