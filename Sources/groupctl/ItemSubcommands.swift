@@ -10,6 +10,7 @@ func read(_ run: inout CommandRun) throws -> ExitStatus {
     let coordinator = container.coordinator(purpose: run.options.purpose).blocking
     let (path, timeout) = (try run.itemPath(), run.lockTimeout)
     if let file = run.arguments.value("generation-file") { try container.checkMayKeep(file, "keep the generation in") }
+    if run.arguments.flag("latest") { try coordinator.catchUpWithCluster(timeout: timeout) }
     let progress = run.progress("reading '\(path)'", of: .bytes, printing: true)
     defer { progress.end() }
     guard let file = run.arguments.value("generation-file") else {

@@ -267,6 +267,25 @@ struct `Two machines of a cluster` {
 
     // MARK: Suites and channels
 
+    @Test func `a read that asks for the latest has what another machine was told is accepted`() throws {
+        for number in 1...20 {
+            let write = try a.groupctl("write", a.path, "n", "--replicated", input: "\(number)")
+            #expect(write.status == 0)
+            let read = try b.groupctl("read", b.path, "n", "--latest")
+            #expect(read.status == 0 && read.text == "\(number)")
+        }
+        // What this machine had not got when the read began is awaited.
+        b.stop()
+        #expect(try a.groupctl("write", a.path, "n", "--replicated", input: "late").status == 0)
+        let read = try RunningProcess(["groupctl", "read", b.path, "n", "--latest"], input: "")
+        b.resume()
+        #expect(try read.finish().text == "late")
+        etcd.stop()
+        let late = try b.groupctl("read", b.path, "n", "--latest", "--timeout", "1")
+        etcd.resume()
+        #expect([69, 75].contains(late.status), "\(late)")
+    }
+
     @Test func `additions of both machines are all in the sum, also those without a connection`() throws {
         let suites = try [a, b].map { try GroupDefaults(try $0.temporary.open(), suite: "s") }
         for round in 0..<2 {

@@ -78,6 +78,10 @@ package final class ClusterLock: Sendable {
 
     private static let operation = "lock"
 
+    /// What the name of a lock begins with that no other request asks for: no path begins so. It is granted when everything
+    /// that was committed before is applied here.
+    fileprivate static let barrier = "/latest/"
+
     /// The record of a lock that is asked for, and the wait for it.
     private struct Request: Sendable {
         let name: String
@@ -110,9 +114,12 @@ package final class ClusterLock: Sendable {
             }
             if !wait.isOver { return nil }
             if records.status?.isConnected == false { throw unavailable("the cluster was not reached in time") }
+            let isBarrier = name.utf8.starts(with: ClusterLock.barrier.utf8)
             throw CoordinationError(
                 .lockTimedOut, operation: operation, item: name,
-                reason: "the cluster has not granted the lock in time: another machine may have it")
+                reason: isBarrier
+                    ? "this machine has not got what the others have changed in time"
+                    : "the cluster has not granted the lock in time: another machine may have it")
         }
 
         private func unavailable(_ reason: String) -> CoordinationError {
@@ -171,7 +178,28 @@ extension Coordinator {
     }
 }
 
+extension Coordinator {
+    /// Waits until this machine has everything that the container's cluster had accepted when this was called. A read after that
+    /// returns what no machine had replaced by then; an item that a process of this machine has locked, or whose presenters
+    /// do not answer, may still be the older one.
+    ///
+    /// Makes the machine's program commit a key of its own in etcd, and remove it afterwards: a quorum's yes, not one node's.
+    /// `timeout` limits the wait. Errors: `unavailable` where the container is in no cluster or the cluster was not reached;
+    /// `lockTimedOut` where this machine has not caught up in time; `deadlock` where the calling code holds a lock on an item;
+    /// `cancelled`
+    public func catchUpWithCluster(timeout: Duration? = Coordinator.lockTimeout) async throws {
+        let name = ClusterLock.barrier + ClusterRecords.newName()
+        try await ClusterLock.acquire(name, in: Container(container), timeout: timeout).release()
+    }
+}
+
 extension BlockingCoordinator {
+    /// Waits until this machine has everything that the container's cluster had accepted when this was called. See
+    /// `Coordinator.catchUpWithCluster`.
+    public func catchUpWithCluster(timeout: Duration? = Coordinator.lockTimeout) throws {
+        let name = ClusterLock.barrier + ClusterRecords.newName()
+        try ClusterLock.acquireBlocking(name, in: Container(coordinator.container), timeout: timeout).release()
+    }
     /// Replaces an item's content with what `body` returns for its present content (nil: absent), on one machine of the container's
     /// cluster at a time. See `Coordinator.updateInCluster`.
     @discardableResult

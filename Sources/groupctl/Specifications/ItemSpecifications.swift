@@ -25,13 +25,18 @@ extension GroupControl {
 
     static let read = CommandSpecification(
         name: "read", summary: "Prints an item's content, read under a shared lock.",
-        usage: ["groupctl read GROUP PATH [--generation-file FILE]"],
+        usage: ["groupctl read GROUP PATH [--latest] [--generation-file FILE]"],
         options: [
             .value(
                 "generation-file", "FILE",
                 help:
                     "After printing the content, write its generation to FILE, outside the container, for --if-generation."
-            )
+            ),
+            .flag(
+                "latest",
+                help:
+                    "Wait first until this machine has everything that the container's cluster has accepted by now. Status 69 where the cluster is not reached, 75 where that takes longer than --timeout."
+            ),
         ],
         positionals: [group, item],
         examples: [
@@ -40,7 +45,7 @@ extension GroupControl {
                 "groupctl read ./shared/ n --generation-file n.generation",
                 "Keeps the generation for a later write --if-generation."),
         ],
-        exitStatuses: statuses("0", "64", "66", "74", "75", "77"))
+        exitStatuses: statuses("0", "64", "66", "69=--latest: the cluster was not reached", "74", "75", "77"))
 
     static let write = CommandSpecification(
         name: "write",
