@@ -18,11 +18,11 @@ struct LocalDisk {
             (inode, size, modified, changed) = (status.inode, status.size, status.modified, status.changed)
         }
 
-        /// The mark of a file that is about to be read. While its dates are new, a later change may leave them as they are: they
+        /// The mark of a file or directory that is about to be read. While its dates are new, a later change may leave them as they are: they
         /// have the kernel's ticks, of up to 10 ms. The mark fits no file then, so that the file is read again at its next change.
         static func beforeReading(_ status: FileStatus) -> Mark {
             var mark = Mark(status)
-            if status.isRegularFile, (wallNanoseconds() &- mark.changed).magnitude < 50_000_000 { mark.changed = -1 }
+            if !status.isLink, (wallNanoseconds() &- mark.changed).magnitude < 50_000_000 { mark.changed = -1 }
             return mark
         }
 
@@ -138,10 +138,18 @@ struct LocalDisk {
     }
 
     private mutating func look(at name: FileName, in parent: LocalItem, _ path: [UInt8]) throws {
-        let status = try status(of: path)
         let known = tree.child(of: parent, name)
-        guard let status else {
-            if let known { missing.insert(known) }
+        let status: FileStatus
+        do throws(Errno) {
+            status = try self.status(of: path)
+        } catch {
+            if error == .accessDenied {
+                unmirrored[path] = "this program may not look at it"
+            } else if Self.isGone(error) {
+                if let known { missing.insert(known) }
+            } else {
+                throw error
+            }
             return
         }
         guard let kind = kind(of: status, name, path) else {
@@ -155,8 +163,8 @@ struct LocalDisk {
             try !stands(other)
         {
             // The item was moved here.
-            if let known { forget(known) }
             if tree.isWithin(parent, other) { return }
+            if let known { displace(known) }
             put(other, LocalTree.Node(parent, name, tree[other]?.content ?? ItemContent(kind)))
             item = other
         } else if let known, tree[known]?.content.kind != kind {
@@ -170,15 +178,14 @@ struct LocalDisk {
         }
         let markRead = Mark.beforeReading(status)
         guard let content = try content(of: path, status, kind) else { return }
-        let isNew = item == nil
         let found = item ?? newItem()
         missing.remove(found)
         set(found, markRead)
         put(found, LocalTree.Node(parent, name, content))
-        if isNew && kind == .directory && !isLookingAtAll {
-            // What is in a directory that was moved in, or was not mirrored before, has no changes of its own.
-            var seen: Set<LocalItem> = []
-            try lookAtAll(below: found, path, &seen)
+        if kind == .directory && !isLookingAtAll {
+            // What is in a directory that was moved in, or was not mirrored before, has no changes of its own; and what was
+            // changed in it before it was moved was looked for at its old place.
+            try lookAtAll(within: found, path)
         }
     }
 
@@ -198,18 +205,19 @@ struct LocalDisk {
     }
 
     /// Returns whether an item is still where it was last seen.
-    private func stands(_ item: LocalItem) throws -> Bool {
-        guard let mark = marks[item], let status = try status(of: path(of: item)) else { return false }
-        return status.inode == mark.inode
-    }
-
-    private func status(of path: [UInt8]) throws(Errno) -> FileStatus? {
+    private func stands(_ item: LocalItem) throws(Errno) -> Bool {
+        guard let mark = marks[item], tree[item]?.name.first != 0 else { return false }
         do throws(Errno) {
-            return try FileDescriptor.open(path, in: root.descriptor, [.placeOnly, .notFollowing]).status()
+            return try status(of: path(of: item)).inode == mark.inode
         } catch {
-            if Self.isGone(error) || error == .accessDenied { return nil }
+            if Self.isGone(error) { return false }
+            if error == .accessDenied { return true }
             throw error
         }
+    }
+
+    private func status(of path: [UInt8]) throws(Errno) -> FileStatus {
+        try FileDescriptor.open(path, in: root.descriptor, [.placeOnly, .notFollowing]).status()
     }
 
     static func mode(_ status: FileStatus, _ kind: ItemContent.Kind) -> UInt16 {
@@ -245,7 +253,7 @@ struct LocalDisk {
     }
 
     private func isContainer(_ path: [UInt8]) -> Bool {
-        (try? self.status(of: path + Array("/.group".utf8)))??.isDirectory == true
+        (try? self.status(of: path + Array("/.group".utf8)))?.isDirectory == true
     }
 
     private mutating func content(of path: [UInt8], _ status: FileStatus, _ kind: ItemContent.Kind) throws
@@ -317,6 +325,16 @@ struct LocalDisk {
         toStore.insert(item)
     }
 
+    /// Takes an item from its place, where another one is now, until it is found or the round ends.
+    private mutating func displace(_ item: LocalItem) {
+        guard var node = tree[item] else { return }
+        // No file has such a name.
+        node.name = [0] + Array("\(item.number)".utf8)
+        tree.put(item, node)
+        changed.insert(item)
+        missing.insert(item)
+    }
+
     private mutating func set(_ item: LocalItem, _ mark: Mark) {
         if let old = marks[item], old.inode != mark.inode, byInode[old.inode] == item { byInode[old.inode] = nil }
         marks[item] = mark
@@ -342,13 +360,28 @@ struct LocalDisk {
         endRound()
     }
 
+    /// Looks at everything in a directory.
+    private mutating func lookAtAll(within directory: LocalItem, _ path: [UInt8]) throws {
+        isLookingAtAll = true
+        defer { isLookingAtAll = false }
+        var seen: Set<LocalItem> = []
+        try lookAtAll(below: directory, path, &seen)
+        for item in descendants(of: directory) where !seen.contains(item) { missing.insert(item) }
+    }
+
+    private func descendants(of directory: LocalItem) -> [LocalItem] {
+        tree.children(of: directory).flatMap { [$0] + descendants(of: $0) }
+    }
+
     private mutating func lookAtAll(below directory: LocalItem, _ path: [UInt8], _ seen: inout Set<LocalItem>) throws {
         let names: [[UInt8]]
         do throws(Errno) {
             names = try open(directory: directory).entryNames()
         } catch {
-            if directory != .root, error == .accessDenied { unmirrored[path] = "this program may not read it" }
             if directory == .root { throw error }
+            // What cannot be seen is not gone.
+            seen.formUnion(descendants(of: directory))
+            if error == .accessDenied { unmirrored[path] = "this program may not read it" }
             return
         }
         for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {

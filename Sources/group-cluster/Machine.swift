@@ -382,7 +382,7 @@ final class Machine {
             if isReading || !isConnected { waitingEvents.append(entry) } else { try fold(arrived: entry) }
         case .committed(let request, let entry):
             if sentRequest == request { sentRequest = nil }
-            (commitFailures, status.failure) = (0, nil)
+            (commitFailures, status.failure, mayBeCommitted) = (0, nil, true)
             if isReading || !isConnected { waitingEvents.append(entry) } else { try fold(arrived: entry) }
         case .refused(let request, let counter, let hasToken, let hasUpload):
             if sentRequest == request { sentRequest = nil }
@@ -534,6 +534,7 @@ final class Machine {
     // MARK: Work
 
     private var isWritingSnapshot = false
+    private var lastSnapshot: UInt64 = 0
     /// A snapshot is written after this many entries.
     var entriesBetweenSnapshots: UInt64 = 4_096
     private static let stepsAtOnce = 256
@@ -565,10 +566,8 @@ final class Machine {
             toStore.mustBeDurable = true
             try storeState()
             sentRequest = request
-            link.send(
-                .commit(
-                    request, contents: request.bytes == outbox.inFlight?.entry.bytes ? digests(of: outbox.inFlight) : []
-                ))
+            let isWhole = request.bytes == outbox.inFlight?.entry.bytes
+            link.send(.commit(request, contents: isWhole ? digests(of: outbox.inFlight) : []))
         }
         if isConnected, !isWritingSnapshot, fold.index - lastSnapshot >= entriesBetweenSnapshots {
             isWritingSnapshot = true
@@ -577,8 +576,6 @@ final class Machine {
         }
         return false
     }
-
-    private var lastSnapshot: UInt64 = 0
 
     /// Applies what the cluster has to the disk. Returns whether more can be done at once.
     private func applySteps() throws -> Bool {

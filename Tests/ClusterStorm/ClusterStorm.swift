@@ -57,6 +57,7 @@ final class ClusterStorm {
             for number in 1...options.plainUsers {
                 try machine.startUser("plain", number, seed: random.next())
             }
+            try machine.startUser("data", 1, seed: random.next())
             for number in 1...options.strictUsers {
                 try machine.startUser(
                     "strict", number, seed: random.next(), options.lies && machine === machines[1] ? ["lies"] : [])
@@ -292,6 +293,7 @@ final class ClusterStorm {
     func faults() throws -> [String] {
         var faults: [String] = []
         faults += StormAccount(machines).faults(in: try machines[0].tree())
+        faults += try DataAccount(machines).faults
         for machine in machines {
             let doctor = try RunningProcess(["groupctl", "doctor", "--json", machine.container], input: "").finish()
             let findings = doctor.text.split(separator: "\n").filter { line in
@@ -308,7 +310,7 @@ final class ClusterStorm {
         let entries = (try? machines[0].status().0?.index) ?? 0
         return
             "\(story.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")); \(entries) entries; "
-            + StormAccount(machines).summary
+            + StormAccount(machines).summary + ((try? DataAccount(machines)).map { "; \($0.summary)" } ?? "")
     }
 
     func keep() {

@@ -130,7 +130,8 @@ struct StormAccount {
                 accepted += 1
             case "conflict":
                 if seenBy[change.word] != nil { faults.append("\(change.word) was refused, and has happened") }
-                if change.kind == "exchange" { add(0, ended: change.ended) }
+                // Under the cluster's lock it may say that the lock was lost, whatever the register was.
+                if change.kind == "exchange" && register != StrictUser.locked { add(0, ended: change.ended) }
             case "unavailable":
                 if seenBy[change.word] != nil { faults.append("\(change.word) was surely not sent, and has happened") }
             default:

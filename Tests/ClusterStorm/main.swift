@@ -8,7 +8,7 @@ import TestSupport
 let usage = """
     usage: cluster-storm rage SECONDS SEED [OPTION…]   run a storm, and print all faults at the end
            cluster-storm worker KIND CONTAINER NAME LIFE SEED AWAY [OPTION]
-                                               change items until the input is closed; KIND is plain or strict
+                                               change items until the input is closed; KIND is plain, strict or data
 
     """
 
@@ -43,6 +43,7 @@ do {
         let worker = Worker(words[3], words[4], life: Int(words[5]) ?? 0, seed: UInt64(words[6]) ?? 1)
         switch words[2] {
         case "plain": try PlainUser(worker, away: words[7]).work()
+        case "data": try DataUser(worker).work()
         case "strict": try StrictUser(worker, lies: words.contains("lies")).work()
         default: throw WrongUsage()
         }

@@ -117,6 +117,25 @@ struct `Two machines of a cluster` {
         #expect(agree(a, b) { $0["one"]?.hasSuffix("changed") == true && $0.count == 3 && $0["four"] != nil })
     }
 
+    @Test func `what was made in a directory just before it was moved arrives in it`() throws {
+        let manager = FileManager.default
+        try a.write("first", to: "y/first")
+        try a.write("first", to: "other/first")
+        #expect(agree(a, b) { $0.count == 4 })
+        for round in 1...5 {
+            // What happened is looked at when all of it is over.
+            a.stop()
+            try a.write("in", to: "y/in \(round)")
+            try a.write("deep", to: "y/deep \(round)/in")
+            try manager.moveItem(atPath: a.path + "/y", toPath: a.path + "/z")
+            try manager.moveItem(atPath: a.path + "/other", toPath: a.path + "/y")
+            try a.write("in", to: "y/in \(round)")
+            try manager.moveItem(atPath: a.path + "/z", toPath: a.path + "/other")
+            a.resume()
+            #expect(agree(a, b) { $0.count == 4 + 4 * round })
+        }
+    }
+
     @Test func `an item in use waits, and the others go on`() throws {
         try a.write("old", to: "used")
         try a.write("old", to: "free")
