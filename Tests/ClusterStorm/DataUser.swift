@@ -110,11 +110,16 @@ struct DataAccount {
         }
         for (number, words) in got.enumerated() {
             let missing = posted.subtracting(words.map { $0[...] })
-            if !missing.isEmpty { faults.append("m\(number + 1) did not get \(missing.sorted().prefix(5)) of \(missing.count)") }
+            if !missing.isEmpty {
+                faults.append("m\(number + 1) did not get \(missing.sorted().prefix(5)) of \(missing.count)")
+            }
             let unknown = Set(words.map { $0[...] }).subtracting(posted).subtracting(perhapsPosted)
-            if !unknown.isEmpty { faults.append("m\(number + 1) got what nobody posted: \(unknown.sorted().prefix(5))") }
+            if !unknown.isEmpty {
+                faults.append("m\(number + 1) got what nobody posted: \(unknown.sorted().prefix(5))")
+            }
             if words != got[0], let place = zip(words, got[0]).enumerated().first(where: { $1.0 != $1.1 }) {
-                faults.append("m\(number + 1) has another order than m1 from message \(place.offset) on: \(place.element)")
+                faults.append(
+                    "m\(number + 1) has another order than m1 from message \(place.offset) on: \(place.element)")
             }
         }
         return faults
