@@ -74,7 +74,7 @@ final class Machine {
     var draftedPosts: Set<String> = []
     var postsInFlight: [String] = []
     /// Changes of this machine that are younger than the last round of looking: their order is not certain yet.
-    private var held: [Drafted] = []
+    private(set) var held: [Drafted] = []
     private var changedItems: [Drafted] = []
 
     /// A change of this machine, with its time: changes of items, suites and channels are sent in the order in which they were
@@ -92,7 +92,6 @@ final class Machine {
     struct DraftedEntry {
         var cursors: [String: Cursor] = [:]
         var posts: [String] = []
-        var suite: String? { cursors.keys.first }
     }
 
     /// What the fold and others have changed since it was stored.
@@ -269,9 +268,8 @@ final class Machine {
     /// changed since this round began waits for the next one, as something before it may have been missed.
     func takeChanges() throws {
         let now = wallNanoseconds()
-        var drafts = held
+        var drafts = try held + takeSuites()
         held = []
-        drafts += try takeSuites()
         try takeChannels()
         drafts += takePosts()
         while let change = try follower.next(timeout: .zero) { try look(at: change) }

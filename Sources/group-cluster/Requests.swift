@@ -270,7 +270,7 @@ extension Machine {
     /// Grants the locks before whose revision everything is applied here.
     func grantLocks() throws {
         guard isConnected, !grants.isEmpty,
-            mirror.stale.isEmpty || mirror.stale.elements.allSatisfy({ deferred[$0] != nil })
+            mirror.stale.elements.allSatisfy({ passed.contains($0) })
         else { return }
         for grant in grants where grant.isRead {
             guard let name = grantNames[grant.identifier] else { continue }

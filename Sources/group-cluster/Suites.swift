@@ -206,7 +206,9 @@ extension Machine {
     }
 
     /// The names of suites with changes that are not folded yet.
-    private var pendingSuites: Set<String> { Set(drafted.values.compactMap(\.suite)) }
+    private var pendingSuites: Set<String> {
+        Set(drafted.values.flatMap(\.cursors.keys)).union(held.compactMap(\.suite))
+    }
 
     /// Puts into the suites what the cluster has, with what is not folded yet on top of it. Returns whether processes were in
     /// between, whose changes are to be taken first.

@@ -42,6 +42,7 @@ final class PlainUser {
             } catch {
                 let expected: [Errno] = [
                     .noSuchEntry, .exists, .notADirectory, .isADirectory, .tooManyLinks, .notEmpty, .noSpace, .invalid,
+                    .busy,
                 ]
                 if !expected.contains(error) { printLine("refused \(error)") }
             }
@@ -166,6 +167,7 @@ final class PlainUser {
         held.removeAll { $0.until <= now }
         for held in due {
             let word = worker.token()
+            try takeTurn(held.file)
             try held.file.seek(to: Int(held.file.status().size))
             try held.file.writeAll(Array((word + "\n").utf8))
             try say(written: word, "held", held.file, held.path)
@@ -180,6 +182,7 @@ final class PlainUser {
                 HeldFile(file, path, until: monotonicNanoseconds() + Int64(worker.draw(10..<2_000)) * 1_000_000))
             return
         }
+        try takeTurn(file)
         try file.seek(to: Int(file.status().size))
         try file.writeAll(Array((word + "\n").utf8))
         try say(written: word, "append", file, path)
@@ -192,10 +195,21 @@ final class PlainUser {
         say(born: word, how, path, into: status.inode)
     }
 
+    /// Waits until no other user writes into this file in its place; the turn ends with the descriptor. Two users who do so at the same
+    /// time take each other's words away unseen, on one machine and without a cluster, too.
+    private func takeTurn(_ file: borrowing FileDescriptor) throws(Errno) {
+        for _ in 0..<20_000 {
+            if try file.tryLock(.exclusive, ByteRange(start: 0, length: 1)) { return }
+            pause(nanoseconds: 100_000)
+        }
+        throw Errno.busy
+    }
+
     /// Writes into the file that is there, with an empty one in between.
     private func overwrite(_ path: [UInt8]) throws(Errno) {
         let word = worker.token()
         let file = try FileDescriptor.open(path, in: root, [.readingAndWriting, .notFollowing])
+        try takeTurn(file)
         let old = try file.readAll()
         // Gone whatever becomes of the rest: the disk may be full.
         say(gone: old)

@@ -319,6 +319,27 @@ struct `Two machines of a cluster` {
         #expect(comes { suites[0].value(forKey: "k") == nil })
     }
 
+    @Test func `what was set in several suites without a connection outlives the program`() throws {
+        let suites = try ["s", "t"].map { name in
+            try [a, b].map { try GroupDefaults(try $0.temporary.open(), suite: name) }
+        }
+        for suite in suites { try suite[1].set("old", forKey: "k") }
+        #expect(comes { suites.allSatisfy { $0[0].value(forKey: "k") == .string("old") } })
+        try a.end()
+        for suite in suites { try suite[0].set("new", forKey: "k") }
+        etcd.kill()
+        try a.begin()
+        #expect(try comes { try a.status()["toSend"] as? Int ?? 0 > 0 })
+        // Another round, in which the suites have no new changes.
+        let sent = try a.status()["toSend"] as? Int ?? 0
+        try a.write("1", to: "f")
+        #expect(try comes { try a.status()["toSend"] as? Int ?? 0 > sent })
+        a.kill()
+        try etcd.restart()
+        try a.start()
+        #expect(comes { suites.allSatisfy { $0.allSatisfy { $0.value(forKey: "k") == .string("new") } } })
+    }
+
     @Test func `a machine whose program was killed counts no addition twice`() throws {
         let suites = try [a, b].map { try GroupDefaults(try $0.temporary.open(), suite: "s") }
         for round in 1...6 {
