@@ -136,10 +136,10 @@ extension Machine {
                     file, at: path, replacing: true, mode: new.kind == .file ? UInt32(new.mode) : nil,
                     purpose: purpose(of: item), durability: durability, timeout: Self.patience)
             } catch {
-                try settle(taken, file)
+                try finish(taken, file)
                 throw error
             }
-            try settle(taken, file)
+            try finish(taken, file)
         }
         disk.putMade(local, LocalTree.Node(node.parent, node.name, new))
         mirror.made(.exchange(local, expected: expected, new: new, aside: aside), by: nil, in: fold.tree)
@@ -160,10 +160,10 @@ extension Machine {
                     ItemPath(bytes: path), to: file, purpose: purpose(of: item), durability: durability,
                     timeout: Self.patience)
             } catch {
-                try settle(taken, file)
+                try finish(taken, file)
                 throw error
             }
-            try settle(taken, file)
+            try finish(taken, file)
         }
         // What came back is an item of its own, which the journal reports.
         refused[path] = nil
@@ -274,12 +274,12 @@ extension Machine {
 
     /// Puts what came out back beside the item if it was not expected. Otherwise it is removed when it is `due`, and no process
     /// has it open for writing: what a process writes yet may not be lost.
-    private func settle(_ taken: Taken, _ file: [UInt8], isDue: Bool = false) throws {
+    private func finish(_ taken: Taken, _ file: [UInt8], isDue: Bool = false) throws {
         // Asked first: once there is no writer, the content stays as it is.
-        let hasWriters = try !isDue || contents.hasWriters(file)
+        let mayBeWritten = try !isDue || contents.hasWriters(file)
         guard let found = try contents.content(of: file) else { return try end(taken: file) }
         if taken.expects(found) {
-            if hasWriters { return keep(taken, file) }
+            if mayBeWritten { return keep(taken, file) }
             contents.remove(file)
         } else {
             do {
@@ -329,18 +329,18 @@ extension Machine {
     }
 
     /// Looks again at what came out a while ago.
-    func settleTakenOut(_ now: Int64) throws {
+    func finishTakenOut(_ now: Int64) throws {
         let due = takenOut.prefix { $0.due <= now }
         takenOut.removeFirst(due.count)
-        for each in due { try settle(each.taken, each.file, isDue: true) }
+        for each in due { try finish(each.taken, each.file, isDue: true) }
     }
 
     /// Goes on with what a killed program has taken out.
-    func settleTaken() throws {
+    func finishTaken() throws {
         var all: [(file: [UInt8], taken: Taken?)] = []
         try store.forEach(.taken) { key, value in all.append((key, Taken(bytes: value))) }
         for (file, taken) in all {
-            if let taken { try settle(taken, file) } else { try end(taken: file) }
+            if let taken { try finish(taken, file) } else { try end(taken: file) }
         }
     }
 

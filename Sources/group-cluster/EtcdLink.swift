@@ -165,7 +165,7 @@ final class EtcdLink: Sendable {
             var lease = session.withLock { $0 }
             if lease != 0, try client.keepLeaseAlive(lease) <= 0 { lease = 0 }
             if lease == 0 {
-                // It has ended, where etcd does not know it.
+                // etcd refuses this for a session that has ended already.
                 if lastSession != 0 { try? client.revokeLease(lastSession) }
                 lease = try client.grantLease(seconds: Self.sessionLength)
                 let key = keys.machine(machine)

@@ -180,7 +180,7 @@ final class Machine {
     /// Runs until `isEnding` returns true, which an interruption makes this function look at. `report` gets a line for each
     /// thing that the user would notice.
     func run(_ report: (String) -> Void, until isEnding: () -> Bool) throws {
-        try settleTaken()
+        try finishTaken()
         // Contents that were loaded may be incomplete since a power cut; those in flight were synchronized.
         contents.removeAll(except: Set(digests(of: outbox.inFlight)), try takenNames())
         if stateIsNew {
@@ -544,7 +544,7 @@ final class Machine {
             deferred[item] = nil
         }
         if !isConnected && !isReading && status.stopped == nil && nextReading <= now { read() }
-        try settleTakenOut(now)
+        try finishTakenOut(now)
         if status.stopped != nil { return false }
         if try applySteps() { return true }
         // What was changed after an item is changed here after it; an item that is in use, or cannot be had, is not awaited.

@@ -1,7 +1,7 @@
 import GroupContainer
 import TestSupport
 
-/// A program that adds to a number of a suite and posts messages, and listens to those of all machines. It prints `added N` and
+/// A program that increments a number in a suite, posts messages, and listens to the messages of all machines. It prints `added N` and
 /// `posted WORD`; `perhaps …` where it got an error; and `got WORD` for each message.
 final class DataUser {
     static let suite = "storm"

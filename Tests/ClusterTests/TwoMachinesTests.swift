@@ -286,7 +286,7 @@ struct `Two machines of a cluster` {
 
     // MARK: Suites and channels
 
-    @Test func `a read that asks for the latest has what another machine was told is accepted`() throws {
+    @Test func `a read of the latest has what the cluster has accepted from another machine`() throws {
         for number in 1...20 {
             let write = try a.groupctl("write", a.path, "n", "--replicated", input: "\(number)")
             #expect(write.status == 0)

@@ -78,8 +78,8 @@ package final class ClusterLock: Sendable {
 
     private static let operation = "lock"
 
-    /// What the name of a lock begins with that no other request asks for: no path begins so. It is granted when everything
-    /// that was committed before is applied here.
+    /// The beginning of the names of locks that are requested only for the wait before their grant. No path begins with it, so
+    /// no other request has such a name.
     fileprivate static let barrier = "/latest/"
 
     /// The record of a lock that is asked for, and the wait for it.
@@ -200,6 +200,7 @@ extension BlockingCoordinator {
         let name = ClusterLock.barrier + ClusterRecords.newName()
         try ClusterLock.acquireBlocking(name, in: Container(coordinator.container), timeout: timeout).release()
     }
+
     /// Replaces an item's content with what `body` returns for its present content (nil: absent), on one machine of the container's
     /// cluster at a time. See `Coordinator.updateInCluster`.
     @discardableResult
