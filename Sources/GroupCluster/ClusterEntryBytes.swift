@@ -138,6 +138,13 @@ extension ByteReader {
         do { return try number(Number.self) } catch { throw .malformed("too short") }
     }
 
+    /// Reads a number that is counted up: no honest one comes near the end of its type.
+    mutating func count() throws(ClusterDamage) -> UInt64 {
+        let count: UInt64 = try wholeNumber()
+        if count > 1 << 62 { throw .malformed("a count that is too large") }
+        return count
+    }
+
     mutating func bytes(_ count: Int) throws(ClusterDamage) -> [UInt8] {
         do { return try raw(count) } catch { throw .malformed("too short") }
     }
@@ -198,7 +205,13 @@ extension ByteReader {
         let count: UInt16 = try wholeNumber()
         if count > ClusterEntry.mostAncestors { throw .malformed("too deep") }
         var line: [Ancestor] = []
-        for _ in 0..<count { line.append(Ancestor(try itemName(), try fileName())) }
+        // An item within itself, or the root in an item, would make a circle of the tree.
+        var above: Set<ItemName> = [item]
+        for _ in 0..<count {
+            let ancestor = Ancestor(try itemName(), try fileName())
+            if ancestor.item.operation == .zero || !above.insert(ancestor.item).inserted { throw .malformed("ancestor") }
+            line.append(ancestor)
+        }
         let name = try fileName()
         let form: UInt8 = try wholeNumber()
         let action: ItemChange.Action

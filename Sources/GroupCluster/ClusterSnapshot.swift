@@ -48,8 +48,8 @@ extension ClusterFold {
             let version: UInt8 = try reader.wholeNumber()
             if version != Self.version { throw .newerVersion(version) }
             var fold = ClusterFold()
-            fold.index = try reader.wholeNumber()
-            fold.revision = try reader.wholeNumber()
+            fold.index = try reader.count()
+            fold.revision = try reader.count()
             fold.chain = try reader.wholeNumber()
             try fold.readMachines(&reader)
             try fold.readTree(&reader)
@@ -62,7 +62,7 @@ extension ClusterFold {
     private mutating func readMachines(_ reader: inout ByteReader) throws(ClusterDamage) {
         for _ in 0..<(try reader.wholeNumber() as UInt32) {
             let name = try reader.clusterName()
-            let number: UInt64 = try reader.wholeNumber()
+            let number = try reader.count()
             let operation = try reader.clusterName()
             guard let outcome = Outcome(rawValue: try reader.wholeNumber()), machines[name] == nil else {
                 throw .malformed("machine")
@@ -91,7 +91,7 @@ extension ClusterFold {
     private mutating func readChannels(_ reader: inout ByteReader) throws(ClusterDamage) {
         for _ in 0..<(try reader.wholeNumber() as UInt32) {
             let name = try reader.countedBytes()
-            var channel = Channel(last: try reader.wholeNumber())
+            var channel = Channel(last: try reader.count())
             let count: UInt16 = try reader.wholeNumber()
             if count > Channel.mostKept || UInt64(count) > channel.last { throw .malformed("messages") }
             for place in 1...UInt64(count) + 1 where place <= count {

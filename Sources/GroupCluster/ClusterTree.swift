@@ -70,6 +70,22 @@ package struct ClusterTree: Equatable, Sendable {
         return true
     }
 
+    /// No path of a disk has more directories.
+    package static let greatestDepth = 2_048
+
+    /// Returns whether an item may have a place in a directory: not where it, or what is in it, would be too deep for any disk.
+    func hasRoom(in directory: ItemName, for item: ItemName) -> Bool {
+        var depth = 1
+        var place = directory
+        while let node = nodes[place] { (depth, place) = (depth + 1, node.parent) }
+        var level = [item]
+        while !level.isEmpty, depth <= Self.greatestDepth {
+            level = level.flatMap { (children[$0] ?? [:]).values }
+            depth += 1
+        }
+        return level.isEmpty
+    }
+
     /// Returns the path of an item, for people and for tests.
     package func path(_ item: ItemName) -> [FileName] {
         guard let node = nodes[item] else { return [] }

@@ -78,6 +78,8 @@ extension ClusterTree {
         _ item: ItemName, _ parent: ItemName, _ name: FileName, isStrict: Bool, _ node: Node
     ) -> Bool {
         var node = node
+        // No honest machine has such an item.
+        if !hasRoom(in: parent, for: item) { return false }
         (node.parent, node.name) = (parent, name)
         let other = child(of: parent, name)
         let isFree = other == nil || other == item
@@ -107,6 +109,7 @@ extension ClusterTree {
                 _ = place(
                     ancestor.item, parent, ancestor.name, isStrict: false,
                     Node(parent, ancestor.name, placed: operation, content, version: operation))
+                if nodes[ancestor.item] == nil { return nil }
                 parent = ancestor.item
             }
         }

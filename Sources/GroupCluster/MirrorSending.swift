@@ -106,8 +106,9 @@ extension ClusterMirror {
     /// Returns the line of an item of the base. While something is stale, the base may have circles.
     func line(_ item: ItemName) -> [Ancestor] {
         var line: [Ancestor] = []
+        var seen: Set<ItemName> = [item]
         var place = base[item]?.node.parent
-        while let directory = place, let above = base[directory]?.node, line.count < ClusterEntry.mostAncestors {
+        while let directory = place, let above = base[directory]?.node, seen.insert(directory).inserted {
             line.append(Ancestor(directory, above.name))
             place = above.parent
         }

@@ -89,6 +89,13 @@ struct EtcdRequestBytes {
             raw(",\"target\":\"MOD\",\"result\":\"EQUAL\",\"mod_revision\":")
             number(revision)
             raw("}")
+        case .allBefore(let prefix, let revision):
+            base64(prefix)
+            raw(",\"range_end\":")
+            base64(EtcdRange.endOfPrefix(prefix))
+            raw(",\"target\":\"MOD\",\"result\":\"LESS\",\"mod_revision\":")
+            number(revision)
+            raw("}")
         }
     }
 

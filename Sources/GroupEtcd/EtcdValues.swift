@@ -26,6 +26,8 @@ package enum EtcdCompare: Equatable, Sendable {
     case version([UInt8], equals: UInt64)
     /// The key was last written at this revision; 0 if it is not there.
     case modRevision([UInt8], equals: UInt64)
+    /// All keys that begin with these bytes, if there are any, were last written before this revision.
+    case allBefore(prefix: [UInt8], revision: UInt64)
 }
 
 /// What to read.

@@ -209,6 +209,48 @@ struct RuleTests {
             let hostile = ClusterEntry(operation(1), [.item(ItemChange(item(1), bytes(name), .create(file(1))))])
             #expect(throws: ClusterDamage.self, "\(name)") { try ClusterEntry(bytes: hostile.bytes) }
         }
+        let (inner, outer) = (Ancestor(item(9), bytes("i")), Ancestor(item(8), bytes("o")))
+        for line in [[Ancestor(item(1), bytes("d"))], [Ancestor(.root, bytes("d"))], [inner, outer, inner]] {
+            let circle = ClusterEntry(
+                operation(1), [.item(ItemChange(item(1), in: line, bytes("f"), .create(file(1))))])
+            #expect(throws: ClusterDamage.self, "\(line)") { try ClusterEntry(bytes: circle.bytes) }
+        }
+    }
+
+    @Test("numbers that no count reaches are refused, and no entry makes a tree too deep for a disk")
+    func bounds() throws {
+        for number in [UInt64.max, 1 << 63] {
+            var fold = try ClusterFold(
+                index: number, revision: 1, chain: 0, machines: [:], nodes: [:], values: [:], channels: [:])
+            #expect(throws: ClusterDamage.self) { try ClusterFold(snapshot: fold.snapshot) }
+            let last = ClusterFold.Last(number: number, operation: operation(1), outcome: .accepted)
+            fold = try ClusterFold(index: 1, revision: 1, chain: 0, machines: [a: last], nodes: [:])
+            #expect(throws: ClusterDamage.self) { try ClusterFold(snapshot: fold.snapshot) }
+            fold = try ClusterFold(
+                index: 1, revision: 1, chain: 0, machines: [:], nodes: [:],
+                channels: [bytes("c"): ClusterFold.Channel(last: number, messages: [])])
+            #expect(throws: ClusterDamage.self) { try ClusterFold(snapshot: fold.snapshot) }
+        }
+        // Each move doubles the depth; each directory but the first is made in the one before.
+        var log = Log()
+        for number in 1...1_500 as ClosedRange<UInt64> {
+            let line = number == 1 ? [] : [Ancestor(item(number - 1), bytes("d"))]
+            #expect(
+                try log.add(number, ItemChange(item(number), in: line, bytes("d"), .create(directory))) == .accepted)
+        }
+        for number in 2_001...3_000 as ClosedRange<UInt64> {
+            let line = number == 2_001 ? [] : [Ancestor(item(number - 1), bytes("d"))]
+            _ = try log.add(number, ItemChange(item(number), in: line, bytes("e"), .create(directory)))
+        }
+        let deep = [Ancestor(item(1_500), bytes("d"))]
+        #expect(
+            try log.add(4_000, ItemChange(item(2_001), in: deep, bytes("x"), .move(base: operation(2_001))))
+                == .conflict)
+        let higher = [Ancestor(item(1_000), bytes("d"))]
+        #expect(
+            try log.add(4_001, ItemChange(item(2_001), in: higher, bytes("x"), .move(base: operation(2_001))))
+                == .accepted)
+        #expect(log.fold.tree.path(item(3_000)).count == 2_000)
     }
 
     @Test("a reading goes on, or is another history")

@@ -94,6 +94,9 @@ struct `A client of etcd` {
             (.value(missing, equals: []), false), (.version(key, equals: 2), true), (.version(key, equals: 1), false),
             (.version(missing, equals: 0), true), (.modRevision(key, equals: revision), true),
             (.modRevision(key, equals: revision - 1), false), (.modRevision(missing, equals: 0), true),
+            (.allBefore(prefix: key, revision: revision + 1), true),
+            (.allBefore(prefix: key, revision: revision), false),
+            (.allBefore(prefix: missing, revision: 1), true),
         ]
         for (compare, isTrue) in cases {
             #expect(try client.transaction(if: [compare], then: []).succeeded == isTrue, "\(compare)")
