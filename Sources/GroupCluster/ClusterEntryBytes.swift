@@ -209,7 +209,9 @@ extension ByteReader {
         var above: Set<ItemName> = [item]
         for _ in 0..<count {
             let ancestor = Ancestor(try itemName(), try fileName())
-            if ancestor.item.operation == .zero || !above.insert(ancestor.item).inserted { throw .malformed("ancestor") }
+            if ancestor.item.operation == .zero || !above.insert(ancestor.item).inserted {
+                throw .malformed("ancestor")
+            }
             line.append(ancestor)
         }
         let name = try fileName()

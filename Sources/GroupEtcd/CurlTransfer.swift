@@ -11,7 +11,7 @@ import GroupSystemCalls
         var body: [UInt8]
         /// Whether more of the body comes later, by `send`. The connection is the request's own then.
         var isOpen = false
-        /// The limit of the whole request; of the connection only, if the body is open.
+        /// The limit of the connection. That of the request is the caller's business.
         var limit: Duration
         var authorityFile: String?
         /// The largest response that is kept until it is taken.
@@ -96,7 +96,6 @@ import GroupSystemCalls
             unsafe group_curl_set_number(easy, CURLOPT_FORBID_REUSE, 1)
             unsafe group_curl_set_number(easy, CURLOPT_FRESH_CONNECT, 1)
         } else {
-            unsafe group_curl_set_number(easy, CURLOPT_TIMEOUT_MS, limit)
             unsafe group_curl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(source.count))
         }
         unsafe group_curl_close_on_exec(easy)
@@ -166,6 +165,9 @@ import GroupSystemCalls
         isPaused = false
         withoutBrokenPipeSignals { unsafe _ = curl_easy_pause(easy, CURLPAUSE_CONT) }
     }
+
+    /// How many bytes of the body were handed to the network, and how many of the answer have come.
+    var progress: Int { sourceOffset + received.count }
 
     /// Whether bytes of an open body wait to be sent.
     var isSending: Bool { sourceOffset < source.count }

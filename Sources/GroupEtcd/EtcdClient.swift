@@ -1,3 +1,5 @@
+import GroupSystemCalls
+
 /// Requests to etcd's JSON gateway, for one thread at a time. It keeps its connection, and the user's token.
 ///
 /// Each call tries the endpoints in turn, an endpoint that failed last. A request that was surely not sent goes to the
@@ -19,6 +21,36 @@ package final class EtcdClient {
         try connection.call("/v3/kv/range", EtcdRequestBytes.range(range), isRepeatable: true) {
             bytes throws(EtcdFailure) in
             try EtcdAnswers.range(bytes)
+        }
+    }
+
+    /// Reads a range in pages, at one revision, and hands each key to `body`. The range's limit is that of the first page; others have as
+    /// many keys as fit in about a megabyte. A page that is too large, or is not there in time, is requested again as two.
+    package func forEach(in range: EtcdRange, _ body: (EtcdKeyValue) throws(EtcdFailure) -> Void) throws(EtcdFailure) {
+        var range = range
+        range.limit = max(1, range.limit)
+        while true {
+            let begin = awakeNanoseconds()
+            let page: EtcdRangeResult
+            do throws(EtcdFailure) {
+                page = try self.range(range)
+            } catch {
+                let hasCome = awakeNanoseconds() - begin > connection.configuration.requestLimit.nanoseconds * 2
+                switch error {
+                case .malformed where range.limit > 1, .noAnswer where range.limit > 1 && hasCome: range.limit /= 2
+                default: throw error
+                }
+                continue
+            }
+            var size = 0
+            for keyValue in page.keyValues {
+                size += keyValue.key.count + keyValue.value.count
+                try body(keyValue)
+            }
+            guard page.hasMore, let last = page.keyValues.last else { return }
+            (range.key, range.revision) = (last.key + [0], page.revision)
+            if size < 1 << 19 { range.limit = min(range.limit * 2, 1_000) }
+            if size > 1 << 20 { range.limit = max(range.limit / 2, 1) }
         }
     }
 

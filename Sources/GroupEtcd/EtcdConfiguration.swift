@@ -11,7 +11,7 @@ package struct EtcdConfiguration: Sendable, Equatable {
     package var passwordFile: String?
     /// The file with the certificates of the authority that signs the endpoints', instead of the system's authorities.
     package var authorityFile: String?
-    /// The limit of one try at one endpoint. An authentication has four times as long, because etcd lets it take long
+    /// How long nothing may happen in one try at one endpoint. A large body has more, by its size. An authentication has four times as long, because etcd lets it take long
     /// (bcrypt).
     package var requestLimit: Duration = .milliseconds(500)
 

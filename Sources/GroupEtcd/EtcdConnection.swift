@@ -133,15 +133,32 @@ final class EtcdConnection {
         }
     }
 
-    /// Sends one request and returns the body of its answer.
+    /// How long bytes of a request may be on their way that the system has taken: a megabit a second.
+    private static let nanosecondsForByte: Int64 = 8_000
+    /// The limit of a request that always goes on.
+    private static let longest = 60
+
+    /// Sends one request and returns the body of its answer. `limit` is how long nothing may happen.
     func post(_ url: String, _ body: [UInt8], _ fields: [String], limit: Duration) throws(EtcdFailure) -> [UInt8] {
         if canceller.isCancelled { throw Self.cancelled }
         var ending = transfer.begin(
             CurlTransfer.Request(
                 url: url, fields: fields, body: body, limit: limit, authorityFile: configuration.authorityFile,
                 largest: Self.largestResponse))
+        // What was handed to the system is not seen to go on, so its time depends on its size.
+        let sending = body.count > Self.small ? Int64(body.count) * Self.nanosecondsForByte : 0
+        let begin = awakeNanoseconds()
+        var (progress, last) = (0, begin + sending)
         while ending == nil {
-            ending = transfer.step(atMost: limit)
+            let now = awakeNanoseconds()
+            if transfer.progress != progress { (progress, last) = (transfer.progress, max(last, now)) }
+            let left = min(last + limit.nanoseconds, begin + sending + limit.nanoseconds * Int64(Self.longest)) - now
+            if left <= 0 {
+                transfer.finish()
+                ending = .failed("nothing came for \(limit)")
+                break
+            }
+            ending = transfer.step(atMost: .nanoseconds(max(1_000_000, left)))
             if ending == nil && canceller.isCancelled {
                 transfer.finish()
                 throw Self.cancelled
@@ -154,6 +171,9 @@ final class EtcdConnection {
         case nil: throw .noAnswer("nothing")
         }
     }
+
+    /// Bodies up to this size are with the server at once.
+    private static let small = 16 << 10
 
     static let cancelled = EtcdFailure.noAnswer("cancelled")
 

@@ -81,11 +81,13 @@ struct EtcdWatchStream {
             ready += try lines.take(bytes, isAtEnd: isComplete)
         } catch {
             transfer.finish()
-            // The gateway's own connection to its member has ended, and not the member's leader.
-            if lines.isCreated, case .refused(14, let text) = error, !error.isOfTheMember {
+            // The gateway's own connection to its member has ended (14), or is being ended (1), and not the member's leader.
+            switch error {
+            case .refused(14, let text) where lines.isCreated && !error.isOfTheMember,
+                .refused(1, let text) where lines.isCreated:
                 throw .noAnswer("\(url): \(text)")
+            default: throw error
             }
-            throw error
         }
         if let end, ready.isEmpty { throw end }
     }

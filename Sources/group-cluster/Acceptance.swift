@@ -15,7 +15,7 @@ enum Acceptance {
     }
 
     /// Lets the machine go on. After another history it joins anew: under a new name, with nothing in common.
-    static func accept(_ store: StateStore, _ status: ClusterStatus) throws {
+    static func accept(_ store: StateStore, _ container: Container) throws {
         let stop = try store.value("stop").flatMap { Stop(rawValue: String(decoding: $0, as: UTF8.self)) }
         guard var identity = try MachineIdentity.load(store) else { return }
         switch stop {
@@ -28,13 +28,21 @@ enum Acceptance {
         case .otherHistory:
             var generator = SystemRandomNumberGenerator()
             identity.machineText = ClusterName.random(using: &generator).text
+            // The channels first: where this is interrupted, the stop stands, and the person accepts once more.
+            for name in container.channelNames() {
+                try GroupChannel(container, name: name, purpose: "cluster").setCluster(after: nil)
+            }
             try identity.save(store)
             try store.store(isDurable: true) { store in
                 for space in [StateStore.Space.item, .machine, .value, .channel, .message, .base] {
                     try store.removeAll(space)
                 }
-                for key in ["place", "in flight", "posts in flight", "stop"] { try store.set(key, nil) }
-                try store.removeSuites()
+                for key in ["place", "in flight", "posts in flight", "accepted", Machine.refusedKey, "stop"] {
+                    try store.set(key, nil)
+                }
+                for name in container.suiteNames() {
+                    try store.set("suite/\(name)", Array(Machine.joinedSuite.utf8))
+                }
             }
         }
     }

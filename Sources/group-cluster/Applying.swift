@@ -26,12 +26,14 @@ extension Machine {
             switch error.code {
             case .conflict, .notFound, .notEmpty, .wrongType, .outsideContainer:
                 // The disk is not what it was seen to be. A directory may have something in it that is never mirrored.
-                try lookAgain(step)
-                let pause: Int64 = error.code == .notEmpty ? 1_000_000_000 : 20_000_000
-                if let item { deferred[item] = monotonicNanoseconds() + pause }
+                let places = try lookAgain(step)
+                let isInTheWay = error.code == .notEmpty || places.contains { disk.isUnmirrored($0) }
+                let pause: Int64 = isInTheWay ? 1_000_000_000 : 20_000_000
+                guard let item else { return }
+                deferred[item] = monotonicNanoseconds() + pause
+                if isInTheWay { passed.insert(item) }
                 if error.code == .notEmpty, case .remove(let local, _) = step {
                     // Unless its other items are just on their way, they are of a kind that is not mirrored.
-                    if let item { passed.insert(item) }
                     refused[disk.path(of: local)] =
                         "it was removed on another machine, and has items that are not mirrored"
                 }
@@ -40,14 +42,14 @@ extension Machine {
                     deferred[item] = monotonicNanoseconds() + Self.deferral
                     passed.insert(item)
                 }
-            case .noSpace, .limitReached, .notPermitted, .inputOutput, .notDurable:
+            default:
+                // No room, no permission, another file system: the rest goes on.
                 status.failure = "\(error)"
                 try lookAgain(step)
                 if let item {
                     deferred[item] = monotonicNanoseconds() + 2_000_000_000
                     passed.insert(item)
                 }
-            default: throw error
             }
         }
     }
@@ -61,19 +63,20 @@ extension Machine {
         }
     }
 
-    private func lookAgain(_ step: MirrorStep) throws {
-        switch step {
-        case .create(_, let parent, let name, _): try disk.look(at: disk.path(name, in: parent))
-        case .rename(let local, let parent, let name):
-            try disk.look(at: disk.path(of: local))
-            try disk.look(at: disk.path(name, in: parent))
-        case .exchange(let local, _, _, let aside):
-            let parent = disk.tree[local]?.parent ?? .root
-            try disk.look(at: disk.path(of: local))
-            try disk.look(at: disk.path(aside, in: parent))
-        case .remove(let local, _): try disk.look(at: disk.path(of: local))
-        }
+    /// Looks at the places of a step, and returns them.
+    @discardableResult
+    private func lookAgain(_ step: MirrorStep) throws -> [[UInt8]] {
+        let places: [[UInt8]] =
+            switch step {
+            case .create(_, let parent, let name, _): [disk.path(name, in: parent)]
+            case .rename(let local, let parent, let name): [disk.path(of: local), disk.path(name, in: parent)]
+            case .exchange(let local, _, _, let aside):
+                [disk.path(of: local), disk.path(aside, in: disk.tree[local]?.parent ?? .root)]
+            case .remove(let local, _): [disk.path(of: local)]
+            }
+        for place in places { try disk.look(at: place) }
         disk.endRound()
+        return places
     }
 
     private func purpose(of item: ItemName?) -> String {
@@ -315,6 +318,7 @@ extension Machine {
             note(conflict: Array(path))
             return try disk.look(at: Array(path))
         }
+        throw CoordinationError(Errno.exists, operation: "move", item: printable(taken.aside))
     }
 
     private func put(_ file: [UInt8], _ found: ContentFiles.Found, at path: [UInt8]) throws {
@@ -342,6 +346,21 @@ extension Machine {
         for (file, taken) in all {
             if let taken { try finish(taken, file) } else { try end(taken: file) }
         }
+    }
+
+    /// Before the machine leaves its cluster: what came out and is written yet gets a conflict name, so that nothing of it is lost.
+    func finishAllTaken(waiting nanoseconds: Int64) throws {
+        let limit = monotonicNanoseconds() + nanoseconds
+        try finishTaken()
+        while let next = takenOut.first, case let now = monotonicNanoseconds(), now < limit {
+            if next.due > now { pause(nanoseconds: next.due - now) }
+            try finishTakenOut(monotonicNanoseconds())
+        }
+        for each in takenOut {
+            if let found = try contents.content(of: each.file) { try putBack(each.file, found, each.taken) }
+            try end(taken: each.file)
+        }
+        takenOut = []
     }
 
     /// The files that are to be gone on with.

@@ -39,7 +39,10 @@ extension Machine {
 
     /// Removes the posts whose messages the cluster has.
     func forgetPosts() throws {
+        if postsInFlight.isEmpty { return }
+        // On the disk before the state that no longer has them: a post that came back would be sent again.
         for post in postsInFlight { try records.remove(post: post) }
+        try records.synchronize()
         draftedPosts.subtract(postsInFlight)
         postsInFlight = []
     }

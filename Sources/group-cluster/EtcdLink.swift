@@ -53,21 +53,21 @@ final class EtcdLink: Sendable {
         case release(lock: [UInt8], grant: ClusterName)
         case stop
     }
-    private enum ContentJob: Sendable {
+    enum ContentJob: Sendable {
         case load([UInt8], by: ClusterName)
         case stop
     }
 
     let keys: ClusterKeys
-    private let configuration: EtcdConfiguration
-    private let machine: ClusterName
+    let configuration: EtcdConfiguration
+    let machine: ClusterName
     private let host: String
-    private let contents: ContentFiles
+    let contents: ContentFiles
     private let jobs = Mailbox<Job>()
-    private let contentJobs = Mailbox<ContentJob>()
-    private let post: @Sendable (LinkEvent) -> Void
+    let contentJobs = Mailbox<ContentJob>()
+    let post: @Sendable (LinkEvent) -> Void
     private let watch = Guarded<EtcdWatch?>(nil)
-    private let session = Guarded<Int64>(0)
+    let session = Guarded<Int64>(0)
     /// The session of the program's last run, which may still stand, with its locks.
     private let lastSession: Int64
     /// How much of etcd's database may be used, its history included, before nothing is sent any more, in bytes.
@@ -78,7 +78,7 @@ final class EtcdLink: Sendable {
     /// How long the machine's session outlives its program, in seconds.
     static let sessionLength: Int64 = 15
     /// How often the session is renewed, and the number of entries is read.
-    private static let renewal = 5.0
+    static let renewal = 5.0
 
     init(
         _ configuration: EtcdConfiguration, _ keys: ClusterKeys, machine: ClusterName, host: String,
@@ -196,23 +196,20 @@ final class EtcdLink: Sendable {
         }
     }
 
-    private static let page = 200
+    /// How many entries the first page has: each has up to 1 MiB.
+    private static let firstPage = 16
 
     /// Reads the order at one revision.
-    private func reading(_ client: EtcdClient) throws(EtcdFailure) -> (ClusterReading, UInt64, UInt64) {
+    func reading(_ client: EtcdClient) throws(EtcdFailure) -> (ClusterReading, UInt64, UInt64) {
         var range = EtcdRange.prefix(keys.entries)
-        range.limit = Self.page
+        range.limit = Self.firstPage
         let first = try client.transaction(then: [.range(.key(keys.last)), .range(.key(keys.snapshot)), .range(range)])
         guard first.ranges.count == 3 else { throw .malformed("an answer without its ranges") }
         let count = first.ranges[0].keyValues.first?.version ?? 0
         var found = first.ranges[2].keyValues
-        var hasMore = first.ranges[2].hasMore
-        while hasMore, let last = found.last {
-            range.key = last.key + [0]
-            range.revision = first.revision
-            let next = try client.range(range)
-            found += next.keyValues
-            hasMore = next.hasMore && !next.keyValues.isEmpty
+        if first.ranges[2].hasMore, let last = found.last {
+            (range.key, range.revision) = (last.key + [0], first.revision)
+            try client.forEach(in: range) { found.append($0) }
         }
         found.sort { $0.modRevision < $1.modRevision }
         var entries: [OrderedEntry] = []
@@ -230,31 +227,6 @@ final class EtcdLink: Sendable {
         return (
             ClusterReading(count: count, snapshot: snapshot, entries: entries), first.clusterIdentifier, first.revision
         )
-    }
-
-    private func snapshot(_ pointer: EtcdKeyValue?, at revision: UInt64, _ client: EtcdClient) throws(EtcdFailure)
-        -> [UInt8]?
-    {
-        guard let pointer else { return nil }
-        let words = String(decoding: pointer.value, as: UTF8.self).split(separator: " ")
-        guard words.count == 2, let index = UInt64(words[0]), let pieces = Int(words[1]) else {
-            throw .malformed("the name of the snapshot")
-        }
-        var range = EtcdRange.prefix(keys.snapshotPieces(index))
-        (range.limit, range.revision) = (4, revision)
-        var bytes: [UInt8] = []
-        var count = 0
-        while true {
-            let page = try client.range(range)
-            for keyValue in page.keyValues {
-                bytes += keyValue.value
-                count += 1
-            }
-            guard page.hasMore, let last = page.keyValues.last else { break }
-            range.key = last.key + [0]
-        }
-        if count != pieces { throw .malformed("the snapshot has \(count) pieces of \(pieces)") }
-        return bytes
     }
 
     /// Returns how much of etcd's database is used, as of five seconds ago at most.
@@ -318,53 +290,7 @@ final class EtcdLink: Sendable {
         }
     }
 
-    /// Uploads the contents of an entry. Small ones are returned, to be put with the entry.
-    private func upload(_ digests: [[UInt8]], by operation: ClusterName, _ client: EtcdClient) throws(EtcdFailure)
-        -> (puts: [EtcdOperation], isUploaded: Bool)
-    {
-        if digests.isEmpty { return ([], false) }
-        var puts: [EtcdOperation] = []
-        var size = 0
-        for digest in digests {
-            guard let length = contents.size(of: digest) else { throw .malformed("a content is not here any more") }
-            size += Int(clamping: length)
-        }
-        let isSmall = size <= ClusterKeys.smallContents && digests.count <= ClusterKeys.mostSmallContents
-        if !isSmall {
-            let lease = session.withLock { $0 }
-            if lease == 0 { throw .unreachable("there is no session yet") }
-            let mark = Array(machine.text.utf8)
-            _ = try client.transaction(then: [.put(keys.upload(operation), mark, lease: lease)])
-        }
-        for digest in digests {
-            var index = 0
-            var failure: EtcdFailure?
-            do throws(Errno) {
-                let file = try contents.open(digest)
-                while true {
-                    let piece = try file.read(at: index * ClusterKeys.pieceSize, count: ClusterKeys.pieceSize)
-                    if piece.isEmpty && index > 0 { break }
-                    let put = EtcdOperation.put(keys.piece(index, of: digest, by: operation), piece)
-                    if isSmall {
-                        puts.append(put)
-                    } else {
-                        failure = Self.failure { () throws(EtcdFailure) in
-                            let result = try client.transaction(if: [.present(keys.upload(operation))], then: [put])
-                            if !result.succeeded { throw .noAnswer("the session ended during an upload") }
-                        }
-                    }
-                    if failure != nil || piece.count < ClusterKeys.pieceSize { break }
-                    index += 1
-                }
-            } catch {
-                throw .malformed("a content cannot be read: \(error)")
-            }
-            if let failure { throw failure }
-        }
-        return (puts, !isSmall)
-    }
-
-    private static func failure(_ body: () throws(EtcdFailure) -> Void) -> EtcdFailure? {
+    static func failure(_ body: () throws(EtcdFailure) -> Void) -> EtcdFailure? {
         do throws(EtcdFailure) { try body() } catch { return error }
         return nil
     }
@@ -394,80 +320,6 @@ final class EtcdLink: Sendable {
         return Self.failure { () throws(EtcdFailure) in
             _ = try client.transaction(if: [.value(key, equals: Array(grant.text.utf8))], then: [.delete(key)])
         } == nil
-    }
-
-    // MARK: Snapshots
-
-    /// Writes a snapshot, and removes the entries, snapshots and contents that it replaces.
-    private func write(_ bytes: [UInt8], _ summary: ClusterFold.Summary, _ client: EtcdClient) {
-        do throws(EtcdFailure) {
-            let old = try client.range(.key(keys.snapshot)).keyValues.first
-            let oldIndex =
-                old.flatMap { UInt64(String(decoding: $0.value, as: UTF8.self).prefix { $0 != " " }) } ?? 0
-            if oldIndex >= summary.index {
-                post(.snapshotWritten(oldIndex))
-                return
-            }
-            var pieces = 0
-            for start in stride(from: 0, to: max(bytes.count, 1), by: ClusterKeys.pieceSize) {
-                let piece = Array(bytes[start..<min(start + ClusterKeys.pieceSize, bytes.count)])
-                _ = try client.transaction(then: [.put(keys.snapshotPiece(pieces, summary.index), piece)])
-                pieces += 1
-            }
-            let compare: EtcdCompare =
-                old.map { .modRevision(keys.snapshot, equals: $0.modRevision) } ?? .absent(keys.snapshot)
-            let name = Array("\(summary.index) \(pieces)".utf8)
-            let result = try client.transaction(if: [compare], then: [.put(keys.snapshot, name)])
-            // Another machine was first: its pieces have the same name only for the same fold.
-            if !result.succeeded { return post(.snapshotWritten(oldIndex)) }
-            for (machine, number) in summary.numbers {
-                _ = try client.transaction(then: [
-                    .delete(keys.entry(0, of: machine), end: keys.entry(number + 1, of: machine))
-                ])
-            }
-            _ = try client.transaction(then: [
-                .delete(keys.allSnapshotPieces, end: keys.snapshotPieces(summary.index))
-            ])
-            try collect(summary, name, client)
-            post(.snapshotWritten(summary.index))
-        } catch {
-            post(.failed("write a snapshot", error))
-        }
-    }
-
-    /// Removes contents that no item, no entry and no upload has. An upload has a mark before its first piece, and an entry from
-    /// the moment in which the mark goes: a content that has neither at one revision, nor an item, is dead.
-    private func collect(_ summary: ClusterFold.Summary, _ name: [UInt8], _ client: EtcdClient) throws(EtcdFailure) {
-        // Contents first: what is uploaded after that is not looked at.
-        var range = EtcdRange.prefix(keys.contents)
-        (range.keysOnly, range.limit) = (true, 1_000)
-        var operations: Set<ClusterName> = []
-        while true {
-            let page = try client.range(range)
-            for keyValue in page.keyValues {
-                if let operation = keys.operation(ofKey: keyValue.key) { operations.insert(operation) }
-            }
-            guard page.hasMore, let last = page.keyValues.last else { break }
-            (range.key, range.revision) = (last.key + [0], page.revision)
-        }
-        operations.subtract(summary.versions)
-        if operations.isEmpty { return }
-        let (reading, _, _) = try reading(client)
-        for entry in reading.entries where entry.index > summary.index {
-            if let entry = try? ClusterEntry(bytes: entry.bytes) { operations.remove(entry.operation) }
-        }
-        for operation in operations {
-            let pieces = keys.contents(of: operation)
-            _ = try client.transaction(
-                // While this is the last snapshot, all entries behind it stand, and were looked at.
-                if: [.absent(keys.upload(operation)), .value(keys.snapshot, equals: name)],
-                then: [.delete(pieces, end: Self.end(ofPrefix: pieces))])
-        }
-    }
-
-    private static func end(ofPrefix prefix: [UInt8]) -> [UInt8] {
-        // A prefix of ours ends with '/'.
-        prefix.dropLast() + [UInt8(ascii: "/") + 1]
     }
 
     // MARK: The watch
@@ -512,67 +364,5 @@ final class EtcdLink: Sendable {
                         index: event.keyValue.version, revision: event.keyValue.modRevision, machine: entry.machine,
                         number: entry.number, bytes: entry.bytes)))
         }
-    }
-
-    // MARK: Contents
-
-    private func loadContents() {
-        let client = EtcdClient(configuration)
-        while let job = contentJobs.next() {
-            guard case .load(let digest, let operation) = job else { return }
-            let result: LinkEvent.ContentResult
-            do throws(EtcdFailure) {
-                result = try load(digest, by: operation, client) ? .here : .missing
-            } catch {
-                result = .failed(error)
-            }
-            post(.content(digest: digest, by: operation, result))
-        }
-    }
-
-    private func load(_ digest: [UInt8], by operation: ClusterName, _ client: EtcdClient) throws(EtcdFailure) -> Bool {
-        if contents.size(of: digest) != nil { return true }
-        var range = EtcdRange.prefix(keys.pieces(of: digest, by: operation))
-        range.limit = 4
-        var failure: EtcdFailure?
-        var count = 0
-        do {
-            // What is made of it is synchronized; after a power cut, it is loaded again.
-            let isRight = try contents.write(wanted: digest, isDurable: false) { append throws(Errno) in
-                while true {
-                    var page: EtcdRangeResult?
-                    failure = Self.failure { () throws(EtcdFailure) in page = try client.range(range) }
-                    guard let page else { return }
-                    for keyValue in page.keyValues {
-                        try append(keyValue.value)
-                        count += 1
-                    }
-                    guard page.hasMore, let last = page.keyValues.last else { return }
-                    (range.key, range.revision) = (last.key + [0], page.revision)
-                }
-            }
-            if let failure { throw failure }
-            if count > 0 && isRight == nil {
-                throw EtcdFailure.malformed("a content has another SHA-256 than its name")
-            }
-            return isRight != nil && count > 0
-        } catch {
-            throw error as? EtcdFailure ?? .malformed("a content cannot be stored: \(error)")
-        }
-    }
-}
-
-extension ClusterFold {
-    /// What is kept of a fold when its snapshot was written: everything else may be removed.
-    struct Summary: Sendable {
-        var index: UInt64
-        var numbers: [(machine: ClusterName, number: UInt64)]
-        var versions: Set<ClusterName>
-    }
-
-    var summary: Summary {
-        Summary(
-            index: index, numbers: machines.map { ($0.key, $0.value.number) },
-            versions: Set(tree.nodes.values.map(\.version)))
     }
 }

@@ -55,6 +55,8 @@ struct LoadedState {
     var postsInFlight: [String] = []
     /// Strict requests that were accepted, and the items that they have changed.
     var accepted: [ClusterName: Set<ItemName>] = [:]
+    /// Keys that were set here to what the cluster cannot have.
+    var refusedKeys: Set<[UInt8]> = []
     var stop: Acceptance.Stop?
     var hasAcceptedLoss = false
 
@@ -104,6 +106,8 @@ struct LoadedState {
             let inFlight = try store.value("in flight").map { try ClusterOutbox.InFlight(bytes: $0) }
             outbox = ClusterOutbox(machine: machine, number: number, inFlight: inFlight)
             accepted = try Self.accepted(store.value("accepted") ?? [])
+            var refused = ByteReader(try store.value(Machine.refusedKey) ?? [])
+            while refused.remaining > 0 { refusedKeys.insert(try refused.counted()) }
             cursor = try store.value("cursor").flatMap { Cursor(String(decoding: $0, as: UTF8.self)) }
             if let bytes = try store.value("conflicts") {
                 conflicts = try JSONDecoder().decode([ClusterStatus.Conflict].self, from: Data(bytes))

@@ -54,11 +54,15 @@ struct LocalDisk {
     /// The container's directory, shared by copies of this value.
     private final class Root: Sendable {
         let descriptor: FileDescriptor
-        init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+        let device: UInt64
+        init(_ descriptor: consuming FileDescriptor) throws(Errno) {
+            device = try descriptor.status().device
+            self.descriptor = descriptor
+        }
     }
 
     init(_ container: Container) throws {
-        root = Root(try FileDescriptor.open(path: container.path.bytes, [.reading, .directory]))
+        root = try Root(try FileDescriptor.open(path: container.path.bytes, [.reading, .directory]))
     }
 
     /// Writes everything that was changed in the container's file system to the disk. System calls: syncfs(2)
@@ -129,13 +133,21 @@ struct LocalDisk {
         guard let name = names.last else { return }
         unmirrored[path] = nil
         var parent = LocalItem.root
+        var above: [UInt8] = []
         for name in names.dropLast() {
-            // The directory is not known yet, or no more: its own change comes later, or has come.
-            guard let next = tree.child(of: parent, name), tree.isDirectory(next) else { return }
+            above += (above.isEmpty ? [] : [UInt8(ascii: "/")]) + name
+            // The directory is not known yet, or no more: its own change comes later, or has come. What is in one that is not
+            // mirrored stays as it was seen.
+            guard let next = tree.child(of: parent, name), tree.isDirectory(next), unmirrored[above] == nil else {
+                return
+            }
             parent = next
         }
         try look(at: name, in: parent, path)
     }
+
+    /// Whether something stands at a path that is in no cluster.
+    func isUnmirrored(_ path: [UInt8]) -> Bool { unmirrored[path] != nil }
 
     private mutating func look(at name: FileName, in parent: LocalItem, _ path: [UInt8]) throws {
         let known = tree.child(of: parent, name)
@@ -145,15 +157,19 @@ struct LocalDisk {
         } catch {
             if error == .accessDenied {
                 unmirrored[path] = "this program may not look at it"
+            } else if error == .nameTooLong {
+                unmirrored[path] = Self.tooLong
             } else if Self.isGone(error) {
-                if let known { missing.insert(known) }
+                // What a file system that is mounted above it hides is not gone.
+                if let known, !isHidden(path) { missing.insert(known) }
             } else {
                 throw error
             }
             return
         }
         guard let kind = kind(of: status, name, path) else {
-            if let known { forget(known) }
+            // As long as something stands there, what was mirrored before is not removed anywhere.
+            if let known { missing.remove(known) }
             return
         }
         var item = known
@@ -199,6 +215,13 @@ struct LocalDisk {
         put(item, LocalTree.Node(node.parent, node.name, ItemContent(.file, mode: Self.mode(status, .file), digest)))
     }
 
+    /// Notes that the content of a file is not known any more, so that whatever is read of it next counts as a change.
+    mutating func noteUnknown(_ item: LocalItem) {
+        guard let node = tree[item], node.content.kind == .file else { return }
+        set(item, .unknown)
+        tree.put(item, LocalTree.Node(node.parent, node.name, ItemContent(.file, mode: node.content.mode)))
+    }
+
     /// Ends a round of `look`: what was not found anywhere is gone.
     mutating func endRound() {
         while let item = missing.removeFirst() { if tree[item] != nil { forget(item) } }
@@ -210,10 +233,21 @@ struct LocalDisk {
         do throws(Errno) {
             return try status(of: path(of: item)).inode == mark.inode
         } catch {
-            if Self.isGone(error) { return false }
+            if Self.isGone(error) || error == .nameTooLong { return false }
             if error == .accessDenied { return true }
             throw error
         }
+    }
+
+    private static let tooLong = "its path is too long"
+
+    /// Returns whether the directory around a path is on another file system.
+    private func isHidden(_ path: [UInt8]) -> Bool {
+        guard let slash = path.lastIndex(of: UInt8(ascii: "/")), let above = try? status(of: Array(path[..<slash]))
+        else {
+            return false
+        }
+        return above.device != root.device
     }
 
     private func status(of path: [UInt8]) throws(Errno) -> FileStatus {
@@ -238,7 +272,13 @@ struct LocalDisk {
         } else if path.count(where: { $0 == UInt8(ascii: "/") }) >= ClusterEntry.mostAncestors {
             reason = "it is too deep"
         } else if status.isDirectory {
-            if isContainer(path) { reason = "it is another container" } else { kind = .directory }
+            if status.device != root.device {
+                reason = "it is on another file system"
+            } else if isContainer(path) {
+                reason = "it is another container"
+            } else {
+                kind = .directory
+            }
         } else if status.isLink {
             kind = .link
         } else if !status.isRegularFile {
@@ -285,6 +325,10 @@ struct LocalDisk {
             if Self.isGone(error) || kind == .link && error == .invalid { return nil }
             if error == .accessDenied || error == .notPermitted {
                 unmirrored[path] = "this program may not read it"
+                return nil
+            }
+            if error == .nameTooLong {
+                unmirrored[path] = Self.tooLong
                 return nil
             }
             throw error
@@ -390,7 +434,11 @@ struct LocalDisk {
             try look(at: name, in: directory, child)
             guard let item = tree.child(of: directory, name) else { continue }
             seen.insert(item)
-            if tree.isDirectory(item) { try lookAtAll(below: item, child, &seen) }
+            if isUnmirrored(child) {
+                seen.formUnion(descendants(of: item))
+            } else if tree.isDirectory(item) {
+                try lookAtAll(below: item, child, &seen)
+            }
         }
     }
 

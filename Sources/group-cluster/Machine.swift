@@ -24,20 +24,20 @@ final class Machine {
     var disk: LocalDisk
     var status: ClusterStatus
 
-    private var follower: Follower<Change>
+    var follower: Follower<Change>
     /// Whether history was compared since the connection was made.
     var isConnected = false
     /// Whether a reading is awaited: no event is folded meanwhile.
-    private var isReading = false
-    private var nextReading: Int64 = 0
-    private var readingFailures = 0
-    private var waitingEvents: [OrderedEntry] = []
+    var isReading = false
+    var nextReading: Int64 = 0
+    var readingFailures = 0
+    var waitingEvents: [OrderedEntry] = []
     /// The request that is at etcd; nil where the one in flight is to be sent, or sent again.
-    private var sentRequest: CommitRequest?
+    var sentRequest: CommitRequest?
     /// Whether an attempt to commit what is in flight may have reached etcd.
     var mayBeCommitted = true
-    private var nextCommit: Int64 = 0
-    private var commitFailures = 0
+    var nextCommit: Int64 = 0
+    var commitFailures = 0
 
     /// Items that cannot be changed now, and when to try again.
     var deferred: [ItemName: Int64] = [:]
@@ -66,6 +66,8 @@ final class Machine {
     /// The suites of this container, and the keys that may not have what the cluster has.
     var suites: [String: ClusterSuite] = [:]
     var dirtyKeys: Set<[UInt8]> = []
+    /// Keys that were set here to what the cluster cannot have: they keep that until another machine sets them.
+    var refusedKeys: Set<[UInt8]> = [] { didSet { toStore.areRefusedKeysChanged = true } }
     /// The channels of this container, and those that may not have all of the cluster's messages.
     var channels: Set<String> = []
     var dirtyChannels: Set<[UInt8]> = []
@@ -74,8 +76,8 @@ final class Machine {
     var draftedPosts: Set<String> = []
     var postsInFlight: [String] = []
     /// Changes of this machine that are younger than the last round of looking: their order is not certain yet.
-    private(set) var held: [Drafted] = []
-    private var changedItems: [Drafted] = []
+    var held: [Drafted] = []
+    var changedItems: [Drafted] = []
 
     /// A change of this machine, with its time: changes of items, suites and channels are sent in the order in which they were
     /// made.
@@ -100,7 +102,7 @@ final class Machine {
     /// Whether the machine has just joined: what is here was not made since.
     private(set) var stateIsNew: Bool
     /// A person has accepted that most items are gone.
-    private var hasAcceptedLoss = false
+    var hasAcceptedLoss = false
     var nextStatus: Int64 = 0
     /// The number of the last message of each channel that is stored.
     var storedMessages: [[UInt8]: UInt64] = [:]
@@ -108,7 +110,7 @@ final class Machine {
     /// When the number of entries was read.
     var readAt: Date?
     private let recordsChanged = Guarded(true)
-    private var lines: [String] = []
+    var lines: [String] = []
 
     struct Unstored {
         var items: Set<ItemName> = []
@@ -119,13 +121,14 @@ final class Machine {
         var isAllNew = false
         var isOutboxChanged = false
         var isAcceptedChanged = false
+        var areRefusedKeysChanged = false
         /// Whether a request is about to be sent, which must be on the disk before.
         var mustBeDurable = false
         var cursor: Cursor?
         var suiteCursors: [String: Cursor] = [:]
         var isEmpty: Bool {
             items.isEmpty && machines.isEmpty && keys.isEmpty && channels.isEmpty && suiteCursors.isEmpty
-                && !isFoldChanged && !isAllNew && !isOutboxChanged && !isAcceptedChanged
+                && !isFoldChanged && !isAllNew && !isOutboxChanged && !isAcceptedChanged && !areRefusedKeysChanged
         }
     }
 
@@ -145,6 +148,7 @@ final class Machine {
         }
         let loaded = try LoadedState(store, identity.machine)
         (fold, mirror, outbox, accepted) = (loaded.fold, loaded.mirror, loaded.outbox, loaded.accepted)
+        refusedKeys = loaded.refusedKeys
         var disk = try LocalDisk(container)
         try disk.load(loaded.local)
         disk.lastNumber = loaded.lastLocal
@@ -262,276 +266,9 @@ final class Machine {
         }
     }
 
-    // MARK: The disk
-
-    /// Takes what processes of this machine have changed: items, values and messages, in the order of their times. What was
-    /// changed since this round began waits for the next one, as something before it may have been missed.
-    func takeChanges() throws {
-        let now = wallNanoseconds()
-        var drafts = try held + takeSuites()
-        held = []
-        try takeChannels()
-        drafts += takePosts()
-        while let change = try follower.next(timeout: .zero) { try look(at: change) }
-        disk.endRound()
-        noteChanged(time: now)
-        if !changedItems.isEmpty {
-            toStore.cursor = follower.cursor
-            // All items are counted for it: only where one is gone, or is back.
-            if hasAcceptedLoss || changedItems.contains(where: { $0.local.map { disk.tree[$0] == nil } ?? false }) {
-                checkLoss()
-            }
-        }
-        drafts += changedItems
-        changedItems = []
-        if drafts.isEmpty { return }
-        drafts.sort { $0.time < $1.time }
-        var entry = ClusterEntry(.zero)
-        var notes = DraftedEntry()
-        var size = 0
-        func flush() {
-            if entry.changes.isEmpty { return }
-            entry.operation = freshName()
-            drafted[entry.operation] = notes
-            outbox.add(.entry(entry, nil))
-            (entry, notes, size) = (ClusterEntry(.zero), DraftedEntry(), 0)
-        }
-        for draft in drafts {
-            if draft.time > now && draft.time < now + 1_000_000_000 {
-                held.append(draft)
-                continue
-            }
-            if let local = draft.local {
-                flush()
-                outbox.add(.item(local))
-                continue
-            }
-            let added = draft.changes.reduce(0) { $0 + Self.size(of: $1) }
-            if entry.changes.count + draft.changes.count > Self.mostAtOnce * 2
-                || size + added > ClusterKeys.smallContents
-            {
-                flush()
-            }
-            entry.changes += draft.changes
-            size += added
-            if let suite = draft.suite { notes.cursors[suite] = draft.cursor }
-            notes.posts += draft.posts
-        }
-        flush()
-    }
-
-    private func noteChanged(time: Int64) {
-        for local in disk.takeChanged() { changedItems.append(Drafted(local: local, time: time)) }
-    }
-
-    private func look(at change: Change) throws {
-        defer { noteChanged(time: change.timeNanoseconds) }
-        if change.kind == .rescan {
-            log("a place in the journal was lost: looking at everything")
-            return try disk.lookAtAll()
-        }
-        if change.kind.isMarker { return }
-        if let other = change.kind.otherPath { try disk.look(at: other.bytes) }
-        try disk.look(at: change.path.bytes)
-    }
-
-    /// Stops sending where most of what was here is gone at once, as after a lost mount.
-    private func checkLoss() {
-        let isLost = mirror.isLost(disk.tree)
-        if isLost && status.stopped == nil && !hasAcceptedLoss { stop(.loss) }
-        if !isLost { hasAcceptedLoss = false }
-    }
-
-    private static func reason(_ stop: Acceptance.Stop) -> String {
-        switch stop {
-        case .otherHistory:
-            "the cluster has another history than this machine has seen: etcd was restored from a backup, is another one, or this machine was cloned"
-        case .loss: "more than half of all items are gone from the disk at once"
-        case .newerVersion: "an entry of the cluster can only be read by a newer version of this program"
-        }
-    }
-
-    /// Sends and applies nothing any more, before a person has decided.
-    func stop(_ stop: Acceptance.Stop) {
-        status.stopped = Self.reason(stop)
-        log("stopped: \(Self.reason(stop)); see 'group-cluster accept'")
-        (isConnected, status.isConnected, status.since) = (false, false, Date())
-        try? store.store(isDurable: true) { try $0.set("stop", Array(stop.rawValue.utf8)) }
-    }
-
-    // MARK: The cluster
-
-    func read() {
-        if isReading { return }
-        isReading = true
-        link.send(.read)
-    }
-
-    private func take(_ event: LinkEvent) throws {
-        switch event {
-        case .reading(let reading, let cluster):
-            isReading = false
-            readingFailures = 0
-            try take(reading, cluster)
-        case .readingFailed(let failure):
-            isReading = false
-            disconnect(failure)
-        case .event(let entry):
-            if isReading || !isConnected { waitingEvents.append(entry) } else { try fold(arrived: entry) }
-        case .committed(let request, let entry):
-            if sentRequest == request { sentRequest = nil }
-            (commitFailures, status.failure, mayBeCommitted) = (0, nil, true)
-            if isReading || !isConnected { waitingEvents.append(entry) } else { try fold(arrived: entry) }
-        case .refused(let request, let counter, let hasToken, let hasUpload):
-            if sentRequest == request { sentRequest = nil }
-            try refused(request, counter: counter, hasToken: hasToken, hasUpload: hasUpload)
-        case .commitFailed(let request, let failure):
-            if sentRequest == request { sentRequest = nil }
-            if !failure.isSurelyNotWritten { mayBeCommitted = true }
-            commitFailures += 1
-            status.failure = "\(failure)"
-            nextCommit = monotonicNanoseconds() + min(20_000_000 << Int64(min(commitFailures, 7)), 2_000_000_000)
-        case .roomUsed(let request, let used):
-            if sentRequest == request { sentRequest = nil }
-            status.failure = noRoom(used)
-            nextCommit = monotonicNanoseconds() + 1_000_000_000
-        case .counted(let count):
-            (status.count, readAt) = (count, Date())
-            if isConnected && outbox.inFlight == nil { status.failure = nil }
-            if isConnected && count > fold.index { read() }
-        case .watchEnded(let failure): disconnect(failure)
-        case .content(let digest, let operation, let result): take(result, digest, by: operation)
-        case .lock(let event): try take(event)
-        case .sessionBegan(let session): try began(session)
-        case .snapshotWritten: isWritingSnapshot = false
-        case .failed(let what, let failure):
-            isWritingSnapshot = false
-            status.failure = "\(what): \(failure)"
-        }
-    }
-
-    private func disconnect(_ failure: EtcdFailure?) {
-        if let failure { status.failure = "\(failure)" }
-        if isConnected { (isConnected, status.isConnected, status.since) = (false, false, Date()) }
-        readingFailures += 1
-        nextReading = monotonicNanoseconds() + min(20_000_000 << Int64(min(readingFailures, 7)), 2_000_000_000)
-    }
-
-    private func take(_ reading: ClusterReading, _ cluster: UInt64) throws {
-        if status.stopped != nil { return }
-        (status.count, readAt) = (reading.count, Date())
-        do {
-            switch try fold.continued(by: reading, own: (outbox.machine, outbox.number)) {
-            case .otherHistory:
-                return stop(.otherHistory)
-            case .entries(let entries): for entry in entries where status.stopped == nil { try apply(entry) }
-            case .snapshot(let snapshot, let entries):
-                log("continuing at a snapshot with index \(snapshot.index)")
-                fold = snapshot
-                toStore.isAllNew = true
-                mirror.markAll(snapshot.tree)
-                dirtyKeys = Set(snapshot.values.keys).union(dirtyKeys)
-                dirtyChannels = Set(snapshot.channels.keys)
-                try foldOwn(Set(mirror.stale.elements))
-                for entry in entries where status.stopped == nil { try apply(entry) }
-            }
-        } catch let damage as ClusterDamage {
-            if case .newerVersion = damage { return stop(.newerVersion) }
-            status.failure = "\(damage)"
-            disconnect(nil)
-            return
-        }
-        if status.stopped != nil { return }
-        if !isConnected {
-            (isConnected, status.isConnected, status.since) = (true, true, Date())
-            status.failure = nil
-            log("connected at index \(fold.index)")
-        }
-        for place in grants.indices { grants[place].isRead = true }
-        let events = waitingEvents
-        waitingEvents = []
-        for entry in events where isConnected { try fold(arrived: entry) }
-    }
-
-    private func fold(arrived entry: OrderedEntry) throws {
-        switch fold.arrival(of: entry) {
-        case .next:
-            do {
-                try apply(entry)
-            } catch let damage as ClusterDamage {
-                if case .newerVersion = damage { return stop(.newerVersion) }
-                // What cannot be the next entry is compared with what stands.
-                read()
-            }
-        case .repeated: return
-        case .gap:
-            waitingEvents.append(entry)
-            read()
-        }
-    }
-
-    private func apply(_ entry: OrderedEntry) throws {
-        let verdict = try fold.apply(entry)
-        toStore.items.formUnion(verdict.items)
-        toStore.machines.insert(verdict.machine)
-        toStore.keys.formUnion(verdict.keys)
-        toStore.channels.formUnion(verdict.channels)
-        toStore.isFoldChanged = true
-        mirror.mark(verdict.items)
-        dirtyKeys.formUnion(verdict.keys)
-        dirtyChannels.formUnion(verdict.channels)
-        for item in verdict.items {
-            authors[item] = verdict.author
-            deferred[item] = nil
-            passed.remove(item)
-        }
-        if verdict.outcome == .conflict { noteConflicts(verdict) }
-        if entry.machine == outbox.machine { try foldOwn(verdict.items) }
-    }
-
-    /// Notes the items that got a conflict name by an entry.
-    private func noteConflicts(_ verdict: ClusterFold.Verdict) {
-        let mark = Array("(conflict \(verdict.operation.text)".utf8)
-        for item in verdict.items {
-            guard let node = fold.tree[item], node.name.contains(mark) else { continue }
-            note(conflict: Array(fold.tree.path(item).joined(separator: [UInt8(ascii: "/")])))
-        }
-    }
-
-    private func foldOwn(_ items: Set<ItemName> = []) throws {
-        guard let last = fold.machines[outbox.machine] else { return }
-        switch outbox.folded(last) {
-        case .known: return
-        case .clone: stop(.otherHistory)
-        case .fate(let inFlight, let fate):
-            toStore.isOutboxChanged = true
-            drafted[inFlight.entry.operation] = nil
-            if fate != .unavailable { try forgetPosts() }
-            if inFlight.entry.isStrict {
-                try finish(inFlight.entry.operation, fate, items)
-            } else if fate != .unavailable {
-                mirror.folded(inFlight.sent, inFlight.entry.operation)
-            } else {
-                for item in inFlight.sent { outbox.add(.item(item.local)) }
-            }
-        }
-    }
-
-    private func refused(_ request: CommitRequest, counter: UInt64, hasToken: Bool, hasUpload: Bool) throws {
-        guard isConnected else { return }
-        if let entry = outbox.refused(request, counter: counter, hasToken: hasToken) {
-            toStore.isOutboxChanged = true
-            return try finish(
-                entry.entry.operation, .conflict,
-                reason: "the lock of the cluster was lost before the change was committed")
-        }
-        if counter >= request.number { read() }
-        if !hasUpload { nextCommit = monotonicNanoseconds() }
-    }
-
     // MARK: Work
 
-    private var isWritingSnapshot = false
+    var isWritingSnapshot = false
     private var lastSnapshot: UInt64 = 0
     /// A snapshot is written after this many entries.
     var entriesBetweenSnapshots: UInt64 = 4_096
@@ -548,7 +285,7 @@ final class Machine {
         if status.stopped != nil { return false }
         if try applySteps() { return true }
         // What was changed after an item is changed here after it; an item that is in use, or cannot be had, is not awaited.
-        if !dirtyKeys.isEmpty || !dirtyChannels.isEmpty, mirror.stale.elements.allSatisfy({ passed.contains($0) }) {
+        if !dirtyKeys.isEmpty || !dirtyChannels.isEmpty, isCaughtUp {
             if try applyValues() { return true }
             try applyMessages()
         }
@@ -573,6 +310,13 @@ final class Machine {
             link.send(.snapshot(fold.snapshot, fold.summary))
         }
         return false
+    }
+
+    /// Whether everything that the cluster has is here but what cannot be had now, and what that keeps from its place. True only
+    /// behind `applySteps`.
+    var isCaughtUp: Bool {
+        let awaited = deferred.keys.contains { !passed.contains($0) } || outbox.inFlight?.sent.isEmpty == false
+        return !awaited || mirror.stale.elements.allSatisfy { passed.contains($0) }
     }
 
     /// Applies what the cluster has to the disk. Returns whether more can be done at once.

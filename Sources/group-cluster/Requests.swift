@@ -269,9 +269,7 @@ extension Machine {
 
     /// Grants the locks before whose revision everything is applied here.
     func grantLocks() throws {
-        guard isConnected, !grants.isEmpty,
-            mirror.stale.elements.allSatisfy({ passed.contains($0) })
-        else { return }
+        guard isConnected, !grants.isEmpty, isCaughtUp else { return }
         for grant in grants where grant.isRead {
             guard let name = grantNames[grant.identifier] else { continue }
             try records.update(lock: grant.identifier) { lock in

@@ -76,7 +76,18 @@ extension Machine {
             return true
         }
         let isBulk = sent.count > 4
-        for item in sent where try !keep(item, isBulk: isBulk) { return false }
+        for item in sent {
+            switch try keep(item, isBulk: isBulk) {
+            case .kept: continue
+            case .changed: return false
+            case .impossible(let reason):
+                // It is sent at its next change.
+                refuse(item.local, reason)
+                disk.noteUnknown(item.local)
+                for local in locals where local != item.local { outbox.add(.item(local)) }
+                return true
+            }
+        }
         if isBulk { try disk.synchronize() }
         let entry = ClusterEntry(operation, changes, author: Array(identity.host.utf8.prefix(200)))
         if outbox.send(entry, sent: sent) {
@@ -120,33 +131,46 @@ extension Machine {
         refused[path] = reason
     }
 
+    private enum Kept {
+        case kept
+        /// The item has another content by now.
+        case changed
+        /// The content cannot be had, and why.
+        case impossible(String)
+    }
+
     /// Keeps the content that is to be sent, and makes sure that a power cut does not bring an older one back: the older
-    /// one would be taken for a change. Returns false if the item has another content by now.
-    private func keep(_ item: SentItem, isBulk: Bool) throws -> Bool {
+    /// one would be taken for a change.
+    private func keep(_ item: SentItem, isBulk: Bool) throws -> Kept {
         defer { if !isBulk { try? disk.synchronizeDirectory(of: item.local) } }
         switch item.change {
         case .created(_, _, let content), .written(let content):
-            guard content.kind == .file else { return true }
-            if contents.size(of: content.digest) != nil {
+            guard content.kind == .file else { return .kept }
+            if !content.digest.isEmpty, contents.size(of: content.digest) != nil {
                 // What was loaded is not synchronized.
                 if !isBulk { try contents.open(content.digest).synchronizeData() }
-                return true
+                return .kept
             }
             do throws(Errno) {
                 let file = try disk.open(file: item.local)
                 let status = try file.status()
-                guard status.isRegularFile, let digest = try contents.keep(file, isDurable: !isBulk) else {
-                    return false
+                if !status.isRegularFile || status.size > LocalDisk.largestFile {
+                    return .impossible("it is not a file of at most 64 MiB any more")
                 }
+                guard let digest = try contents.keep(file, isDurable: !isBulk) else { return .changed }
                 if !isBulk { try file.synchronizeData() }
-                if digest == content.digest { return true }
+                if digest == content.digest { return .kept }
                 disk.note(digest, status, of: item.local)
             } catch {
-                if !LocalDisk.isGone(error) { throw error }
-                try disk.look(at: disk.path(of: item.local))
+                switch error {
+                case .accessDenied, .notPermitted, .nameTooLong, .inputOutput:
+                    return .impossible("it cannot be read: \(error)")
+                case let error where LocalDisk.isGone(error): try disk.look(at: disk.path(of: item.local))
+                default: throw error
+                }
             }
-            return false
-        case .moved, .removed: return true
+            return .changed
+        case .moved, .removed: return .kept
         }
     }
 }

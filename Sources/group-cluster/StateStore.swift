@@ -101,12 +101,5 @@ final class StateStore {
 
     func set(_ key: String, _ value: [UInt8]?) throws { try set(.meta, Array(key.utf8), value) }
 
-    /// Forgets the places in the logs of suites: each is looked at as if the machine had just joined.
-    func removeSuites() throws {
-        var keys: [[UInt8]] = []
-        try forEach(.meta) { key, _ in if key.starts(with: "suite/".utf8) { keys.append(key) } }
-        for key in keys { try set(.meta, key, nil) }
-    }
-
     func removeAll(_ space: Space) throws { try connection.run("DELETE FROM state WHERE space = ?", space.rawValue) }
 }

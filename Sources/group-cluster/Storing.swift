@@ -34,6 +34,11 @@ extension Machine {
                 try store.set("posts in flight", Array(postsInFlight.joined(separator: " ").utf8))
             }
             if unstored.isAcceptedChanged { try store.set("accepted", LoadedState.bytes(ofAccepted: accepted)) }
+            if unstored.areRefusedKeysChanged {
+                var writer = ByteWriter()
+                for key in refusedKeys { writer.write(counted: key) }
+                try store.set(Machine.refusedKey, refusedKeys.isEmpty ? nil : writer.bytes)
+            }
             for (suite, cursor) in unstored.suiteCursors {
                 try store.set("suite/\(suite)", Array(cursor.description.utf8))
             }
@@ -78,7 +83,9 @@ extension Machine {
         status.count = max(status.count, fold.index)
         status.toApply = mirror.stale.count
         status.toSend = outbox.waitingCount + (outbox.inFlight == nil ? 0 : 1)
-        status.unmirrored = disk.unmirrored.merging(refused) { first, _ in first }.sorted {
+        status.unmirrored = disk.unmirrored.merging(refused) { first, _ in first }.merging(refusedSuites) { first, _ in
+            first
+        }.sorted {
             $0.key.lexicographicallyPrecedes($1.key)
         }.prefix(1_000).map {
             .init(path: printable($0.key), reason: $0.value)

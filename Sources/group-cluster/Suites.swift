@@ -103,10 +103,24 @@ final class ClusterSuite {
     /// Sets what the cluster has. Returns false where a process has changed the suite since its changes were taken.
     func set(_ values: [(key: String, value: DefaultsValue?)], index: UInt64) throws -> Bool {
         let present = defaults.dictionaryRepresentation()
-        let different = values.filter { present[$0.key] != $0.value }
-        if different.isEmpty { return true }
-        return try defaults.setFromCluster(different, index: index, ifLastIs: last) != nil
+        var different = values.filter { present[$0.key] != $0.value }[...]
+        while !different.isEmpty {
+            // A record has a largest size.
+            var size = 0
+            let part = different.prefix { _, value in
+                defer { size += value?.clusterBytes.count ?? 0 }
+                return size < Self.largestRecord
+            }
+            different = different.dropFirst(part.count)
+            guard let place = try defaults.setFromCluster(Array(part), index: index, ifLastIs: last) else {
+                return false
+            }
+            last = place
+        }
+        return true
     }
+
+    private static let largestRecord = 1 << 20
 
     /// Makes sure that a power cut does not take back what is about to be sent.
     func synchronize() throws { try defaults.synchronizeAll() }
@@ -153,8 +167,8 @@ extension Machine {
             let text = try store.value("suite/\(name)").map { String(decoding: $0, as: UTF8.self) }
             // A suite that was there before the machine joined has the cluster's values, and others are added to them. A suite
             // that was made since has its own history only.
-            let isOld = stateIsNew || text == Self.isOld
-            if isOld { try store.store { try $0.set("suite/\(name)", Array(Self.isOld.utf8)) } }
+            let isOld = stateIsNew || text == Self.joinedSuite
+            if isOld { try store.store { try $0.set("suite/\(name)", Array(Self.joinedSuite.utf8)) } }
             let cursor = text.flatMap { Cursor($0) }
             let suite = try ClusterSuite(
                 container, name, since: cursor.map { .cursor($0) } ?? (isOld ? .snapshot : .start))
@@ -180,9 +194,10 @@ extension Machine {
                 }
             }
             for change in changes {
-                let tooLarge = change.changes.contains { Self.size(of: $0) > ClusterKeys.smallContents }
-                if tooLarge || change.changes.count > ClusterEntry.mostChanges {
-                    refused[Array("defaults/\(name)".utf8)] = "a value or a transaction of the suite is too large"
+                if ClusterEntry(freshName(), change.changes).bytes.count > Self.largestTransaction
+                    || change.changes.count > ClusterEntry.mostChanges
+                {
+                    refuse(change.changes, of: name)
                     continue
                 }
                 drafts.append(Drafted(changes: change.changes, time: change.time, suite: name, cursor: change.cursor))
@@ -194,8 +209,28 @@ extension Machine {
         return drafts
     }
 
+    /// The largest change of a suite at once, as bytes of an entry, with room for its author.
+    private static let largestTransaction = ClusterEntry.mostBytes - 1_024
+
+    /// Notes that a change is too large for the cluster. It stays here, until another machine sets the same keys.
+    private func refuse(_ changes: [ClusterChange], of suite: String) {
+        log("not sent: a change of the suite '\(suite)': \(Self.tooLarge)")
+        for case .value(let change) in changes { refusedKeys.insert(change.key) }
+    }
+
+    /// What is to be said of the suites with keys that were refused.
+    var refusedSuites: [[UInt8]: String] {
+        let names = Set(refusedKeys.compactMap { ClusterSuite.names($0)?.suite })
+        return Dictionary(names.map { (Array("defaults/\($0)".utf8), Self.tooLarge) }) { first, _ in first }
+    }
+
+    private static let tooLarge = "a value or a transaction is larger than 1 MiB, or changes more than 1,024 keys"
+
     /// Stands for the place in the log of a suite that was there before the machine joined.
-    private static let isOld = "-"
+    static let joinedSuite = "-"
+
+    /// The row of the keys whose changes were refused.
+    static let refusedKey = "refused keys"
 
     static func size(of change: ClusterChange) -> Int {
         switch change {
@@ -216,7 +251,7 @@ extension Machine {
         if dirtyKeys.isEmpty { return false }
         var bySuite: [String: [(key: String, value: DefaultsValue?)]] = [:]
         let pending = pendingActions(dirtyKeys)
-        for key in dirtyKeys {
+        for key in dirtyKeys.subtracting(refusedKeys) {
             guard let names = ClusterSuite.names(key) else { continue }
             var value = fold.values[key]?.value
             for action in pending[key] ?? [] { value = action.applied(to: value) }
@@ -236,7 +271,12 @@ extension Machine {
                 try suite.onChange { Interruption.raise() }
             }
             guard let suite = suites[name] else { continue }
-            if try !suite.set(values, index: fold.index) { return true }
+            do {
+                if try !suite.set(values, index: fold.index) { return true }
+            } catch let error as CoordinationError where error.code == .limitReached {
+                // A suite here may have less room than all others' changes of it need.
+                status.failure = "\(error)"
+            }
         }
         dirtyKeys = []
         return false

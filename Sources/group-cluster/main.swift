@@ -208,10 +208,10 @@ private func showResult(_ run: inout CommandRun) throws -> ExitStatus {
 private func accept(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     let right = try right(to: container)
-    let (_, status) = try records(container)
+    _ = try records(container)
     let store = try StateStore(container)
     defer { store.close() }
-    try Acceptance.accept(store, status)
+    try Acceptance.accept(store, container)
     return withExtendedLifetime(right) { .success }
 }
 
@@ -219,6 +219,12 @@ private func leave(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     let right = try right(to: container)
     let (records, _) = try records(container)
+    let store = try StateStore(container)
+    if let identity = try MachineIdentity.load(store) {
+        let machine = try Machine(container, identity, store, EtcdConfiguration(endpoints: identity.endpoints))
+        try machine.finishAllTaken(waiting: 5_000_000_000)
+    }
+    store.close()
     for request in records.requests() { try records.remove(request: request.operation) }
     for lock in records.locks() { try records.remove(lock: lock.identifier) }
     for name in container.channelNames() {

@@ -171,6 +171,7 @@ struct `A user of etcd` {
                     ])
             case "bad-token":
                 #expect(found?.isUnreachable == true, "\(String(describing: found))")
+                try server.waitForRequests(1)
                 #expect(server.requests == ["/v3/auth/authenticate"])
             default: #expect(found?.isNoAnswer == true, "\(String(describing: found))")
             }

@@ -173,6 +173,14 @@ struct `A client of a server that is no etcd` {
         #expect(found?.isNoAnswer == true, "\(String(describing: found))")
     }
 
+    @Test func `an answer that takes longer than the limit comes, if something of it always comes`() throws {
+        let server = try FakeServer("unhurried")
+        var configuration = try EtcdConfiguration(endpoints: [server.endpoint])
+        configuration.requestLimit = .seconds(1)
+        // 54 pieces, 50 ms apart
+        #expect(try EtcdClient(configuration).range(.key(bytes("a"))).keyValues.count == 1)
+    }
+
     @Test func `a redirection is not followed`() throws {
         let other = try FakeServer("good")
         let server = try FakeServer("redirect", other.endpoint)

@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 import threading
+import time
 
 how = sys.argv[1]
 listener = socket.create_server(("127.0.0.1", 0))
@@ -64,6 +65,11 @@ def serve(connection):
         elif how == "slow":
             for byte in answer(GOOD):
                 connection.sendall(bytes([byte]))
+        elif how == "unhurried":
+            body = answer(GOOD)
+            for start in range(0, len(body), 4):
+                connection.sendall(body[start : start + 4])
+                time.sleep(0.05)
         elif how == "garbage":
             connection.sendall(answer(os.urandom(5000)))
         elif how == "noise":

@@ -133,6 +133,9 @@ package struct ClusterRecords: Sendable {
         try suite.removeValue(forKey: Self.posts + identifier)
     }
 
+    /// Writes everything that was recorded so far to the disk. Errors: `notDurable`
+    package func synchronize() throws(CoordinationError) { try suite.synchronizeAll() }
+
     /// Returns whether a container is in a cluster.
     static func exists(in container: Container) -> Bool {
         guard container.opened.directory.storeNames(of: .suite).contains(suite) else { return false }

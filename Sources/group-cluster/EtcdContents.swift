@@ -1,0 +1,114 @@
+import Dispatch
+import GroupBytes
+import GroupCluster
+import GroupDigest
+import GroupEtcd
+import GroupSystemCalls
+
+/// Contents on their way to etcd and from it.
+extension EtcdLink {
+    /// Uploads the contents of an entry. Small ones are returned, to be put with the entry.
+    func upload(_ digests: [[UInt8]], by operation: ClusterName, _ client: EtcdClient) throws(EtcdFailure)
+        -> (puts: [EtcdOperation], isUploaded: Bool)
+    {
+        if digests.isEmpty { return ([], false) }
+        var puts: [EtcdOperation] = []
+        var size = 0
+        for digest in digests {
+            guard let length = contents.size(of: digest) else { throw .malformed("a content is not here any more") }
+            size += Int(clamping: length)
+        }
+        let isSmall = size <= ClusterKeys.smallContents && digests.count <= ClusterKeys.mostSmallContents
+        // Pieces that an earlier attempt has uploaded. What stands behind the mark is not removed.
+        var present: Set<[UInt8]> = []
+        let lease = session.withLock { $0 }
+        if !isSmall {
+            if lease == 0 { throw .unreachable("there is no session yet") }
+            let mark = Array(machine.text.utf8)
+            _ = try client.transaction(then: [.put(keys.upload(operation), mark, lease: lease)])
+            var range = EtcdRange.prefix(keys.contents(of: operation))
+            (range.keysOnly, range.limit) = (true, 256)
+            try client.forEach(in: range) { present.insert($0.key) }
+        }
+        var nextRenewal = DispatchTime.now() + Self.renewal
+        for digest in digests {
+            var index = 0
+            var failure: EtcdFailure?
+            do throws(Errno) {
+                let file = try contents.open(digest)
+                while true {
+                    let piece = try file.read(at: index * ClusterKeys.pieceSize, count: ClusterKeys.pieceSize)
+                    if piece.isEmpty && index > 0 { break }
+                    let key = keys.piece(index, of: digest, by: operation)
+                    let put = EtcdOperation.put(key, piece)
+                    if isSmall {
+                        puts.append(put)
+                    } else if !present.contains(key) {
+                        failure = Self.failure { () throws(EtcdFailure) in
+                            if nextRenewal <= .now() {
+                                // An upload may last longer than a session does by itself.
+                                if try client.keepLeaseAlive(lease) <= 0 { throw .noAnswer(Self.sessionEnded) }
+                                nextRenewal = .now() + Self.renewal
+                            }
+                            let result = try client.transaction(if: [.present(keys.upload(operation))], then: [put])
+                            if !result.succeeded { throw .noAnswer(Self.sessionEnded) }
+                        }
+                    }
+                    if failure != nil || piece.count < ClusterKeys.pieceSize { break }
+                    index += 1
+                }
+            } catch {
+                throw .malformed("a content cannot be read: \(error)")
+            }
+            if let failure { throw failure }
+        }
+        return (puts, !isSmall)
+    }
+
+    private static let sessionEnded = "the session ended during an upload"
+
+    func loadContents() {
+        let client = EtcdClient(configuration)
+        while let job = contentJobs.next() {
+            guard case .load(let digest, let operation) = job else { return }
+            let result: LinkEvent.ContentResult
+            do throws(EtcdFailure) {
+                result = try load(digest, by: operation, client) ? .here : .missing
+            } catch {
+                result = .failed(error)
+            }
+            post(.content(digest: digest, by: operation, result))
+        }
+    }
+
+    private func load(_ digest: [UInt8], by operation: ClusterName, _ client: EtcdClient) throws(EtcdFailure) -> Bool {
+        if contents.size(of: digest) != nil { return true }
+        var range = EtcdRange.prefix(keys.pieces(of: digest, by: operation))
+        range.limit = 4
+        var failure: EtcdFailure?
+        var count = 0
+        do {
+            // What is made of it is synchronized; after a power cut, it is loaded again.
+            let isRight = try contents.write(wanted: digest, isDurable: false) { append throws(Errno) in
+                var unwritten: Errno?
+                failure = Self.failure { () throws(EtcdFailure) in
+                    try client.forEach(in: range) { keyValue throws(EtcdFailure) in
+                        do throws(Errno) { try append(keyValue.value) } catch {
+                            unwritten = error
+                            throw .malformed("a content cannot be stored: \(error)")
+                        }
+                        count += 1
+                    }
+                }
+                if let unwritten { throw unwritten }
+            }
+            if let failure { throw failure }
+            if count > 0 && isRight == nil {
+                throw EtcdFailure.malformed("a content has another SHA-256 than its name")
+            }
+            return isRight != nil && count > 0
+        } catch {
+            throw error as? EtcdFailure ?? .malformed("a content cannot be stored: \(error)")
+        }
+    }
+}

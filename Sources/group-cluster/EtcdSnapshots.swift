@@ -1,0 +1,107 @@
+import GroupBytes
+import GroupCluster
+import GroupEtcd
+
+/// Snapshots of the fold in etcd, and the removal of what they replace.
+extension EtcdLink {
+    func snapshot(_ pointer: EtcdKeyValue?, at revision: UInt64, _ client: EtcdClient) throws(EtcdFailure)
+        -> [UInt8]?
+    {
+        guard let pointer else { return nil }
+        let words = String(decoding: pointer.value, as: UTF8.self).split(separator: " ")
+        guard words.count == 2, let index = UInt64(words[0]), let pieces = Int(words[1]) else {
+            throw .malformed("the name of the snapshot")
+        }
+        var range = EtcdRange.prefix(keys.snapshotPieces(index))
+        (range.limit, range.revision) = (4, revision)
+        var bytes: [UInt8] = []
+        var count = 0
+        try client.forEach(in: range) { keyValue in
+            bytes += keyValue.value
+            count += 1
+        }
+        if count != pieces { throw .malformed("the snapshot has \(count) pieces of \(pieces)") }
+        return bytes
+    }
+
+    /// Writes a snapshot, and removes the entries, snapshots and contents that it replaces.
+    func write(_ bytes: [UInt8], _ summary: ClusterFold.Summary, _ client: EtcdClient) {
+        do throws(EtcdFailure) {
+            let old = try client.range(.key(keys.snapshot)).keyValues.first
+            let oldIndex =
+                old.flatMap { UInt64(String(decoding: $0.value, as: UTF8.self).prefix { $0 != " " }) } ?? 0
+            if oldIndex >= summary.index {
+                post(.snapshotWritten(oldIndex))
+                return
+            }
+            var pieces = 0
+            for start in stride(from: 0, to: max(bytes.count, 1), by: ClusterKeys.pieceSize) {
+                let piece = Array(bytes[start..<min(start + ClusterKeys.pieceSize, bytes.count)])
+                _ = try client.transaction(then: [.put(keys.snapshotPiece(pieces, summary.index), piece)])
+                pieces += 1
+            }
+            let compare: EtcdCompare =
+                old.map { .modRevision(keys.snapshot, equals: $0.modRevision) } ?? .absent(keys.snapshot)
+            let name = Array("\(summary.index) \(pieces)".utf8)
+            let result = try client.transaction(if: [compare], then: [.put(keys.snapshot, name)])
+            // Another machine was first: its pieces have the same name only for the same fold.
+            if !result.succeeded { return post(.snapshotWritten(oldIndex)) }
+            for (machine, number) in summary.numbers {
+                _ = try client.transaction(then: [
+                    .delete(keys.entry(0, of: machine), end: keys.entry(number + 1, of: machine))
+                ])
+            }
+            _ = try client.transaction(then: [
+                .delete(keys.allSnapshotPieces, end: keys.snapshotPieces(summary.index))
+            ])
+            try collect(summary, name, client)
+            post(.snapshotWritten(summary.index))
+        } catch {
+            post(.failed("write a snapshot", error))
+        }
+    }
+
+    /// Removes contents that no item, no entry and no upload has. An upload has a mark before its first piece, and an entry from
+    /// the moment in which the mark goes: a content that has neither at one revision, nor an item, is dead.
+    private func collect(_ summary: ClusterFold.Summary, _ name: [UInt8], _ client: EtcdClient) throws(EtcdFailure) {
+        // Contents first: what is uploaded after that is not looked at.
+        var range = EtcdRange.prefix(keys.contents)
+        (range.keysOnly, range.limit) = (true, 1_000)
+        var operations: Set<ClusterName> = []
+        try client.forEach(in: range) { keyValue in
+            if let operation = keys.operation(ofKey: keyValue.key) { operations.insert(operation) }
+        }
+        operations.subtract(summary.versions)
+        if operations.isEmpty { return }
+        let (reading, _, revision) = try reading(client)
+        for entry in reading.entries where entry.index > summary.index {
+            if let entry = try? ClusterEntry(bytes: entry.bytes) { operations.remove(entry.operation) }
+        }
+        for operation in operations {
+            let pieces = keys.contents(of: operation)
+            _ = try client.transaction(
+                // While this is the last snapshot, all entries behind it stand, and were looked at. A strict entry that was
+                // refused is sent again under its operation, with its contents: those are younger.
+                if: [
+                    .absent(keys.upload(operation)), .value(keys.snapshot, equals: name),
+                    .allBefore(prefix: pieces, revision: revision + 1),
+                ],
+                then: [.delete(pieces, end: EtcdRange.endOfPrefix(pieces))])
+        }
+    }
+}
+
+extension ClusterFold {
+    /// What is kept of a fold when its snapshot was written: everything else may be removed.
+    struct Summary: Sendable {
+        var index: UInt64
+        var numbers: [(machine: ClusterName, number: UInt64)]
+        var versions: Set<ClusterName>
+    }
+
+    var summary: Summary {
+        Summary(
+            index: index, numbers: machines.map { ($0.key, $0.value.number) },
+            versions: Set(tree.nodes.values.map(\.version)))
+    }
+}

@@ -1,0 +1,185 @@
+import FoundationEssentials
+import GroupBytes
+import GroupCluster
+import GroupContainer
+import GroupEtcd
+import GroupSystemCalls
+
+/// What comes from the cluster, on its way into the fold.
+extension Machine {
+    func read() {
+        if isReading { return }
+        isReading = true
+        link.send(.read)
+    }
+
+    func take(_ event: LinkEvent) throws {
+        switch event {
+        case .reading(let reading, let cluster):
+            isReading = false
+            readingFailures = 0
+            try take(reading, cluster)
+        case .readingFailed(let failure):
+            isReading = false
+            disconnect(failure)
+        case .event(let entry):
+            // A reading finds it when a person has decided.
+            if status.stopped != nil { return }
+            if isReading || !isConnected { waitingEvents.append(entry) } else { try fold(arrived: entry) }
+        case .committed(let request, let entry):
+            if sentRequest == request { sentRequest = nil }
+            (commitFailures, status.failure, mayBeCommitted) = (0, nil, true)
+            if status.stopped != nil { return }
+            if isReading || !isConnected { waitingEvents.append(entry) } else { try fold(arrived: entry) }
+        case .refused(let request, let counter, let hasToken, let hasUpload):
+            if sentRequest == request { sentRequest = nil }
+            try refused(request, counter: counter, hasToken: hasToken, hasUpload: hasUpload)
+        case .commitFailed(let request, let failure):
+            if sentRequest == request { sentRequest = nil }
+            if !failure.isSurelyNotWritten { mayBeCommitted = true }
+            commitFailures += 1
+            status.failure = "\(failure)"
+            nextCommit = monotonicNanoseconds() + min(20_000_000 << Int64(min(commitFailures, 7)), 2_000_000_000)
+        case .roomUsed(let request, let used):
+            if sentRequest == request { sentRequest = nil }
+            status.failure = noRoom(used)
+            nextCommit = monotonicNanoseconds() + 1_000_000_000
+        case .counted(let count):
+            (status.count, readAt) = (count, Date())
+            if isConnected && outbox.inFlight == nil { status.failure = nil }
+            if isConnected && count > fold.index { read() }
+        case .watchEnded(let failure): disconnect(failure)
+        case .content(let digest, let operation, let result): take(result, digest, by: operation)
+        case .lock(let event): try take(event)
+        case .sessionBegan(let session): try began(session)
+        case .snapshotWritten: isWritingSnapshot = false
+        case .failed(let what, let failure):
+            isWritingSnapshot = false
+            status.failure = "\(what): \(failure)"
+        }
+    }
+
+    private func disconnect(_ failure: EtcdFailure?) {
+        if let failure { status.failure = "\(failure)" }
+        if isConnected { (isConnected, status.isConnected, status.since) = (false, false, Date()) }
+        readingFailures += 1
+        nextReading = monotonicNanoseconds() + min(20_000_000 << Int64(min(readingFailures, 7)), 2_000_000_000)
+    }
+
+    private func take(_ reading: ClusterReading, _ cluster: UInt64) throws {
+        if status.stopped != nil { return }
+        (status.count, readAt) = (reading.count, Date())
+        do {
+            switch try fold.continued(by: reading, own: (outbox.machine, outbox.number)) {
+            case .otherHistory:
+                return stop(.otherHistory)
+            case .entries(let entries): for entry in entries where status.stopped == nil { try apply(entry) }
+            case .snapshot(let snapshot, let entries):
+                log("continuing at a snapshot with index \(snapshot.index)")
+                fold = snapshot
+                toStore.isAllNew = true
+                mirror.markAll(snapshot.tree)
+                dirtyKeys = Set(snapshot.values.keys).union(dirtyKeys)
+                dirtyChannels = Set(snapshot.channels.keys)
+                try foldOwn(Set(mirror.stale.elements))
+                for entry in entries where status.stopped == nil { try apply(entry) }
+            }
+        } catch let damage as ClusterDamage {
+            if case .newerVersion = damage { return stop(.newerVersion) }
+            status.failure = "\(damage)"
+            disconnect(nil)
+            return
+        }
+        if status.stopped != nil { return }
+        if !isConnected {
+            (isConnected, status.isConnected, status.since) = (true, true, Date())
+            status.failure = nil
+            log("connected at index \(fold.index)")
+        }
+        for place in grants.indices { grants[place].isRead = true }
+        let events = waitingEvents
+        waitingEvents = []
+        for entry in events where isConnected { try fold(arrived: entry) }
+    }
+
+    private func fold(arrived entry: OrderedEntry) throws {
+        switch fold.arrival(of: entry) {
+        case .next:
+            do {
+                try apply(entry)
+            } catch let damage as ClusterDamage {
+                if case .newerVersion = damage { return stop(.newerVersion) }
+                // What cannot be the next entry is compared with what stands.
+                read()
+            }
+        case .repeated: return
+        case .gap:
+            waitingEvents.append(entry)
+            read()
+        }
+    }
+
+    private func apply(_ entry: OrderedEntry) throws {
+        let verdict = try fold.apply(entry)
+        toStore.items.formUnion(verdict.items)
+        toStore.machines.insert(verdict.machine)
+        toStore.keys.formUnion(verdict.keys)
+        toStore.channels.formUnion(verdict.channels)
+        toStore.isFoldChanged = true
+        mirror.mark(verdict.items)
+        dirtyKeys.formUnion(verdict.keys)
+        if !refusedKeys.isDisjoint(with: verdict.keys) { refusedKeys.subtract(verdict.keys) }
+        dirtyChannels.formUnion(verdict.channels)
+        for item in verdict.items {
+            authors[item] = verdict.author
+            deferred[item] = nil
+            passed.remove(item)
+        }
+        if verdict.outcome == .conflict { noteConflicts(verdict) }
+        if entry.machine == outbox.machine { try foldOwn(verdict.items) }
+    }
+
+    /// Notes the items that got a conflict name by an entry.
+    private func noteConflicts(_ verdict: ClusterFold.Verdict) {
+        let mark = Array("(conflict \(verdict.operation.text)".utf8)
+        for item in verdict.items {
+            guard let node = fold.tree[item], node.name.contains(mark) else { continue }
+            note(conflict: Array(fold.tree.path(item).joined(separator: [UInt8(ascii: "/")])))
+        }
+    }
+
+    func foldOwn(_ items: Set<ItemName> = []) throws {
+        guard let last = fold.machines[outbox.machine] else { return }
+        switch outbox.folded(last) {
+        case .known: return
+        case .clone: stop(.otherHistory)
+        case .fate(let inFlight, let fate):
+            toStore.isOutboxChanged = true
+            drafted[inFlight.entry.operation] = nil
+            if fate != .unavailable { try forgetPosts() }
+            if inFlight.entry.isStrict {
+                try finish(inFlight.entry.operation, fate, items)
+            } else if fate != .unavailable {
+                mirror.folded(inFlight.sent, inFlight.entry.operation)
+            } else {
+                for item in inFlight.sent { outbox.add(.item(item.local)) }
+            }
+        }
+    }
+
+    private func refused(_ request: CommitRequest, counter: UInt64, hasToken: Bool, hasUpload: Bool) throws {
+        guard isConnected else { return }
+        if let entry = outbox.refused(request, counter: counter, hasToken: hasToken) {
+            toStore.isOutboxChanged = true
+            return try finish(
+                entry.entry.operation, .conflict,
+                reason: "the lock of the cluster was lost before the change was committed")
+        }
+        if counter >= request.number {
+            // An earlier attempt was committed, and its answer was lost.
+            mayBeCommitted = true
+            read()
+        }
+        if !hasUpload { nextCommit = monotonicNanoseconds() }
+    }
+}
