@@ -93,7 +93,9 @@ extension Machine {
         // The date alone is written rarely, so that a cluster in which nothing happens costs next to nothing.
         let isOld = readAt.map { $0.timeIntervalSince(status.readAt ?? .distantPast) > 60 } ?? false
         if isOld || shownStatus != status { status.readAt = readAt }
-        if shownStatus == status || !force && nextStatus > monotonicNanoseconds() { return }
+        if shownStatus == status { return }
+        let isUrgent = shownStatus?.isConnected != status.isConnected || shownStatus?.stopped != status.stopped
+        if !force && !isUrgent && nextStatus > monotonicNanoseconds() { return }
         try records.set(status)
         shownStatus = status
         nextStatus = monotonicNanoseconds() + 200_000_000
