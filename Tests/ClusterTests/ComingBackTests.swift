@@ -44,9 +44,20 @@ struct `Machines that come back` {
         #expect(agree(a, b) { $0.count == 1 })
         let backup = try TemporaryDirectory()
         try etcd.saveSnapshot(to: "\(backup.path)/backup")
+        let suites = try [a, b].map { try GroupDefaults($0.temporary.open(), suite: "s") }
+        let channels = try [a, b].map { try GroupChannel($0.temporary.open(), name: "c", purpose: "test") }
+        let listeners = try channels.map { try $0.listener(named: "l", since: .start) }
         try a.write("after", to: "f")
         try b.write("new", to: "g")
+        for number in 1...3 {
+            for suite in suites { try suite.increment("n", by: 10) }
+            try channels[0].post(bytes: [UInt8(number)])
+        }
         #expect(agree(a, b) { $0.count == 2 && $0["f"]?.hasSuffix("after") == true })
+        #expect(comes { suites.allSatisfy { $0.value(forKey: "n") == .integer(60) } })
+        for listener in listeners {
+            for number in 1...3 { #expect(try listener.next(timeout: patience)?.bytes == [UInt8(number)]) }
+        }
         etcd.kill()
         try etcd.restore(from: "\(backup.path)/backup")
         for machine in [a, b] {
@@ -62,6 +73,15 @@ struct `Machines that come back` {
         }
         #expect(agree(a, b) { $0["g"] != nil && $0["h"] != nil })
         #expect(a.contents == ["before", "after", "new", "while it is stopped"])
+        // No addition is made a second time, and the channel's numbers have begun anew.
+        try suites[0].increment("n", by: 1)
+        #expect(comes { suites.allSatisfy { $0.value(forKey: "n") == .integer(61) } })
+        try channels[1].post(bytes: [4])
+        for listener in listeners {
+            var last: [UInt8]?
+            while last != [4], let message = try listener.next(timeout: patience) { last = message.bytes }
+            #expect(last == [4])
+        }
     }
 
     @Test func `where most items are gone at once, nothing is removed elsewhere before a person accepts it`() throws {
@@ -128,6 +148,21 @@ struct `Machines that come back` {
         #expect(isSent, "\(last)")
         #expect(b.tree["local"] == "420 here at once" && b.tree["strict"] == nil)
         #expect(try a.status()["failure"] is NSNull)
+    }
+
+    @Test func `what a process writes yet when its machine leaves has a conflict name`() throws {
+        try a.write("old", to: "f")
+        #expect(agree(a, b) { $0.count == 1 })
+        let file = try #require(FileHandle(forWritingAtPath: "\(b.path)/f"))
+        try a.write("new", to: "f")
+        #expect(comes { b.tree["f"]?.hasSuffix("new") == true })
+        try b.end()
+        #expect(try RunningProcess(["group-cluster", "leave", b.path + "/"], input: "").finish().status == 0)
+        try file.write(contentsOf: Data("late".utf8))
+        try file.close()
+        let copy = try #require(b.tree.first { $0.key.hasPrefix("f (conflict ") })
+        #expect(copy.value.hasSuffix("late"))
+        #expect(b.tree["f"]?.hasSuffix("new") == true)
     }
 
     @Test func `a second program for a container is refused`() throws {

@@ -45,7 +45,9 @@ struct `A cluster that is not trusted` {
         let a = try MachineUnderTest("alpha", etcd: etcd.endpoints)
         try a.start()
         try a.write("1", to: "f")
-        #expect(try comes { try a.status()["index"] as? Int == 1 })
+        // A file that is put at its place by a rename may have been seen, and sent, before that.
+        #expect(try comes { try a.status()["index"] as? Int ?? 0 >= 1 && a.status()["toSend"] as? Int == 0 })
+        let count = try a.status()["index"] as? Int ?? 0
         // An entry of a machine that does not exist: bytes that are no entry, put as an entry is.
         let machine = String(repeating: "ab", count: 16)
         let prefix = "/group-container/shared/o/"
@@ -63,7 +65,7 @@ struct `A cluster that is not trusted` {
         ).finish()
         #expect(status == 0, "\(output)")
         try a.write("2", to: "g")
-        #expect(try comes { try a.status()["index"] as? Int == 3 })
+        #expect(try comes { try a.status()["index"] as? Int ?? 0 >= count + 2 })
         let b = try MachineUnderTest("beta", etcd: etcd.endpoints)
         try b.start()
         #expect(agree(a, b) { $0.count == 2 })

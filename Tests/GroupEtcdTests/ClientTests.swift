@@ -83,6 +83,22 @@ struct `A client of etcd` {
         }
     }
 
+    @Test func `a range that is larger than an answer comes in pages`() throws {
+        // 52 MiB are more than 64 MiB as base64.
+        let value = [UInt8](repeating: 7, count: 1 << 20)
+        for number in 0..<52 {
+            try client.transaction(then: [.put(bytes("large/") + [UInt8(number)], value)])
+        }
+        var range = EtcdRange.prefix(bytes("large/"))
+        range.limit = 1_000
+        #expect(failure { () throws(EtcdFailure) in try client.range(range) }?.isMalformed == true)
+        var found: [UInt8] = []
+        try client.forEach(in: range) { keyValue in
+            if keyValue.value == value { found.append(keyValue.key.last ?? 0) }
+        }
+        #expect(found == Array(0..<52))
+    }
+
     @Test func `a transaction is done if all its conditions are true, of each kind`() throws {
         let key = bytes("k")
         let missing = bytes("missing")

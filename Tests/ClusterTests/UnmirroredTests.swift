@@ -1,0 +1,155 @@
+import EtcdSupport
+import Foundation
+import GroupContainer
+import GroupSystemCalls
+import TestSupport
+import Testing
+
+/// What a machine cannot have, or cannot send, keeps nothing else from it, and removes nothing elsewhere.
+@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"))
+struct `What is in no cluster` {
+    private let etcd: EtcdServer
+    private let a: MachineUnderTest
+    private let b: MachineUnderTest
+
+    init() throws {
+        etcd = try EtcdServer()
+        a = try MachineUnderTest("alpha", etcd: etcd.endpoints)
+        b = try MachineUnderTest("beta", etcd: etcd.endpoints)
+        try a.start()
+        try b.start()
+    }
+
+    private func isNamed(_ path: String, by machine: MachineUnderTest) throws -> Bool {
+        try (machine.status()["unmirrored"] as? [[String: Any]])?.contains { $0["path"] as? String == path } == true
+    }
+
+    private func suites(_ name: String = "s") throws -> [GroupDefaults] {
+        try [a, b].map { try GroupDefaults($0.temporary.open(), suite: name) }
+    }
+
+    @Test func `a FIFO in the way of an item keeps only that item away`() throws {
+        let suites = try suites()
+        for path in ["f", "d"] {
+            #expect(try RunningProcess(["mkfifo", "\(b.path)/\(path)"], input: "").finish().status == 0)
+            #expect(try comes { try isNamed(path, by: b) })
+        }
+        try a.write("1", to: "f")
+        try a.write("2", to: "d/below")
+        try a.write("3", to: "free")
+        #expect(comes { b.tree["free"] != nil })
+        try suites[0].set("v", forKey: "k")
+        #expect(comes { suites[1].value(forKey: "k") == .string("v") })
+        #expect(try b.groupctl("update", b.path, "free", "--cluster", "--", "cat").status == 0)
+        for path in ["f", "d"] { try FileManager.default.removeItem(atPath: "\(b.path)/\(path)") }
+        #expect(agree(a, b) { $0.count == 4 })
+    }
+
+    @Test func `a file that becomes too large stays on the others as it was, and comes when it is smaller`() throws {
+        try a.write("small", to: "f")
+        #expect(agree(a, b) { $0.count == 1 })
+        let file = try #require(FileHandle(forWritingAtPath: "\(a.path)/f"))
+        try file.truncate(atOffset: 65 << 20)
+        #expect(try comes { try isNamed("f", by: a) })
+        try a.write("after", to: "g")
+        #expect(comes { b.tree["g"] != nil })
+        #expect(b.tree["f"]?.hasSuffix("small") == true)
+        try file.truncate(atOffset: 3)
+        #expect(agree(a, b) { $0["f"]?.hasSuffix("sma") == true })
+        // It is too large when another machine changes it: a copy of its own, here only.
+        try file.truncate(atOffset: 65 << 20)
+        #expect(try comes { try isNamed("f", by: a) })
+        try b.write("of beta", to: "f")
+        #expect(comes { a.tree["f"]?.hasSuffix("of beta") == true })
+        #expect(a.tree.keys.contains { $0.hasPrefix("f (conflict ") })
+    }
+
+    @Test func `what is in a directory that becomes a container stays on the others`() throws {
+        try a.write("1", to: "d/f")
+        #expect(agree(a, b) { $0.count == 2 })
+        a.stop()
+        #expect(try RunningProcess(["groupctl", "create", "\(a.path)/d"], input: "").finish().status == 0)
+        let later = Date(timeIntervalSinceNow: 5)
+        try FileManager.default.setAttributes([.modificationDate: later], ofItemAtPath: "\(a.path)/d")
+        a.resume()
+        try a.end()
+        try a.start()
+        try a.write("2", to: "free")
+        #expect(comes { b.tree["free"] != nil })
+        #expect(b.tree["d/f"]?.hasSuffix("1") == true)
+    }
+
+    @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
+    func `a file system that is mounted over items hides them, and removes them nowhere`() throws {
+        try a.write("1", to: "d/f")
+        #expect(agree(a, b) { $0.count == 2 })
+        try b.end()
+        // The program of this machine runs where the file system is mounted.
+        let script = """
+            mount -t tmpfs -o size=1m none "$0/d" && echo mounted && exec "$1" join "$0/"
+            """
+        let program = try RunningProcess(
+            ["unshare", "-m", "sh", "-c", script, b.path, BuildDirectory.resolve("group-cluster")], input: "")
+        try program.waitForText { $0.contains("connected at index") }
+        try a.write("2", to: "d/f")
+        try a.write("3", to: "d/g")
+        try a.write("4", to: "free")
+        #expect(comes { b.tree["free"] != nil })
+        try FileManager.default.removeItem(atPath: "\(a.path)/free")
+        #expect(comes { b.tree["free"] == nil })
+        #expect(!program.hasEnded)
+        program.signal(SIGTERM)
+        #expect(try program.finish().status == 0)
+        #expect(b.tree["d/f"]?.hasSuffix("1") == true && a.tree.count == 3)
+        try b.start()
+        #expect(agree(a, b) { $0.count == 3 && $0["d/f"]?.hasSuffix("2") == true })
+    }
+
+    @Test func `a path that is longer than the system's longest ends no program`() throws {
+        let name = String(repeating: "n", count: 200)
+        let script = """
+            import os, sys
+            place = os.open(sys.argv[1], os.O_RDONLY)
+            for number in range(24):
+                os.mkdir(sys.argv[2], dir_fd=place)
+                place = os.open(sys.argv[2], os.O_RDONLY, dir_fd=place)
+                file = os.open("file", os.O_WRONLY | os.O_CREAT, 0o644, dir_fd=place)
+                os.write(file, b"%d\\n" % number)
+            """
+        #expect(try RunningProcess(["python3", "-c", script, a.path, name], input: "").finish().status == 0)
+        try a.write("after", to: "free")
+        #expect(comes { b.tree["free"] != nil })
+        #expect(comes { b.contents.isSuperset(of: (0..<18).map { "\($0)\n" }) })
+        #expect(try RunningProcess(["rm", "-r", "\(a.path)/\(name)"], input: "").finish().status == 0)
+        // So much at once is taken for a lost mount; the program runs.
+        #expect(try comes { try a.status()["stopped"] as? String != nil })
+        #expect(!a.hasEnded && !b.hasEnded)
+    }
+
+    @Test func `values that are too large for the cluster stay where they were set, and the others go on`() throws {
+        let suites = try suites()
+        try suites[0].set("old", forKey: "large")
+        #expect(comes { suites[1].value(forKey: "large") == .string("old") })
+        let large = String(repeating: "x", count: 1_200_000)
+        try suites[0].set(.string(large), forKey: "large")
+        try suites[0].set("v", forKey: "small")
+        #expect(comes { suites[1].value(forKey: "small") == .string("v") })
+        #expect(try comes { try isNamed("defaults/s", by: a) })
+        try a.end()
+        try a.start()
+        try suites[1].set("w", forKey: "small")
+        #expect(comes { suites[0].value(forKey: "small") == .string("w") })
+        #expect(
+            suites[0].value(forKey: "large") == .string(large) && suites[1].value(forKey: "large") == .string("old"))
+        try suites[1].set("new", forKey: "large")
+        #expect(comes { suites.allSatisfy { $0.value(forKey: "large") == .string("new") } })
+        #expect(try comes { try !isNamed("defaults/s", by: a) })
+        // Together these are more than a record of a suite has.
+        b.kill()
+        let half = String(repeating: "y", count: 500_000)
+        for number in 0..<40 { try suites[0].set(.string(half), forKey: "key \(number)") }
+        #expect(try comes { try a.status()["toSend"] as? Int == 0 })
+        try b.start()
+        #expect(comes { (0..<40).allSatisfy { suites[1].value(forKey: "key \($0)") == .string(half) } })
+    }
+}
