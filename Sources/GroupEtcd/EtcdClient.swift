@@ -48,7 +48,9 @@ package final class EtcdClient {
                 try body(keyValue)
             }
             guard page.hasMore, let last = page.keyValues.last else { return }
-            (range.key, range.revision) = (last.key + [0], page.revision)
+            range.key = last.key + [0]
+            // The answer's revision is the newest one, whatever was requested.
+            if range.revision == 0 { range.revision = page.revision }
             if size < 1 << 19 { range.limit = min(range.limit * 2, 1_000) }
             if size > 1 << 20 { range.limit = max(range.limit / 2, 1) }
         }

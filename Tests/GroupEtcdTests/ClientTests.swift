@@ -93,8 +93,10 @@ struct `A client of etcd` {
         range.limit = 1_000
         #expect(failure { () throws(EtcdFailure) in try client.range(range) }?.isMalformed == true)
         var found: [UInt8] = []
-        try client.forEach(in: range) { keyValue in
+        try client.forEach(in: range) { keyValue throws(EtcdFailure) in
             if keyValue.value == value { found.append(keyValue.key.last ?? 0) }
+            // All pages are of one revision.
+            try client.transaction(then: [.put(bytes("large/\u{7F}"), value)])
         }
         #expect(found == Array(0..<52))
     }
