@@ -59,6 +59,7 @@ final class Machine {
     var grants: [(identifier: String, revision: UInt64, isRead: Bool)] = []
     /// The names of the grants of locks, by the requests for them.
     var grantNames: [String: ClusterName] = [:]
+    var pace = Pace()
     /// Strict requests that wait in the outbox.
     var queued: Set<ClusterName> = []
     /// When requests that could not be sent are tried again.
@@ -233,6 +234,7 @@ final class Machine {
         if !isConnected && !isReading && status.stopped == nil { times.append(nextReading) }
         if outbox.request != nil && sentRequest == nil && isConnected { times.append(nextCommit) }
         if let nextRetry { times.append(nextRetry) }
+        if outbox.waitingCount > 0, pace.next > monotonicNanoseconds() { times.append(pace.next) }
         if shownStatus != status { times.append(nextStatus) }
         if !records.locks().isEmpty { times.append(monotonicNanoseconds() + 1_000_000_000) }
         return times.min()
@@ -292,7 +294,10 @@ final class Machine {
         try finishAccepted()
         try grantLocks()
         if let retry = nextRetry, retry <= now { nextRetry = nil }
-        if outbox.inFlight == nil && isConnected && nextRetry == nil { try prepare() }
+        let isAwaited = !queued.isEmpty || outbox.waitingCount >= Self.mostAtOnce
+        if outbox.inFlight == nil && isConnected && nextRetry == nil && (isAwaited || pace.next <= now) {
+            try prepare()
+        }
         if outbox.inFlight == nil && mirror.stale.isEmpty && outbox.waitingCount == 0 {
             contents.removeAll(except: [], try takenNames())
         }

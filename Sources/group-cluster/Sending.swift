@@ -3,6 +3,21 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
+/// When entries of local-first changes are sent. Each costs syncs of the disk, for which those wait that make the changes; while
+/// more come than one at a time, they are collected, and an entry has more of them. One change alone never waits.
+struct Pace {
+    private static let shortest: Int64 = 5_000_000
+    private static let longest: Int64 = 50_000_000
+    private var interval: Int64 = 0
+    /// The time from which on the next entry may be sent; 0 for at once.
+    private(set) var next: Int64 = 0
+
+    mutating func sent(changes: Int, at now: Int64) {
+        interval = changes > 1 ? min(max(interval * 2, Self.shortest), Self.longest) : 0
+        next = interval == 0 ? 0 : now + interval
+    }
+}
+
 /// What was changed on this machine is made an entry and put in flight: several items at once, or changes of suites and
 /// messages.
 extension Machine {
@@ -92,6 +107,7 @@ extension Machine {
         let entry = ClusterEntry(operation, changes, author: Array(identity.host.utf8.prefix(200)))
         if outbox.send(entry, sent: sent) {
             mayBeCommitted = false
+            pace.sent(changes: locals.count, at: monotonicNanoseconds())
             mirror = attempt
             if !refused.isEmpty { for local in locals { refused[disk.path(of: local)] = nil } }
         } else if locals.count > 1 {
@@ -117,6 +133,7 @@ extension Machine {
             return
         }
         mayBeCommitted = false
+        pace.sent(changes: entry.changes.count, at: monotonicNanoseconds())
         postsInFlight = notes.posts
         for (suite, cursor) in notes.cursors {
             suites[suite]?.noteSent(through: cursor)

@@ -12,6 +12,7 @@ final class ClusterStorm {
     private(set) var machines: [StormMachine] = []
     let directory: String
     private let disk: SmallDisk?
+    private let network: NodeNetwork?
     private var random: SeededGenerator
     private let began = monotonicNanoseconds()
     private let signals = TerminationSignals()
@@ -28,7 +29,10 @@ final class ClusterStorm {
         random = SeededGenerator(seed: options.seed)
         directory = "/dev/shm/cluster-storm-\(options.seed)-\(getpid())"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        etcd = try EtcdCluster(nodes: 3)
+        network = options.partsNodes ? try NodeNetwork() : nil
+        if network == nil { printLine("cluster-storm: the nodes of etcd are never parted: only root can do that") }
+        etcd =
+            try network.map { try EtcdCluster(at: Array(zip(NodeNetwork.hosts, $0.prefixes))) } ?? EtcdCluster(nodes: 3)
         disk = isRoot ? try SmallDisk("\(directory)/m3", megabytes: 24 + options.seconds / 4) : nil
         if disk == nil { printLine("cluster-storm: the disk is never full: only root can mount a small one") }
         for number in 1...3 {
@@ -120,7 +124,7 @@ final class ClusterStorm {
         let machine = machines[draw(0..<machines.count)]
         let node = etcd.nodes[draw(0..<3)]
         let length = draw(0..<10) == 0 ? draw(5_000..<18_000) : draw(10..<3_000)
-        switch draw(0..<33) {
+        switch draw(0..<38) {
         case 0..<7:
             try disturb(machine.name, "kill", milliseconds: draw(0..<2) == 0 ? 0 : length) {
                 try machine.end()
@@ -160,7 +164,7 @@ final class ClusterStorm {
                 node.resume()
             }
         case 25:
-            guard busy.isDisjoint(with: ["n1", "n2", "n3"]), let leader = try? etcd.leader() else { return }
+            guard busy.isDisjoint(with: Self.nodes), let leader = try? etcd.leader() else { return }
             try disturb(leader.name, "kill leader", milliseconds: length) {
                 leader.kill()
             } end: {
@@ -184,12 +188,31 @@ final class ClusterStorm {
             story["clock", default: 0] += 1
             note("clock of m2 by \(seconds) s")
             try machines[1].setClock(seconds)
+        case 33..<38:
+            guard let network else { return }
+            try part(network, milliseconds: length)
         default:
             // Without a quorum it would wait.
-            guard busy.isDisjoint(with: ["n1", "n2", "n3"]) else { return }
+            guard busy.isDisjoint(with: Self.nodes) else { return }
             story["compact", default: 0] += 1
             note("compact")
             try? etcd.compact()
+        }
+    }
+
+    private static let nodes = ["n1", "n2", "n3", partition]
+    private static let partition = "network of the nodes"
+
+    /// Parts one node from one or both of the others, in both directions or in one.
+    private func part(_ network: NodeNetwork, milliseconds: Int) throws {
+        let node = draw(0..<3)
+        let others = draw(0..<2) == 0 ? [(node + 1) % 3] : [(node + 1) % 3, (node + 2) % 3]
+        var ways = others.map { (node, $0) }
+        if draw(0..<3) > 0 { ways += others.map { ($0, node) } }
+        try disturb(Self.partition, "part n\(node + 1) from \(others.count)", milliseconds: milliseconds) {
+            for (from, to) in ways { try network.part(from, from: to) }
+        } end: {
+            for (from, to) in ways { try network.join(from, to) }
         }
     }
 

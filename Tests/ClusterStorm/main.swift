@@ -22,6 +22,8 @@ struct StormOptions {
     var restores = false
     /// The clock of one machine's program jumps.
     var jumps = false
+    /// The nodes of etcd are parted from each other, each in a network namespace.
+    var partsNodes = false
     /// The users of each machine that know nothing of the cluster.
     var plainUsers = 2
 }
@@ -37,7 +39,7 @@ do {
             StormOptions(
                 seconds: seconds, seed: seed, lies: words.contains("lies"),
                 restores: words.contains("restores"),
-                jumps: words.contains("jumps"),
+                jumps: words.contains("jumps"), partsNodes: words.contains("parts"),
                 plainUsers: words.first { $0.hasPrefix("users=") }.flatMap { Int($0.dropFirst(6)) } ?? 2))
     case "worker" where words.count >= 8:
         let worker = Worker(words[3], words[4], life: Int(words[5]) ?? 0, seed: UInt64(words[6]) ?? 1)

@@ -7,11 +7,20 @@ package final class EtcdCluster: Sendable {
     private let options: EtcdOptions
 
     /// Starts the nodes, and waits until all of them serve.
-    package init(nodes count: Int = 3, _ options: EtcdOptions = EtcdOptions()) throws {
+    package convenience init(nodes count: Int = 3, _ options: EtcdOptions = EtcdOptions()) throws {
+        try self.init(at: (1...max(1, count)).map { _ in (EtcdServer.freeHost(), []) }, options)
+    }
+
+    /// Starts nodes at these addresses, each by a program that is named before its own words.
+    package init(at places: [(host: String, prefix: [String])], _ options: EtcdOptions = EtcdOptions()) throws {
         self.options = options
-        let members = (1...max(1, count)).map { ("n\($0)", EtcdServer.freeHost()) }
-        let cluster = members.map { EtcdServer.member($0.0, $0.1) }.joined(separator: ",")
-        nodes = try members.map { try EtcdServer($0.0, $0.1, cluster: cluster, options) }
+        let names = (1...places.count).map { "n\($0)" }
+        let cluster = zip(names, places).map { EtcdServer.member($0, $1.host) }.joined(separator: ",")
+        nodes = try zip(names, places).map { name, place in
+            var options = options
+            options.prefix = place.prefix
+            return try EtcdServer(name, place.host, cluster: cluster, options)
+        }
         try start()
     }
 

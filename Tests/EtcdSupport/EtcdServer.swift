@@ -11,6 +11,8 @@ package struct EtcdOptions: Sendable {
     package var authority: EtcdAuthority?
     /// Passwords are hashed as cheaply as etcd can, and not as slowly as it does by itself.
     package var hashesCheaply = true
+    /// A program that starts etcd, and its words, such as nsenter(1).
+    package var prefix: [String] = []
     /// More arguments of etcd.
     package var arguments: [String] = []
 
@@ -70,7 +72,8 @@ package final class EtcdServer: Sendable {
 
     /// Starts the node, with the data that it has.
     package func start() throws {
-        var words = [
+        var words = options.prefix
+        words += [
             "etcd", "--name", name, "--data-dir", data, "--listen-client-urls", endpoint, "--advertise-client-urls",
             endpoint, "--listen-peer-urls", "http://\(host):2380", "--initial-advertise-peer-urls",
             "http://\(host):2380", "--initial-cluster", initialCluster, "--heartbeat-interval", "100",
