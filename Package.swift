@@ -472,7 +472,7 @@ package.targets += [
 let decoders: [Target.Dependency] = [
     "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog", "GroupSystemCalls", "GroupProtocolLines", "Widgets",
     "GroupManifests", "GroupWidgetHosting", "GroupTodayView", "GroupCommandLine", "GroupCommands", "Extensions",
-    "ExtensionHosting", "Transfers",
+    "ExtensionHosting", "Transfers", "GroupCluster", "GroupEtcd",
 ]
 package.targets += [
     Context.environment["GROUP_CONTAINER_FUZZING"] == nil

@@ -284,6 +284,30 @@ struct `Two machines of a cluster` {
         #expect(agree(a, b) { $0["n"]?.hasSuffix("10\n") == true })
     }
 
+    @Test func `a change under a lock that was lost meanwhile is refused, and the next holder's stands`() throws {
+        #expect(try a.groupctl("write", a.path, "n", "--replicated", input: "first").status == 0)
+        #expect(agree(a, b) { $0.count == 1 })
+        let directory = try TemporaryDirectory()
+        let pipe = "\(directory.path)/pipe"
+        #expect(try RunningProcess(["mkfifo", pipe], input: "").finish().status == 0)
+        let script = "exec 3<'\(pipe)'; cat >/dev/null; touch '\(directory.path)/begun'; read line <&3; echo late"
+        let late = try RunningProcess(["groupctl", "update", a.path, "n", "--cluster", "--", "sh", "-c", script])
+        late.closeInput()
+        // Opened for reading and writing, it waits for no other process.
+        let gate = try #require(FileHandle(forUpdatingAtPath: pipe))
+        #expect(comes { FileManager.default.fileExists(atPath: "\(directory.path)/begun") })
+        // Its session ends, as if the machine had been stopped for longer than that lasts.
+        let machine = try #require(try a.status()["machine"] as? String)
+        let session = try etcd.control("get", "/group-container/shared/n/\(machine)", "-w", "json")
+        let lease = try #require(session.split(separator: "\"lease\":").last?.prefix { $0.isNumber })
+        _ = try etcd.control("lease", "revoke", String(try #require(Int64(lease)), radix: 16))
+        #expect(try b.groupctl("update", b.path, "n", "--cluster", "--", "echo", "next").status == 0)
+        try gate.write(contentsOf: Data("go\n".utf8))
+        let (status, text) = try late.finish()
+        #expect(status == 4, "\(text)")
+        #expect(agree(a, b) { $0["n"]?.hasSuffix("next\n") == true && $0.count == 1 })
+    }
+
     // MARK: Suites and channels
 
     @Test func `a read of the latest has what the cluster has accepted from another machine`() throws {
