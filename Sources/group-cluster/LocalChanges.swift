@@ -4,6 +4,31 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
+/// When the disk is looked at. Each round ends with a transaction of the state, which costs the processes time that change items:
+/// while they make one change after the other, some milliseconds of them are looked at together. What comes from the cluster, and what
+/// is asked of it, ends that wait.
+struct Rounds {
+    private static let shortest: Int64 = 1_000_000
+    private static let longest: Int64 = 8_000_000
+    /// The number of changes of this round.
+    var looked = 0
+    private var interval: Int64 = 0
+    private var last: Int64 = 0
+
+    /// Ends a round. Returns for how many nanoseconds changes are collected before the next one; 0 where the first of them is waited
+    /// for.
+    mutating func end(at now: Int64) -> Int64 {
+        if looked > 0 {
+            let isBusy = looked > 1 || now - last < Self.shortest * 2
+            interval = isBusy ? min(max(interval * 2, Self.shortest), Self.longest) : 0
+            (looked, last) = (0, now)
+            return interval
+        }
+        interval = 0
+        return 0
+    }
+}
+
 /// What processes of this machine change, on its way to the outbox.
 extension Machine {
     /// Takes what processes of this machine have changed: items, values and messages, in the order of their times. What was
@@ -68,6 +93,7 @@ extension Machine {
 
     func look(at change: Change) throws {
         defer { noteChanged(time: change.timeNanoseconds) }
+        rounds.looked += 1
         if change.kind == .rescan {
             log("a place in the journal was lost: looking at everything")
             return try disk.lookAtAll()

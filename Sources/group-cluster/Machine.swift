@@ -60,6 +60,8 @@ final class Machine {
     /// The names of the grants of locks, by the requests for them.
     var grantNames: [String: ClusterName] = [:]
     var pace = Pace()
+    /// When the disk is looked at again.
+    var rounds = Rounds()
     /// Strict requests that wait in the outbox.
     var queued: Set<ClusterName> = []
     /// When requests that could not be sent are tried again.
@@ -220,8 +222,13 @@ final class Machine {
             for line in lines { report(line) }
             lines = []
             if hasMore || !held.isEmpty { continue }
-            let rest = nextTime().map { Duration.nanoseconds(max(0, $0 - monotonicNanoseconds())) }
-            if let change = try follower.next(timeout: rest, since: seen) { try look(at: change) }
+            let rest = nextTime().map { max(0, $0 - monotonicNanoseconds()) }
+            let collecting = rounds.end(at: monotonicNanoseconds())
+            if collecting > 0 {
+                Interruption.wait(since: seen, atMost: min(collecting, rest ?? .max))
+            } else if let change = try follower.next(timeout: rest.map { .nanoseconds($0) }, since: seen) {
+                try look(at: change)
+            }
         }
         status.isConnected = false
         try showStatus(force: true)

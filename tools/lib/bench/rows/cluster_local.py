@@ -1,4 +1,4 @@
-"""Local writes in a container that a program keeps in a cluster, beside those in a container that is in none."""
+"""Local writes in a container that a program keeps in a cluster, beside those in one that is in none, watched or not."""
 
 from ..etcd import CLUSTER, Etcd, Machine
 from ..failures import Unavailable
@@ -7,9 +7,11 @@ from ..places import Place
 from ..row import Finding, Row, cells, gathered
 from ..store_session import StoreSession
 from ..stores import StoreContender
+from ..session import Session
 from ..table import Table
+from ..watchers import OURS as WATCH_GROUP
 
-INSIDE, OUTSIDE = "in a cluster", "in none"
+INSIDE, WATCHED, OUTSIDE = "in a cluster", "in none, with watch-group", "in none"
 ITEMS = 100
 
 
@@ -17,7 +19,7 @@ class ClusterLocal(Row):
     name = "cluster-local"
     title = (
         "one process writes 100 items of 120 bytes in turns, {writes} writes a round, while the program of the cluster sends "
-        "them; and in a container that is in no cluster"
+        "them; and in containers that are in no cluster"
     )
     places = ("memory", "disk")
     rounds = 5
@@ -27,7 +29,7 @@ class ClusterLocal(Row):
         return [
             StoreContender(column, CLUSTER, durability, durability)
             for durability in ("relaxed", "durable")
-            for column in (INSIDE, OUTSIDE)
+            for column in (INSIDE, WATCHED, OUTSIDE)
         ]
 
     def round(self, bench, place: Place, contender: StoreContender) -> Finding:
@@ -38,6 +40,13 @@ class ClusterLocal(Row):
             directory = place.fresh()
             bench.changes.make_container(directory)
             return self.writes(bench, contender, directory)
+        if contender.column == WATCHED:
+            directory = place.fresh()
+            bench.changes.make_container(directory)
+            # Any program that follows the container costs this: each change is told to it.
+            with Session(bench, WATCH_GROUP, directory) as session:
+                session.await_watching()
+                return self.writes(bench, contender, directory)
         with Etcd(place) as etcd, Machine(bench, place, etcd, "a") as machine:
             machine.await_connected()
             before, etcd_before = machine.status().get("index", 0), etcd.processor_seconds()
