@@ -12,7 +12,8 @@ struct Decoder: Sendable {
         (self.name, self.samples, self.check) = (name, samples, check)
     }
 
-    static let all = records + sealed + [.memberTable, .presenters, .log] + widgets + requests + texts + commands + cluster
+    static let all =
+        records + sealed + [.memberTable, .presenters, .log] + widgets + requests + texts + commands + cluster
 }
 
 /// A property of a decoder that does not hold.

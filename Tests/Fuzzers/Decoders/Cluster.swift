@@ -1,7 +1,7 @@
 @testable import GroupCluster
 @testable import GroupEtcd
 
-/// What comes from a cluster: any machine of it, and whoever may write to etcd, may have made it.
+/// What comes from a cluster. Any machine of it may have written that, and any program that may write to etcd.
 extension Decoder {
     static let cluster = [clusterEntry, clusterLog, clusterSnapshot, inFlight, etcdAnswer, etcdWatch]
 
