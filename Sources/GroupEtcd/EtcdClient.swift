@@ -1,5 +1,3 @@
-import GroupSystemCalls
-
 /// Requests to etcd's JSON gateway, for one thread at a time. It keeps its connection, and the user's token.
 ///
 /// Each call tries the endpoints in turn, an endpoint that failed last. A request that was surely not sent goes to the
@@ -30,17 +28,16 @@ package final class EtcdClient {
         var range = range
         range.limit = max(1, range.limit)
         while true {
-            let begin = awakeNanoseconds()
             let page: EtcdRangeResult
             do throws(EtcdFailure) {
                 page = try self.range(range)
             } catch {
-                let hasCome = awakeNanoseconds() - begin > connection.configuration.requestLimit.nanoseconds * 2
                 switch error {
-                case .malformed where range.limit > 1, .noAnswer where range.limit > 1 && hasCome: range.limit /= 2
+                case .malformed where range.limit > 1, .noAnswer where range.limit > 1:
+                    range.limit /= 2
+                    continue
                 default: throw error
                 }
-                continue
             }
             var size = 0
             for keyValue in page.keyValues {
