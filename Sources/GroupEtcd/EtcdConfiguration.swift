@@ -15,6 +15,9 @@ package struct EtcdConfiguration: Sendable, Equatable {
     /// (bcrypt).
     package var requestLimit: Duration = .milliseconds(500)
 
+    /// The largest answer that is read, in bytes.
+    package var largestAnswer = EtcdConnection.largestResponse
+
     /// Checks the endpoints: `http` or `https`, a host, perhaps a port, and nothing else. Error: `unreachable`
     package init(endpoints: [String]) throws(EtcdFailure) {
         if endpoints.isEmpty { throw .unreachable("no endpoint is named") }

@@ -144,7 +144,7 @@ final class EtcdConnection {
         var ending = transfer.begin(
             CurlTransfer.Request(
                 url: url, fields: fields, body: body, limit: limit, authorityFile: configuration.authorityFile,
-                largest: Self.largestResponse))
+                largest: configuration.largestAnswer))
         // What was handed to the system is not seen to go on, so its time depends on its size.
         let sending = body.count > Self.small ? Int64(body.count) * Self.nanosecondsForByte : 0
         let begin = awakeNanoseconds()
@@ -184,7 +184,7 @@ final class EtcdConnection {
         case .failed(let reason):
             transfer.isSent ? .noAnswer("\(url): \(reason)") : .unreachable("\(url): \(reason)")
         case .untrusted(let reason): .denied("\(Self.untrusted)\(url): \(reason)")
-        case .tooLarge: .malformed("\(url): an answer of more than \(Self.largestResponse >> 20) MiB")
+        case .tooLarge: .malformed("\(url): an answer of more than \(configuration.largestAnswer >> 20) MiB")
         }
     }
 }

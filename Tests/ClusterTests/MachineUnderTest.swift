@@ -130,21 +130,29 @@ final class MachineUnderTest {
 /// Waits until machines have the same items, which `isDone` accepts. Returns whether that came.
 func agree(_ machines: MachineUnderTest..., until isDone: ([String: String]) -> Bool = { _ in true }) -> Bool {
     let end = monotonicNanoseconds() + patience.nanoseconds
+    var wait: Int64 = 5_000_000
     while monotonicNanoseconds() < end {
         let trees = machines.map(\.tree)
         if trees.allSatisfy({ $0 == trees[0] }), isDone(trees[0]) { return true }
-        pause(nanoseconds: 5_000_000)
+        rest(&wait)
     }
     for machine in machines { print(machine.host, machine.tree.sorted { $0.key < $1.key }) }
     return false
 }
 
+/// Waits a little longer each time: each look takes processor time from the programs that are waited for.
+private func rest(_ wait: inout Int64) {
+    pause(nanoseconds: wait)
+    wait = min(wait + wait / 2, 50_000_000)
+}
+
 /// Waits for a condition that another process brings about, looking less often than `eventually`.
 func comes(_ isTrue: () throws -> Bool) rethrows -> Bool {
     let end = monotonicNanoseconds() + patience.nanoseconds
+    var wait: Int64 = 5_000_000
     while monotonicNanoseconds() < end {
         if try isTrue() { return true }
-        pause(nanoseconds: 5_000_000)
+        rest(&wait)
     }
     return false
 }
