@@ -4,17 +4,22 @@ import GroupContainer
 import GroupSystemCalls
 
 /// When entries of local-first changes are sent. Each costs syncs of the disk, for which those wait that make the changes; while
-/// more come than one at a time, they are collected, and an entry has more of them. One change alone never waits.
+/// changes follow each other quickly, they are collected, and an entry has more of them. A change after a pause is sent at once: also
+/// one of several items, as a file that is put at its place by a rename.
 struct Pace {
     private static let shortest: Int64 = 5_000_000
     private static let longest: Int64 = 50_000_000
+    /// The time between two changes of the last entry, on average, below which more are expected.
+    private static let quick: Int64 = 8_000_000
     private var interval: Int64 = 0
+    private var last: Int64 = 0
     /// The time from which on the next entry may be sent; 0 for at once.
     private(set) var next: Int64 = 0
 
     mutating func sent(changes: Int, at now: Int64) {
-        interval = changes > 1 ? min(max(interval * 2, Self.shortest), Self.longest) : 0
-        next = interval == 0 ? 0 : now + interval
+        let isQuick = changes > 1 && (now - last) / Int64(changes) < Self.quick
+        interval = isQuick ? min(max(interval * 2, Self.shortest), Self.longest) : 0
+        (last, next) = (now, interval == 0 ? 0 : now + interval)
     }
 }
 
