@@ -52,9 +52,12 @@ struct `Two machines of a cluster` {
         try large.write(to: URL(fileURLWithPath: "\(a.path)/large"))
         #expect(agree(a, b) { $0["large"] != nil })
         #expect(FileManager.default.contents(atPath: "\(b.path)/large") == large)
-        try "".write(toFile: "\(a.path)/huge", atomically: false, encoding: .utf8)
-        let huge = try #require(FileHandle(forWritingAtPath: "\(a.path)/huge"))
+        // It comes with its size: what a file was before it became too large stays on the other machine.
+        let outside = "\(a.temporary.directory)/huge"
+        try "".write(toFile: outside, atomically: false, encoding: .utf8)
+        let huge = try #require(FileHandle(forWritingAtPath: outside))
         try huge.truncate(atOffset: 65 << 20)
+        try FileManager.default.moveItem(atPath: outside, toPath: "\(a.path)/huge")
         try a.write("small", to: "small")
         #expect(comes { b.tree["small"] != nil })
         #expect(b.tree["huge"] == nil)
