@@ -22,8 +22,9 @@ package final class EtcdClient {
         }
     }
 
-    /// Reads a range in pages, at one revision, and hands each key to `body`. The range's limit is that of the first page; others have as
-    /// many keys as fit in about a megabyte. A page that is too large, or is not there in time, is requested again as two.
+    /// Reads a range in pages, at one revision, and hands each key to `body`. The range's limit is that of the first page; others
+    /// have as many keys as fit in about a megabyte. A page that is too large, or is not there in time, is requested again with
+    /// half as many keys.
     package func forEach(in range: EtcdRange, _ body: (EtcdKeyValue) throws(EtcdFailure) -> Void) throws(EtcdFailure) {
         var range = range
         range.limit = max(1, range.limit)

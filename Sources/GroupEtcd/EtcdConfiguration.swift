@@ -11,8 +11,8 @@ package struct EtcdConfiguration: Sendable, Equatable {
     package var passwordFile: String?
     /// The file with the certificates of the authority that signs the endpoints', instead of the system's authorities.
     package var authorityFile: String?
-    /// How long nothing may happen in one try at one endpoint. A large body has more, by its size. An authentication has four times as long, because etcd lets it take long
-    /// (bcrypt).
+    /// How long a try at one endpoint may bring no progress. A large request has more time, by its size. An authentication has four
+    /// times as long, because etcd lets it take long (bcrypt).
     package var requestLimit: Duration = .milliseconds(500)
 
     /// The largest answer that is read, in bytes.

@@ -12,6 +12,16 @@ enum Acceptance {
         /// Most items are gone from the disk.
         case loss
         case newerVersion = "newer version"
+
+        /// The reason in words, for the status.
+        var reason: String {
+            switch self {
+            case .otherHistory:
+                "the cluster has another history than this machine has seen: etcd was restored from a backup, is another one, or this machine was cloned"
+            case .loss: "more than half of all items are gone from the disk at once"
+            case .newerVersion: "an entry of the cluster can only be read by a newer version of this program"
+            }
+        }
     }
 
     /// Lets the machine go on. After another history it joins anew: under a new name, with nothing in common.
@@ -45,5 +55,20 @@ enum Acceptance {
                 }
             }
         }
+    }
+}
+
+extension Machine {
+    /// Sends and applies nothing any more, before a person has decided.
+    func stop(_ stop: Acceptance.Stop) {
+        showStop(stop)
+        (isConnected, status.isConnected, status.since) = (false, false, Date())
+        try? store.store(isDurable: true) { try $0.set("stop", Array(stop.rawValue.utf8)) }
+    }
+
+    /// Says in the status and in a line that the machine has stopped.
+    func showStop(_ stop: Acceptance.Stop) {
+        status.stopped = stop.reason
+        log("stopped: \(stop.reason); see 'group-cluster accept'")
     }
 }

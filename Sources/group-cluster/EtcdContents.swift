@@ -90,17 +90,14 @@ extension EtcdLink {
         do {
             // What is made of it is synchronized; after a power cut, it is loaded again.
             let isRight = try contents.write(wanted: digest, isDurable: false) { append throws(Errno) in
-                var unwritten: Errno?
                 failure = Self.failure { () throws(EtcdFailure) in
                     try client.forEach(in: range) { keyValue throws(EtcdFailure) in
                         do throws(Errno) { try append(keyValue.value) } catch {
-                            unwritten = error
                             throw .malformed("a content cannot be stored: \(error)")
                         }
                         count += 1
                     }
                 }
-                if let unwritten { throw unwritten }
             }
             if let failure { throw failure }
             if count > 0 && isRight == nil {

@@ -128,7 +128,10 @@ extension Machine {
         toStore.isFoldChanged = true
         mirror.mark(verdict.items)
         dirtyKeys.formUnion(verdict.keys)
-        if !refusedKeys.isDisjoint(with: verdict.keys) { refusedKeys.subtract(verdict.keys) }
+        // What this machine had set before a change that was refused does not undo that.
+        if entry.machine != outbox.machine, !refusedKeys.isDisjoint(with: verdict.keys) {
+            refusedKeys.subtract(verdict.keys)
+        }
         dirtyChannels.formUnion(verdict.channels)
         for item in verdict.items {
             authors[item] = verdict.author

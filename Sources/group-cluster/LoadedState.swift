@@ -146,8 +146,6 @@ struct LoadedState {
     static func damaged(_ reason: String, cause: any Error) -> CoordinationError {
         CoordinationError(
             .damaged, operation: "read the cluster's state of", item: ".group/cluster/state", reason: reason,
-            remedy: .init(
-                .init(rawValue: "joinAgain"),
-                "leave the cluster and join it again: what differs here then gets a conflict name"), cause: cause)
+            remedy: StateStore.ifDamaged, cause: cause)
     }
 }

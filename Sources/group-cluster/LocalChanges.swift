@@ -4,31 +4,6 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// When the disk is looked at. Each round ends with a transaction of the state, which costs the processes time that change items:
-/// while they make one change after the other, some milliseconds of them are looked at together. What comes from the cluster, and what
-/// is asked of it, ends that wait.
-struct Rounds {
-    private static let shortest: Int64 = 1_000_000
-    private static let longest: Int64 = 8_000_000
-    /// The number of changes of this round.
-    var looked = 0
-    private var interval: Int64 = 0
-    private var last: Int64 = 0
-
-    /// Ends a round. Returns for how many nanoseconds changes are collected before the next one; 0 where the first of them is waited
-    /// for.
-    mutating func end(at now: Int64) -> Int64 {
-        if looked > 0 {
-            let isBusy = looked > 1 || now - last < Self.shortest * 2
-            interval = isBusy ? min(max(interval * 2, Self.shortest), Self.longest) : 0
-            (looked, last) = (0, now)
-            return interval
-        }
-        interval = 0
-        return 0
-    }
-}
-
 /// What processes of this machine change, on its way to the outbox.
 extension Machine {
     /// Takes what processes of this machine have changed: items, values and messages, in the order of their times. What was
@@ -93,7 +68,7 @@ extension Machine {
 
     func look(at change: Change) throws {
         defer { noteChanged(time: change.timeNanoseconds) }
-        rounds.looked += 1
+        looked += 1
         if change.kind == .rescan {
             log("a place in the journal was lost: looking at everything")
             return try disk.lookAtAll()
@@ -108,22 +83,5 @@ extension Machine {
         let isLost = mirror.isLost(disk.tree)
         if isLost && status.stopped == nil && !hasAcceptedLoss { stop(.loss) }
         if !isLost { hasAcceptedLoss = false }
-    }
-
-    static func reason(_ stop: Acceptance.Stop) -> String {
-        switch stop {
-        case .otherHistory:
-            "the cluster has another history than this machine has seen: etcd was restored from a backup, is another one, or this machine was cloned"
-        case .loss: "more than half of all items are gone from the disk at once"
-        case .newerVersion: "an entry of the cluster can only be read by a newer version of this program"
-        }
-    }
-
-    /// Sends and applies nothing any more, before a person has decided.
-    func stop(_ stop: Acceptance.Stop) {
-        status.stopped = Self.reason(stop)
-        log("stopped: \(Self.reason(stop)); see 'group-cluster accept'")
-        (isConnected, status.isConnected, status.since) = (false, false, Date())
-        try? store.store(isDurable: true) { try $0.set("stop", Array(stop.rawValue.utf8)) }
     }
 }

@@ -59,9 +59,11 @@ final class Machine {
     var grants: [(identifier: String, revision: UInt64, isRead: Bool)] = []
     /// The names of the grants of locks, by the requests for them.
     var grantNames: [String: ClusterName] = [:]
-    var pace = Pace()
+    var sendingPace = Pace.sending
     /// When the disk is looked at again.
-    var rounds = Rounds()
+    private var lookingPace = Pace.looking
+    /// The number of changes in the journal of this round.
+    var looked = 0
     /// Strict requests that wait in the outbox.
     var queued: Set<ClusterName> = []
     /// When requests that could not be sent are tried again.
@@ -169,8 +171,7 @@ final class Machine {
         status.conflicts = loaded.conflicts
         hasAcceptedLoss = loaded.hasAcceptedLoss
         if let stop = loaded.stop, stop != .newerVersion {
-            status.stopped = Self.reason(stop)
-            lines.append("stopped: \(Self.reason(stop)); see 'group-cluster accept'")
+            showStop(stop)
         }
     }
 
@@ -223,7 +224,11 @@ final class Machine {
             lines = []
             if hasMore || !held.isEmpty { continue }
             let rest = nextTime().map { max(0, $0 - monotonicNanoseconds()) }
-            let collecting = rounds.end(at: monotonicNanoseconds())
+            let now = monotonicNanoseconds()
+            if looked > 0 { lookingPace.ended(changes: looked, at: now) }
+            looked = 0
+            // What comes from the cluster, and what is asked of it, ends the wait.
+            let collecting = lookingPace.next - now
             if collecting > 0 {
                 Interruption.wait(since: seen, atMost: min(collecting, rest ?? .max))
             } else if let change = try follower.next(timeout: rest.map { .nanoseconds($0) }, since: seen) {
@@ -241,7 +246,7 @@ final class Machine {
         if !isConnected && !isReading && status.stopped == nil { times.append(nextReading) }
         if outbox.request != nil && sentRequest == nil && isConnected { times.append(nextCommit) }
         if let nextRetry { times.append(nextRetry) }
-        if outbox.waitingCount > 0, pace.next > monotonicNanoseconds() { times.append(pace.next) }
+        if outbox.waitingCount > 0, sendingPace.next > monotonicNanoseconds() { times.append(sendingPace.next) }
         if shownStatus != status { times.append(nextStatus) }
         if !records.locks().isEmpty { times.append(monotonicNanoseconds() + 1_000_000_000) }
         return times.min()
@@ -302,7 +307,7 @@ final class Machine {
         try grantLocks()
         if let retry = nextRetry, retry <= now { nextRetry = nil }
         let isAwaited = !queued.isEmpty || outbox.waitingCount >= Self.mostAtOnce
-        if outbox.inFlight == nil && isConnected && nextRetry == nil && (isAwaited || pace.next <= now) {
+        if outbox.inFlight == nil && isConnected && nextRetry == nil && (isAwaited || sendingPace.next <= now) {
             try prepare()
         }
         if outbox.inFlight == nil && mirror.stale.isEmpty && outbox.waitingCount == 0 {

@@ -3,26 +3,6 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// When entries of local-first changes are sent. Each costs syncs of the disk, for which those wait that make the changes; while
-/// changes follow each other quickly, they are collected, and an entry has more of them. A change after a pause is sent at once: also
-/// one of several items, as a file that is put at its place by a rename.
-struct Pace {
-    private static let shortest: Int64 = 5_000_000
-    private static let longest: Int64 = 50_000_000
-    /// The time between two changes of the last entry, on average, below which more are expected.
-    private static let quick: Int64 = 8_000_000
-    private var interval: Int64 = 0
-    private var last: Int64 = 0
-    /// The time from which on the next entry may be sent; 0 for at once.
-    private(set) var next: Int64 = 0
-
-    mutating func sent(changes: Int, at now: Int64) {
-        let isQuick = changes > 1 && (now - last) / Int64(changes) < Self.quick
-        interval = isQuick ? min(max(interval * 2, Self.shortest), Self.longest) : 0
-        (last, next) = (now, interval == 0 ? 0 : now + interval)
-    }
-}
-
 /// What was changed on this machine is made an entry and put in flight: several items at once, or changes of suites and
 /// messages.
 extension Machine {
@@ -101,7 +81,7 @@ extension Machine {
             case .kept: continue
             case .changed: return false
             case .impossible(let reason):
-                // It is sent at its next change.
+                // The next change of the item sends it.
                 refuse(item.local, reason)
                 disk.noteUnknown(item.local)
                 for local in locals where local != item.local { outbox.add(.item(local)) }
@@ -112,7 +92,7 @@ extension Machine {
         let entry = ClusterEntry(operation, changes, author: Array(identity.host.utf8.prefix(200)))
         if outbox.send(entry, sent: sent) {
             mayBeCommitted = false
-            pace.sent(changes: locals.count, at: monotonicNanoseconds())
+            sendingPace.ended(changes: locals.count, at: monotonicNanoseconds())
             mirror = attempt
             if !refused.isEmpty { for local in locals { refused[disk.path(of: local)] = nil } }
         } else if locals.count > 1 {
@@ -138,7 +118,7 @@ extension Machine {
             return
         }
         mayBeCommitted = false
-        pace.sent(changes: entry.changes.count, at: monotonicNanoseconds())
+        sendingPace.ended(changes: entry.changes.count, at: monotonicNanoseconds())
         postsInFlight = notes.posts
         for (suite, cursor) in notes.cursors {
             suites[suite]?.noteSent(through: cursor)

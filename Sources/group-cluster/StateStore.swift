@@ -20,12 +20,16 @@ final class StateStore {
     }
 
     static let directory = "cluster"
+    static let ifDamaged = CoordinationError.Remedy(
+        .init(rawValue: "joinAgain"),
+        "leave the cluster (group-cluster leave) and join it again: what differs here then gets a conflict name")
     private let connection: Connection
 
     /// Opens the state of a container; makes it where it is missing.
     init(_ container: Container) throws {
         _ = try PrivateDirectory(Self.directory, in: container).open()
-        let label = DatabaseLabel(ownFile: "\(Self.directory)/state", of: container)
+        let label = DatabaseLabel(
+            ownFile: "\(Self.directory)/state", of: container, ifDamaged: Self.ifDamaged)
         connection = try Connection(
             container.path.bytes + Array("/.group/\(Self.directory)/state".utf8), .writing, label)
         connection.begin(waiting: .seconds(5))

@@ -200,6 +200,9 @@ extension Machine {
                     refuse(change.changes, of: name)
                     continue
                 }
+                if !refusedKeys.isEmpty {
+                    for case .value(let change) in change.changes { refusedKeys.remove(change.key) }
+                }
                 drafts.append(Drafted(changes: change.changes, time: change.time, suite: name, cursor: change.cursor))
             }
             if changes.isEmpty && !pendingSuites.contains(name) && suite.noteAllSent() {
@@ -212,7 +215,7 @@ extension Machine {
     /// The largest change of a suite at once, as bytes of an entry, with room for its author.
     private static let largestTransaction = ClusterEntry.mostBytes - 1_024
 
-    /// Notes that a change is too large for the cluster. It stays here, until another machine sets the same keys.
+    /// Notes the keys of a change that is too large for the cluster. They keep their values here until they are set again.
     private func refuse(_ changes: [ClusterChange], of suite: String) {
         log("not sent: a change of the suite '\(suite)': \(Self.tooLarge)")
         for case .value(let change) in changes { refusedKeys.insert(change.key) }
@@ -250,6 +253,7 @@ extension Machine {
     func applyValues() throws -> Bool {
         if dirtyKeys.isEmpty { return false }
         var bySuite: [String: [(key: String, value: DefaultsValue?)]] = [:]
+        var left: Set<[UInt8]> = []
         let pending = pendingActions(dirtyKeys)
         for key in dirtyKeys.subtracting(refusedKeys) {
             guard let names = ClusterSuite.names(key) else { continue }
@@ -276,9 +280,10 @@ extension Machine {
             } catch let error as CoordinationError where error.code == .limitReached {
                 // A suite here may have less room than all others' changes of it need.
                 status.failure = "\(error)"
+                left.formUnion(values.map { ClusterSuite.key(suite: name, $0.key) })
             }
         }
-        dirtyKeys = []
+        dirtyKeys = left
         return false
     }
 

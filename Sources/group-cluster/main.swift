@@ -215,16 +215,25 @@ private func accept(_ run: inout CommandRun) throws -> ExitStatus {
     return withExtendedLifetime(right) { .success }
 }
 
+/// Finishes what the program has begun with files that came out of the container.
+private func finishTaken(in container: Container) throws {
+    let store = try StateStore(container)
+    defer { store.close() }
+    guard let identity = try MachineIdentity.load(store) else { return }
+    let machine = try Machine(container, identity, store, EtcdConfiguration(endpoints: identity.endpoints))
+    try machine.finishAllTaken(waiting: 5_000_000_000)
+}
+
 private func leave(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     let right = try right(to: container)
     let (records, _) = try records(container)
-    let store = try StateStore(container)
-    if let identity = try MachineIdentity.load(store) {
-        let machine = try Machine(container, identity, store, EtcdConfiguration(endpoints: identity.endpoints))
-        try machine.finishAllTaken(waiting: 5_000_000_000)
+    do {
+        try finishTaken(in: container)
+    } catch let error as CoordinationError where error.code == .damaged {
+        // To leave is what helps then.
+        run.complain("\(error); what stood at the place of files that were being replaced may be lost")
     }
-    store.close()
     for request in records.requests() { try records.remove(request: request.operation) }
     for lock in records.locks() { try records.remove(lock: lock.identifier) }
     for name in container.channelNames() {

@@ -10,13 +10,7 @@ struct `Machines that come back` {
     private let a: MachineUnderTest
     private let b: MachineUnderTest
 
-    init() throws {
-        etcd = try EtcdServer()
-        a = try MachineUnderTest("alpha", etcd: etcd.endpoints, ["--snapshot-after", "20"])
-        b = try MachineUnderTest("beta", etcd: etcd.endpoints, ["--snapshot-after", "20"])
-        try a.start()
-        try b.start()
-    }
+    init() throws { (etcd, a, b) = try startTwoMachines(["--snapshot-after", "20"]) }
 
     @Test func `a machine that was away for longer than the entries are kept takes the snapshot`() throws {
         try a.write("0", to: "f")
@@ -119,12 +113,7 @@ struct `Machines that come back` {
     }
 
     @Test func `from half of the budget on nothing is sent, and this is said, until etcd has room again`() throws {
-        let etcd = try EtcdServer()
-        let options = ["--budget", "16", "--snapshot-after", "3"]
-        let a = try MachineUnderTest("alpha", etcd: etcd.endpoints, options)
-        let b = try MachineUnderTest("beta", etcd: etcd.endpoints, options)
-        try a.start()
-        try b.start()
+        let (etcd, a, b) = try startTwoMachines(["--budget", "16", "--snapshot-after", "3"])
         var random = SeededGenerator(seed: faultSeed)
         var failure: String?
         for number in 0..<60 where failure == nil {
@@ -163,6 +152,23 @@ struct `Machines that come back` {
         let copy = try #require(b.tree.first { $0.key.hasPrefix("f (conflict ") })
         #expect(copy.value.hasSuffix("late"))
         #expect(b.tree["f"]?.hasSuffix("new") == true)
+    }
+
+    @Test func `a machine whose state is damaged can leave, and join again`() throws {
+        try a.write("1", to: "f")
+        #expect(agree(a, b) { $0.count == 1 })
+        b.kill()
+        for name in ["state-wal", "state-shm"] {
+            try? FileManager.default.removeItem(atPath: "\(b.path)/.group/cluster/\(name)")
+        }
+        try Data(repeating: 0x55, count: 8_192).write(to: URL(fileURLWithPath: "\(b.path)/.group/cluster/state"))
+        let join = try RunningProcess(["group-cluster", "join", b.path + "/"], input: "").finish()
+        #expect(join.status == 65 && join.text.contains("leave"), "\(join)")
+        let leave = try RunningProcess(["group-cluster", "leave", b.path + "/"], input: "").finish()
+        #expect(leave.status == 0, "\(leave)")
+        try b.start()
+        try b.write("2", to: "g")
+        #expect(agree(a, b) { $0.count == 2 })
     }
 
     @Test func `a second program for a container is refused`() throws {

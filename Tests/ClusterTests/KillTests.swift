@@ -20,13 +20,7 @@ struct `A program that is killed at each step` {
         "renameat2", "unlinkat", "mkdirat", "pwrite64", "sendto", "fdatasync", "fsync", "ftruncate",
     ]
 
-    init() throws {
-        etcd = try EtcdServer()
-        a = try MachineUnderTest("alpha", etcd: etcd.endpoints)
-        b = try MachineUnderTest("beta", etcd: etcd.endpoints)
-        try a.start()
-        try b.start()
-    }
+    init() throws { (etcd, a, b) = try startTwoMachines() }
 
     /// Calls `act` once for each call of each name, with the program of `a` being killed at it, and starts the program again.
     /// `act` gets a name for its items, and whether the program is dead; it returns what is true of both trees in the end.

@@ -127,6 +127,14 @@ final class MachineUnderTest {
     }
 }
 
+/// Starts a node of etcd and two machines with these options of their program.
+func startTwoMachines(_ options: [String] = []) throws -> (EtcdServer, MachineUnderTest, MachineUnderTest) {
+    let etcd = try EtcdServer()
+    let machines = try ["alpha", "beta"].map { try MachineUnderTest($0, etcd: etcd.endpoints, options) }
+    for machine in machines { try machine.start() }
+    return (etcd, machines[0], machines[1])
+}
+
 /// Waits until machines have the same items, which `isDone` accepts. Returns whether that came.
 func agree(_ machines: MachineUnderTest..., until isDone: ([String: String]) -> Bool = { _ in true }) -> Bool {
     let end = monotonicNanoseconds() + patience.nanoseconds

@@ -10,13 +10,7 @@ struct `Two machines of a cluster` {
     private let a: MachineUnderTest
     private let b: MachineUnderTest
 
-    init() throws {
-        etcd = try EtcdServer()
-        a = try MachineUnderTest("alpha", etcd: etcd.endpoints)
-        b = try MachineUnderTest("beta", etcd: etcd.endpoints)
-        try a.start()
-        try b.start()
-    }
+    init() throws { (etcd, a, b) = try startTwoMachines() }
 
     // MARK: Items
 
@@ -52,7 +46,7 @@ struct `Two machines of a cluster` {
         try large.write(to: URL(fileURLWithPath: "\(a.path)/large"))
         #expect(agree(a, b) { $0["large"] != nil })
         #expect(FileManager.default.contents(atPath: "\(b.path)/large") == large)
-        // It comes with its size: what a file was before it became too large stays on the other machine.
+        // The file has its size before it is in the container: what it was before would stay on the other machine.
         let outside = "\(a.temporary.directory)/huge"
         try "".write(toFile: outside, atomically: false, encoding: .utf8)
         let huge = try #require(FileHandle(forWritingAtPath: outside))

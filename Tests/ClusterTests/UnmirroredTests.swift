@@ -12,13 +12,7 @@ struct `What is in no cluster` {
     private let a: MachineUnderTest
     private let b: MachineUnderTest
 
-    init() throws {
-        etcd = try EtcdServer()
-        a = try MachineUnderTest("alpha", etcd: etcd.endpoints)
-        b = try MachineUnderTest("beta", etcd: etcd.endpoints)
-        try a.start()
-        try b.start()
-    }
+    init() throws { (etcd, a, b) = try startTwoMachines() }
 
     private func isNamed(_ path: String, by machine: MachineUnderTest) throws -> Bool {
         try (machine.status()["unmirrored"] as? [[String: Any]])?.contains { $0["path"] as? String == path } == true
@@ -56,7 +50,7 @@ struct `What is in no cluster` {
         #expect(b.tree["f"]?.hasSuffix("small") == true)
         try file.truncate(atOffset: 3)
         #expect(comes { FileManager.default.contents(atPath: "\(b.path)/f") == Data("sma".utf8) })
-        // It is too large when another machine changes it: a copy of its own, here only.
+        // Another machine changes the file while it is too large: the large content becomes a copy that only this machine has.
         try file.truncate(atOffset: 65 << 20)
         #expect(try comes { try isNamed("f", by: a) })
         try b.write("of beta", to: "f")
@@ -138,6 +132,10 @@ struct `What is in no cluster` {
         #expect(comes { suites[1].value(forKey: "large") == .string("old") })
         let large = String(repeating: "x", count: 1_200_000)
         try suites[0].set(.string(large), forKey: "large")
+        // The first of these is sent, and its entry does not undo the second.
+        try suites[0].set("first", forKey: "twice")
+        try suites[0].set(.string(large), forKey: "twice")
+        #expect(comes { suites[1].value(forKey: "twice") == .string("first") })
         try suites[0].set("v", forKey: "small")
         #expect(comes { suites[1].value(forKey: "small") == .string("v") })
         #expect(try comes { try isNamed("defaults/s", by: a) })
@@ -145,6 +143,9 @@ struct `What is in no cluster` {
         try a.start()
         try suites[1].set("w", forKey: "small")
         #expect(comes { suites[0].value(forKey: "small") == .string("w") })
+        #expect(suites[0].value(forKey: "twice") == .string(large))
+        try suites[0].set("last", forKey: "twice")
+        #expect(comes { suites[1].value(forKey: "twice") == .string("last") })
         #expect(
             suites[0].value(forKey: "large") == .string(large) && suites[1].value(forKey: "large") == .string("old"))
         try suites[1].set("new", forKey: "large")
@@ -156,7 +157,7 @@ struct `What is in no cluster` {
         for number in 0..<40 { try suites[0].set(.string(half), forKey: "key \(number)") }
         #expect(try comes { try a.status()["toSend"] as? Int == 0 })
         try b.start()
-        #expect(comes { suites[1].dictionaryRepresentation().count == 42 })
+        #expect(comes { suites[1].dictionaryRepresentation().count == 43 })
         #expect((0..<40).allSatisfy { suites[1].value(forKey: "key \($0)") == .string(half) })
     }
 }

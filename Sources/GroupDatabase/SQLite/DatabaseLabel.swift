@@ -11,6 +11,9 @@ package struct DatabaseLabel: Sendable {
     var holder: @Sendable (_ writing: Bool) -> CoordinationError.Holder?
     /// The operation: "open", "read", "write".
     var operation = "open"
+    /// What to do where the file is damaged.
+    var ifDamaged = CoordinationError.Remedy(
+        .restoreDatabase, "nothing was changed; restore a backup, or recover what can be read")
 
     init(path: ItemPath, container: String, holder: @escaping @Sendable (_ writing: Bool) -> CoordinationError.Holder?)
     {
@@ -18,8 +21,9 @@ package struct DatabaseLabel: Sendable {
     }
 
     /// Makes the label of a database that one process uses: a file of the container's own.
-    package init(ownFile name: String, of container: Container) {
+    package init(ownFile name: String, of container: Container, ifDamaged: CoordinationError.Remedy) {
         self.init(path: ItemPath(bytes: Array(".group/\(name)".utf8)), container: "\(container.path)") { _ in nil }
+        self.ifDamaged = ifDamaged
     }
 
     func error(
@@ -54,8 +58,7 @@ package struct DatabaseLabel: Sendable {
         case SQLITE_IOERR: return error(.inputOutput, "\(message)\(cause.map { ": \($0)" } ?? "")", cause: cause)
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             return error(
-                .damaged, code & 0xff == SQLITE_NOTADB ? "the file is not an SQLite database" : message,
-                .init(.restoreDatabase, "nothing was changed; restore a backup, or recover what can be read"))
+                .damaged, code & 0xff == SQLITE_NOTADB ? "the file is not an SQLite database" : message, ifDamaged)
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: return error(.notPermitted, message, cause: cause)
         case SQLITE_CANTOPEN where errno == ENOENT:
             return error(.notFound, "there is no such database", .init(.checkPath, "check the path"), cause: cause)

@@ -89,7 +89,7 @@ extension Decoder {
         var fold: ClusterFold
         do throws(ClusterDamage) { fold = try ClusterFold(snapshot: bytes) } catch { return false }
         try expectReturn(fold, { $0.snapshot }, { try ClusterFold(snapshot: $0) })
-        // It goes on, whatever its numbers are.
+        // Entries can follow any snapshot that is accepted: none of its numbers is the last of its type.
         for entry in entries {
             let ordered = OrderedEntry(
                 index: fold.index + 1, revision: fold.revision + 1, machine: machine,
