@@ -85,7 +85,8 @@ struct ClusterKeys {
     }
     var allSnapshotPieces: [UInt8] { key("f/") }
 
-    func lock(_ name: [UInt8]) -> [UInt8] { key("l/") + name }
+    var locks: [UInt8] { key("l/") }
+    func lock(_ name: [UInt8]) -> [UInt8] { locks + name }
     func machine(_ machine: ClusterName) -> [UInt8] { key("n/\(machine.text)") }
 
     private static func digits(_ number: UInt64) -> String {

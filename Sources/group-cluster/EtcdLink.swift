@@ -51,6 +51,9 @@ final class EtcdLink: Sendable {
         case snapshot([UInt8], ClusterFold.Summary)
         case acquire(identifier: String, lock: [UInt8], grant: ClusterName)
         case release(lock: [UInt8], grant: ClusterName)
+        /// A lock was given back by a machine.
+        case lockFreed
+        case lockWatchEnded(EtcdWatch)
         case stop
     }
     enum ContentJob: Sendable {
@@ -94,7 +97,7 @@ final class EtcdLink: Sendable {
         try startThread { $0.loadContents() }
     }
 
-    private func startThread(_ body: @escaping @Sendable (EtcdLink) -> Void) throws(Errno) {
+    func startThread(_ body: @escaping @Sendable (EtcdLink) -> Void) throws(Errno) {
         threads.enter()
         do throws(Errno) {
             try WorkThread.start {
@@ -123,39 +126,30 @@ final class EtcdLink: Sendable {
     private func work() {
         let client = EtcdClient(configuration)
         var nextRenewal = DispatchTime.now()
-        var waiting: [(identifier: String, lock: [UInt8], grant: ClusterName)] = []
-        // A lock that is not given back would stand as long as the session is renewed.
-        var releases: [(lock: [UInt8], grant: ClusterName)] = []
+        let locks = EtcdLocks(self, client)
         while true {
             let job = jobs.next(until: nextRenewal)
             if nextRenewal <= .now() {
                 renew(client)
-                for (identifier, lock, grant) in waiting where acquire(identifier, lock, grant, client) {
-                    waiting.removeAll { $0.identifier == identifier }
-                }
-                releases.removeAll { release($0.lock, $0.grant, client) }
-                nextRenewal = .now() + (waiting.isEmpty ? releases.isEmpty ? Self.renewal : 0.5 : 0.05)
+                locks.tryAgain()
+                nextRenewal = .now() + Self.renewal
             }
             switch job {
-            case nil: continue
+            case nil: break
             case .stop?:
+                locks.stop()
                 end(client)
                 return
             case .read?: read(client)
             case .commit(let request, let contents)?: commit(request, contents, client)
             case .snapshot(let bytes, let summary)?: write(bytes, summary, client)
             case .acquire(let identifier, let lock, let grant)?:
-                if !acquire(identifier, lock, grant, client) {
-                    waiting.append((identifier, lock, grant))
-                    nextRenewal = .now() + 0.05
-                }
-            case .release(let lock, let grant)?:
-                waiting.removeAll { $0.grant == grant }
-                if !release(lock, grant, client) {
-                    releases.append((lock, grant))
-                    nextRenewal = min(nextRenewal, .now() + 0.5)
-                }
+                locks.acquire(.init(identifier: identifier, lock: lock, grant: grant))
+            case .release(let lock, let grant)?: locks.release(lock, grant)
+            case .lockFreed?: locks.tryAgain()
+            case .lockWatchEnded(let watch)?: locks.ended(watch)
             }
+            if locks.hasFailed { nextRenewal = min(nextRenewal, .now() + 0.5) }
         }
     }
 
@@ -229,7 +223,7 @@ final class EtcdLink: Sendable {
         )
     }
 
-    /// Returns how much of etcd's database is used, as of five seconds ago at most.
+    /// Returns how much of etcd's database is used, as of five seconds ago at most, with what this machine has sent since.
     private func usedRoom(_ client: EtcdClient) throws(EtcdFailure) -> UInt64 {
         let known = room.withLock { $0 }
         if known.used <= mostRoom && DispatchTime.now() < known.isKnownUntil { return known.used }
@@ -246,6 +240,8 @@ final class EtcdLink: Sendable {
                 return post(.roomUsed(request, bytes: used))
             }
             let (puts, isUploaded) = try upload(digests, by: entry?.operation ?? .zero, client)
+            let size = digests.reduce(UInt64(request.bytes.count)) { $0 + (contents.size(of: $1) ?? 0) }
+            room.withLock { $0.used += size }
             let counter = keys.counter(of: machine)
             var compares: [EtcdCompare] = [
                 request.number == 1 ? .absent(counter) : .value(counter, equals: Array("\(request.number - 1)".utf8))
@@ -293,33 +289,6 @@ final class EtcdLink: Sendable {
     static func failure(_ body: () throws(EtcdFailure) -> Void) -> EtcdFailure? {
         do throws(EtcdFailure) { try body() } catch { return error }
         return nil
-    }
-
-    // MARK: Locks
-
-    private func acquire(_ identifier: String, _ lock: [UInt8], _ grant: ClusterName, _ client: EtcdClient) -> Bool {
-        let lease = session.withLock { $0 }
-        if lease == 0 { return false }
-        let key = keys.lock(lock)
-        let text = Array(grant.text.utf8)
-        do throws(EtcdFailure) {
-            let result = try client.transaction(
-                if: [.absent(key)], then: [.put(key, text, lease: lease)], else: [.range(.key(key))])
-            // The answer to an earlier attempt may have been lost.
-            let isOurs = result.succeeded || result.ranges.first?.keyValues.first?.value == text
-            if isOurs { post(.lock(.granted(identifier: identifier, grant: grant, revision: result.revision))) }
-            return isOurs
-        } catch {
-            return false
-        }
-    }
-
-    /// Gives a lock back. Returns false if etcd has not said so.
-    private func release(_ lock: [UInt8], _ grant: ClusterName, _ client: EtcdClient) -> Bool {
-        let key = keys.lock(lock)
-        return Self.failure { () throws(EtcdFailure) in
-            _ = try client.transaction(if: [.value(key, equals: Array(grant.text.utf8))], then: [.delete(key)])
-        } == nil
     }
 
     // MARK: The watch

@@ -222,7 +222,7 @@ final class Machine {
             try showStatus(force: false)
             for line in lines { report(line) }
             lines = []
-            if hasMore || !held.isEmpty { continue }
+            if hasMore { continue }
             let rest = nextTime().map { max(0, $0 - monotonicNanoseconds()) }
             let now = monotonicNanoseconds()
             if looked > 0 { lookingPace.ended(changes: looked, at: now) }
@@ -243,6 +243,7 @@ final class Machine {
     private func nextTime() -> Int64? {
         var times = deferred.values.min().map { [$0] } ?? []
         if let next = takenOut.first { times.append(next.due) }
+        if let next = held.map(\.time).min() { times.append(monotonicNanoseconds() + max(0, next - wallNanoseconds())) }
         if !isConnected && !isReading && status.stopped == nil { times.append(nextReading) }
         if outbox.request != nil && sentRequest == nil && isConnected { times.append(nextCommit) }
         if let nextRetry { times.append(nextRetry) }

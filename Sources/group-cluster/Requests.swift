@@ -4,6 +4,12 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
+/// Why a request is not sent, where this machine is the cause.
+private struct RefusedRequest: Error {
+    let code: CoordinationError.Code
+    let reason: String
+}
+
 /// What processes of this machine ask of the cluster: strict changes and locks. Their records are the queue.
 extension Machine {
     /// How long the fate of a request can be asked for.
@@ -110,6 +116,8 @@ extension Machine {
                 again(operation)
             case .stale: again(operation)
             }
+        } catch let refused as RefusedRequest {
+            try end(operation, .failed, refused.reason, refused.code)
         }
     }
 
@@ -131,21 +139,21 @@ extension Machine {
             case .move: return .move(path, to: Self.names(part.destination ?? ""))
             case .write:
                 guard let name = part.content else { throw StrictFault.invalid("a write without a content") }
-                let digest: [UInt8]?
+                let digest: [UInt8]
                 do throws(Errno) {
                     let file = try FileDescriptor.open(
                         Array(name.utf8), in: directory, [.reading, .notFollowing, .nonBlocking])
                     let status = try file.status()
-                    if !status.isRegularFile || status.size > LocalDisk.largestFile {
-                        digest = nil
-                    } else {
-                        digest = try contents.keep(file)
-                    }
+                    if !status.isRegularFile { throw .invalid }
+                    if status.size > LocalDisk.largestFile { throw .tooLarge }
+                    guard let kept = try contents.keep(file) else { throw .inputOutput }
+                    digest = kept
                 } catch {
-                    if error == .noSpace { throw error }
-                    throw StrictFault.invalid("its content cannot be read: \(error)")
+                    let code: CoordinationError.Code =
+                        error == .tooLarge
+                        ? .limitReached : CoordinationError(error, operation: "replicate", item: part.path).code
+                    throw RefusedRequest(code: code, reason: "its content cannot be kept: \(error)")
                 }
-                guard let digest else { throw StrictFault.invalid("its content is not a file of at most 64 MiB") }
                 let old = disk.item(at: Array(part.path.utf8)).flatMap { disk.tree[$0]?.content }
                 let mode = part.mode ?? (old?.kind == .file ? old?.mode : nil) ?? 0o644
                 return .write(
@@ -163,7 +171,7 @@ extension Machine {
                 of: ItemPath(part.path), timeout: .seconds(1))
         } catch let error as CoordinationError {
             if error.code == .lockTimedOut { throw StrictFault.stale(.root) }
-            throw StrictFault.invalid("\(error)")
+            throw RefusedRequest(code: error.code, reason: error.reason)
         }
         if now?.rawValue != part.before { throw StrictFault.conflict("the item was changed here since") }
     }
@@ -196,7 +204,10 @@ extension Machine {
         }
     }
 
-    private func end(_ operation: ClusterName, _ state: ClusterRequest.State, _ reason: String?) throws {
+    private func end(
+        _ operation: ClusterName, _ state: ClusterRequest.State, _ reason: String?,
+        _ code: CoordinationError.Code? = nil
+    ) throws {
         accepted[operation] = nil
         queued.remove(operation)
         // What became of it is stored before its record says so.
@@ -212,7 +223,8 @@ extension Machine {
         }
         try records.update(operation.text) { request in
             if request.state.isOver { return false }
-            (request.state, request.reason, request.generations) = (state, reason, generations)
+            (request.state, request.reason, request.code) = (state, reason, code?.rawValue)
+            request.generations = generations
             return true
         }
     }

@@ -1,6 +1,7 @@
 import EtcdSupport
 import Foundation
 import GroupContainer
+import GroupSystemCalls
 import TestSupport
 import Testing
 
@@ -239,6 +240,32 @@ struct `Two machines of a cluster` {
         try a.write("plain", to: "p")
         try etcd.restart()
         #expect(agree(a, b) { $0.keys.sorted() == ["p"] })
+    }
+
+    @Test func `the error of a request that cannot be sent says what is wrong with it`() throws {
+        let records = try ClusterRecords(a.temporary.open())
+        for size in [65 << 20, nil] {
+            a.stop()
+            let call = try RunningProcess(["groupctl", "write", a.path + "/", "n", "--replicated"], input: "1")
+            let staged = "\(a.path)/.group/cluster-requests"
+            var content: String?
+            #expect(
+                comes {
+                    content = try? FileManager.default.contentsOfDirectory(atPath: staged).first
+                    return content != nil && !records.requests().isEmpty
+                })
+            let path = "\(staged)/\(try #require(content))"
+            if let size {
+                #expect(unsafe truncate(path, size) == 0)
+            } else {
+                try FileManager.default.removeItem(atPath: path)
+            }
+            a.resume()
+            let (status, text) = try call.finish()
+            #expect(status == (size == nil ? 66 : 1), "\(text)")
+            #expect(text.contains(size == nil ? "\(Errno.noSuchEntry)" : "\(Errno.tooLarge)"), "\(text)")
+        }
+        #expect(agree(a, b) { $0.isEmpty })
     }
 
     @Test func `where the answer does not come, the fate can be asked for later`() throws {

@@ -67,7 +67,7 @@ package struct ClusterRequest: Codable, Equatable, Sendable {
     package var queuedAt: Date
     package var state = State.waiting
     package var reason: String?
-    /// The error's code of a failed request: `limitReached` for a size; nil is `invalidArgument`.
+    /// The code of the error of a failed request; nil is `invalidArgument`.
     package var code: String?
     /// The generations of the items at `path`, of a move at `destination`, after the request was applied, in the order of the parts; 0 where there is no item.
     package var generations: [UInt64] = []

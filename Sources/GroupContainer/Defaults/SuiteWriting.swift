@@ -51,29 +51,31 @@ extension CompactedLog<SuiteState> {
     private func checkSize(_ steps: [SuiteRecord.Step], _ present: Int) throws(CoordinationError) {
         var size = 0
         for step in steps {
-            let (key, value): (String, DefaultsValue)
             switch step {
-            case .set(let name, let new), .added(let name, _, let new): (key, value) = (name, new)
+            case .set(let key, let value), .added(let key, _, let value):
+                try checkSize(of: value, forKey: key)
+                size += SuiteState.size(of: key, value)
             case .remove, .removeAll, .fromCluster, .carried: continue
             }
-            if key.utf8.count > SuiteLimits.key {
-                throw limit("set", "a key has \(key.utf8.count) bytes, and the limit is \(SuiteLimits.key)")
-            }
-            let count = value.roughSize
-            if count > SuiteLimits.value {
-                throw limit("set", "the value of '\(key)' has \(count) bytes, and the limit is \(SuiteLimits.value)")
-            }
-            if value.depth > DefaultsValue.maximumDepth {
-                throw limit(
-                    "set", "the value of '\(key)' is nested more than \(DefaultsValue.maximumDepth) levels deep")
-            }
-            size += SuiteState.size(of: key, value)
         }
         if size > SuiteLimits.change {
             throw limit("set", "one transaction has \(size) bytes, and the limit is \(SuiteLimits.change)")
         }
         if size > 0, present + size > SuiteLimits.suite {
             throw limit("set", "the suite holds \(present) bytes, and the limit is \(SuiteLimits.suite)")
+        }
+    }
+
+    private func checkSize(of value: DefaultsValue, forKey key: String) throws(CoordinationError) {
+        if key.utf8.count > SuiteLimits.key {
+            throw limit("set", "a key has \(key.utf8.count) bytes, and the limit is \(SuiteLimits.key)")
+        }
+        let count = value.roughSize
+        if count > SuiteLimits.value {
+            throw limit("set", "the value of '\(key)' has \(count) bytes, and the limit is \(SuiteLimits.value)")
+        }
+        if value.depth > DefaultsValue.maximumDepth {
+            throw limit("set", "the value of '\(key)' is nested more than \(DefaultsValue.maximumDepth) levels deep")
         }
     }
 

@@ -1,0 +1,126 @@
+import GroupCluster
+import GroupEtcd
+import GroupSystemCalls
+
+/// The locks that this machine has asked etcd for. While one of them is another machine's, a watch on all locks says when one is
+/// given back. Used by the thread of the order.
+final class EtcdLocks {
+    struct Request {
+        let identifier: String
+        let lock: [UInt8]
+        let grant: ClusterName
+    }
+    private enum Answer {
+        case granted
+        /// Another machine has the lock, as of that revision.
+        case held(UInt64)
+        case none
+    }
+
+    private let link: EtcdLink
+    private let client: EtcdClient
+    private var waiting: [Request] = []
+    /// Locks that etcd has not taken back yet: they would stand as long as the session is renewed.
+    private var releases: [(lock: [UInt8], grant: ClusterName)] = []
+    private var watch: EtcdWatch?
+    /// Whether etcd has not answered, so that everything is to be tried again after a while.
+    private(set) var hasFailed = false
+
+    init(_ link: EtcdLink, _ client: EtcdClient) { (self.link, self.client) = (link, client) }
+
+    func acquire(_ request: Request) {
+        waiting.append(request)
+        tryAcquiring(only: request.identifier)
+    }
+
+    func release(_ lock: [UInt8], _ grant: ClusterName) {
+        waiting.removeAll { $0.grant == grant }
+        if !isReleased(lock, grant) { releases.append((lock, grant)) }
+        update()
+    }
+
+    func tryAgain() {
+        releases.removeAll { isReleased($0.lock, $0.grant) }
+        tryAcquiring()
+    }
+
+    func ended(_ watch: EtcdWatch) {
+        guard self.watch === watch else { return }
+        self.watch = nil
+        // What was given back since its last event.
+        tryAcquiring()
+    }
+
+    func stop() { watch?.cancel() }
+
+    private func tryAcquiring(only identifier: String? = nil) {
+        var seen: UInt64?
+        if identifier == nil { hasFailed = false }
+        waiting.removeAll { request in
+            if let identifier, identifier != request.identifier { return false }
+            switch answer(to: request) {
+            case .granted: return true
+            case .held(let revision):
+                seen = min(seen ?? revision, revision)
+                return false
+            case .none:
+                hasFailed = true
+                return false
+            }
+        }
+        if watch == nil, let seen { startWatch(from: seen + 1) }
+        update()
+    }
+
+    private func update() {
+        if !releases.isEmpty { hasFailed = true }
+        if waiting.isEmpty {
+            watch?.cancel()
+            watch = nil
+        }
+    }
+
+    private func answer(to request: Request) -> Answer {
+        let lease = link.session.withLock { $0 }
+        if lease == 0 { return .none }
+        let key = link.keys.lock(request.lock)
+        let text = Array(request.grant.text.utf8)
+        do throws(EtcdFailure) {
+            let result = try client.transaction(
+                if: [.absent(key)], then: [.put(key, text, lease: lease)], else: [.range(.key(key))])
+            // The answer to an earlier attempt may have been lost.
+            if !result.succeeded && result.ranges.first?.keyValues.first?.value != text {
+                return .held(result.revision)
+            }
+            link.post(
+                .lock(.granted(identifier: request.identifier, grant: request.grant, revision: result.revision)))
+            return .granted
+        } catch {
+            return .none
+        }
+    }
+
+    /// Gives a lock back. Returns false if etcd has not said so.
+    private func isReleased(_ lock: [UInt8], _ grant: ClusterName) -> Bool {
+        let key = link.keys.lock(lock)
+        return EtcdLink.failure { () throws(EtcdFailure) in
+            _ = try client.transaction(if: [.value(key, equals: Array(grant.text.utf8))], then: [.delete(key)])
+        } == nil
+    }
+
+    private func startWatch(from revision: UInt64) {
+        let watch = EtcdWatch(link.configuration, prefix: link.keys.locks, from: revision)
+        do {
+            try link.startThread { link in
+                try? watch.run { response in
+                    if response.events.contains(where: { $0.kind == .delete }) { link.send(.lockFreed) }
+                    return true
+                }
+                link.send(.lockWatchEnded(watch))
+            }
+            self.watch = watch
+        } catch {
+            hasFailed = true
+        }
+    }
+}
