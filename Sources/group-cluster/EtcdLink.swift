@@ -51,8 +51,8 @@ final class EtcdLink: Sendable {
         case snapshot([UInt8], ClusterFold.Summary)
         case acquire(identifier: String, lock: [UInt8], grant: ClusterName)
         case release(lock: [UInt8], grant: ClusterName)
-        /// A lock was given back by a machine.
-        case lockFreed
+        /// Locks were given back by a machine; their keys.
+        case locksFreed(Set<[UInt8]>)
         case lockWatchEnded(EtcdWatch)
         case stop
     }
@@ -146,7 +146,7 @@ final class EtcdLink: Sendable {
             case .acquire(let identifier, let lock, let grant)?:
                 locks.acquire(.init(identifier: identifier, lock: lock, grant: grant))
             case .release(let lock, let grant)?: locks.release(lock, grant)
-            case .lockFreed?: locks.tryAgain()
+            case .locksFreed(let keys)?: locks.acquireFreed(keys)
             case .lockWatchEnded(let watch)?: locks.ended(watch)
             }
             if locks.hasFailed { nextRenewal = min(nextRenewal, .now() + 0.5) }

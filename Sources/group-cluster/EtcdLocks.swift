@@ -30,8 +30,11 @@ final class EtcdLocks {
 
     func acquire(_ request: Request) {
         waiting.append(request)
-        tryAcquiring(only: request.identifier)
+        tryAcquiring { $0.identifier == request.identifier }
     }
+
+    /// Tries to acquire the locks with these keys, which were given back.
+    func acquireFreed(_ keys: Set<[UInt8]>) { tryAcquiring { keys.contains(link.keys.lock($0.lock)) } }
 
     func release(_ lock: [UInt8], _ grant: ClusterName) {
         waiting.removeAll { $0.grant == grant }
@@ -40,24 +43,24 @@ final class EtcdLocks {
     }
 
     func tryAgain() {
+        hasFailed = false
         releases.removeAll { isReleased($0.lock, $0.grant) }
-        tryAcquiring()
+        tryAcquiring { _ in true }
     }
 
     func ended(_ watch: EtcdWatch) {
         guard self.watch === watch else { return }
         self.watch = nil
-        // What was given back since its last event.
-        tryAcquiring()
+        // Locks may have been given back since its last event.
+        tryAgain()
     }
 
     func stop() { watch?.cancel() }
 
-    private func tryAcquiring(only identifier: String? = nil) {
+    private func tryAcquiring(where isTried: (Request) -> Bool) {
         var seen: UInt64?
-        if identifier == nil { hasFailed = false }
         waiting.removeAll { request in
-            if let identifier, identifier != request.identifier { return false }
+            if !isTried(request) { return false }
             switch answer(to: request) {
             case .granted: return true
             case .held(let revision):
@@ -113,7 +116,8 @@ final class EtcdLocks {
         do {
             try link.startThread { link in
                 try? watch.run { response in
-                    if response.events.contains(where: { $0.kind == .delete }) { link.send(.lockFreed) }
+                    let freed = response.events.filter { $0.kind == .delete }.map(\.keyValue.key)
+                    if !freed.isEmpty { link.send(.locksFreed(Set(freed))) }
                     return true
                 }
                 link.send(.lockWatchEnded(watch))
