@@ -40,6 +40,8 @@ private struct StrictDraft {
     var changes: [ClusterChange] = []
     /// Directories and files that earlier parts make, by their paths.
     private var made: [[FileName]: ItemName] = [:]
+    /// Paths whose items earlier parts remove or move away. A request changes no item that it moves.
+    private var vacated: [[FileName]] = []
 
     init(mirror: ClusterMirror, disk: LocalTree, operation: ClusterName) {
         (self.mirror, self.disk, self.operation) = (mirror, disk, operation)
@@ -56,19 +58,23 @@ private struct StrictDraft {
             if base.node.content.kind != content.kind { throw .invalid("the item is of another type") }
             append(item, mirror.line(item), base.node.name, .write(content, base: base.node.version))
         case .createDirectory(let path):
-            if let (_, base) = try standing(path) {
+            if let (item, base) = try standing(path) {
                 if base.node.content.kind != .directory { throw .invalid("the item is not a directory") }
-                return
+                // The cluster says whether it still stands.
+                return append(
+                    item, mirror.line(item), base.node.name, .write(base.node.content, base: base.node.version))
             }
             try create(path, ItemContent(.directory, mode: 0o755))
         case .remove(let path):
             guard let (item, base) = try standing(path) else { throw .conflict("there is no item") }
             append(item, mirror.line(item), base.node.name, .remove(base: base.node.version))
+            vacated.append(path)
         case .move(let path, let goal):
             guard let (item, base) = try standing(path) else { throw .conflict("there is no item") }
             if try standing(goal) != nil { throw .conflict("there is an item at the destination") }
             guard let name = goal.last else { throw .invalid("the root cannot be replaced") }
             append(item, try directories(above: goal), name, .move(base: base.node.placed))
+            vacated.append(path)
         }
     }
 
@@ -107,6 +113,7 @@ private struct StrictDraft {
 
     /// Returns the item at a path of the disk, if that is what the base has; nil where there is none.
     private func standing(_ path: [FileName]) throws(StrictFault) -> (ItemName, ClusterMirror.Base)? {
+        if vacated.contains(where: { path.starts(with: $0) }) { return nil }
         var local = LocalItem.root
         var parent = ItemName.root
         for (depth, name) in path.enumerated() {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import GroupBytes
 import GroupCluster
 import GroupContainer
+import GroupEtcd
 import GroupSystemCalls
 
 /// Changes of the disk by what the cluster has. Each is made under the item's lock, and only as far as the disk still is what
@@ -210,7 +211,12 @@ extension Machine {
             missing[digest] = fold.index
             for item in deferred.keys where fold.tree[item]?.content.digest == digest { passed.insert(item) }
             status.failure = "the content of an item is not in the cluster: \(Hexadecimal.encode(digest))"
-        case .failed(let failure): status.failure = "\(failure)"
+        case .failed(let failure):
+            status.failure = "\(failure)"
+            // It is damaged there, or cannot be stored here: the rest goes on.
+            if case .malformed = failure {
+                for item in deferred.keys where fold.tree[item]?.content.digest == digest { passed.insert(item) }
+            }
         }
     }
 

@@ -13,10 +13,9 @@ extension Machine {
         for name in container.channelNames() where !channels.contains(name) {
             channels.insert(name)
             let channel = try GroupChannel(container, name: name, purpose: "cluster")
-            // What was posted before the container was in the cluster stays where it is.
-            if try channel.clusterNumber() == nil {
-                try channel.setCluster(after: fold.channels[Array(name.utf8)]?.last ?? 0)
-            }
+            // What was posted before the container was in the cluster stays where it is. A channel that was made here since has
+            // all messages of the cluster before it, as some may not be applied yet.
+            if try channel.clusterNumber() == nil { try channel.setCluster(after: 0) }
             dirtyChannels.insert(Array(name.utf8))
         }
     }

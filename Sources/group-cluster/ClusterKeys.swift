@@ -7,6 +7,7 @@ import GroupCluster
 ///     o/m/M           the number of the last entry of machine M, in decimal digits
 ///     o/e/M/N         the entry N of machine M
 ///     b/O/D/I         piece I of the content with digest D, which operation O has made
+///     b/O/            nothing; put with the entry of operation O, whose contents were uploaded before
 ///     u/O             operation O is being uploaded by a machine; with the lease of its session
 ///     s               the index of the last snapshot, and the number of its pieces
 ///     f/X/I           piece I of the snapshot of index X

@@ -94,12 +94,21 @@ final class ContentFiles: Sendable {
     /// Returns whether a process has a file of the directory open for writing. The file has no other name by which one could open it.
     func hasWriters(_ name: [UInt8]) throws(Errno) -> Bool {
         guard let status = try directory.statusIfPresent(of: name), status.isRegularFile else { return false }
-        return try FileDescriptor.open(name, in: directory, [.reading, .notFollowing]).hasWriters()
+        do throws(Errno) {
+            return try FileDescriptor.open(name, in: directory, [.reading, .notFollowing]).hasWriters()
+        } catch {
+            if error == .accessDenied { return true }
+            throw error
+        }
     }
 
     /// What a file of the directory is.
     struct Found {
-        enum Kind { case file, link, other }
+        enum Kind {
+            case file, link
+            /// Of another type, or a file that may not be read.
+            case other
+        }
         var kind: Kind
         var digest: [UInt8] = []
     }
@@ -109,8 +118,14 @@ final class ContentFiles: Sendable {
         guard let status = try directory.statusIfPresent(of: name) else { return nil }
         if status.isLink { return Found(kind: .link, digest: try directory.linkTarget(of: name)) }
         guard status.isRegularFile else { return Found(kind: .other) }
-        let file = try FileDescriptor.open(name, in: directory, [.reading, .notFollowing])
-        return Found(kind: .file, digest: try SHA256.digest(of: file) ?? [])
+        do throws(Errno) {
+            let file = try FileDescriptor.open(name, in: directory, [.reading, .notFollowing])
+            return Found(kind: .file, digest: try SHA256.digest(of: file) ?? [])
+        } catch {
+            // Its owner may have taken the right to read it from everyone.
+            if error == .accessDenied { return Found(kind: .other) }
+            throw error
+        }
     }
 
     /// Moves a file of the directory to another directory, where its name must be free.

@@ -258,6 +258,8 @@ final class EtcdLink: Sendable {
             if isUploaded, let operation = entry?.operation {
                 compares.append(.present(keys.upload(operation)))
                 operations.append(.delete(keys.upload(operation)))
+                // Whoever removes the contents of operations without an entry sees that these are younger.
+                operations.append(.put(keys.contents(of: operation), []))
             }
             operations.append(.range(.key(keys.last)))
             var otherwise: [EtcdOperation] = [.range(.key(counter))]

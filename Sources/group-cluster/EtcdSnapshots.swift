@@ -80,8 +80,8 @@ extension EtcdLink {
         for operation in operations {
             let pieces = keys.contents(of: operation)
             _ = try client.transaction(
-                // While this is the last snapshot, all entries behind it stand, and were looked at. A strict entry that was
-                // refused is sent again under its operation, with its contents: those are younger.
+                // While this is the last snapshot, all entries behind it stand, and were looked at. With an entry that was
+                // committed since, a key beside its contents was put: those are younger.
                 if: [
                     .absent(keys.upload(operation)), .value(keys.snapshot, equals: name),
                     .allBefore(prefix: pieces, revision: revision + 1),

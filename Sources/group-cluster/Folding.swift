@@ -76,6 +76,9 @@ extension Machine {
             case .entries(let entries): for entry in entries where status.stopped == nil { try apply(entry) }
             case .snapshot(let snapshot, let entries):
                 log("continuing at a snapshot with index \(snapshot.index)")
+                // Also those that were removed, and those that other machines have set.
+                dirtyKeys.formUnion(fold.values.keys)
+                refusedKeys = refusedKeys.filter { fold.values[$0] == snapshot.values[$0] }
                 fold = snapshot
                 toStore.isAllNew = true
                 mirror.markAll(snapshot.tree)
@@ -178,10 +181,12 @@ extension Machine {
                 entry.entry.operation, .conflict,
                 reason: "the lock of the cluster was lost before the change was committed")
         }
-        if counter >= request.number {
-            // An earlier attempt was committed, and its answer was lost.
-            mayBeCommitted = true
+        // An earlier attempt was committed, and its answer was lost.
+        if counter >= request.number { mayBeCommitted = true }
+        if counter != request.number - 1 {
+            // Or the cluster has another history.
             read()
+            nextCommit = monotonicNanoseconds() + 20_000_000
         }
         if !hasUpload { nextCommit = monotonicNanoseconds() }
     }

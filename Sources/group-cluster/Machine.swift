@@ -297,6 +297,7 @@ final class Machine {
         }
         if !isConnected && !isReading && status.stopped == nil && nextReading <= now { read() }
         try finishTakenOut(now)
+        if let retry = nextRetry, retry <= now { nextRetry = nil }
         if status.stopped != nil { return false }
         if try applySteps() { return true }
         // What was changed after an item is changed here after it; an item that is in use, or cannot be had, is not awaited.
@@ -306,7 +307,6 @@ final class Machine {
         }
         try finishAccepted()
         try grantLocks()
-        if let retry = nextRetry, retry <= now { nextRetry = nil }
         let isAwaited = !queued.isEmpty || outbox.waitingCount >= Self.mostAtOnce
         if outbox.inFlight == nil && isConnected && nextRetry == nil && (isAwaited || sendingPace.next <= now) {
             try prepare()

@@ -130,9 +130,13 @@ extension Machine {
 
     private func parts(of request: ClusterRequest) throws -> [StrictPart] {
         let directory = try ClusterRecords.contents(of: container).open()
+        // Paths whose items earlier parts remove or move away: what stands there yet is not what a later part finds.
+        var vacated: [[FileName]] = []
         return try request.parts.map { part throws in
             let path = Self.names(part.path)
-            if part.isConditional { try check(part) }
+            let isVacated = vacated.contains { path.starts(with: $0) }
+            if part.isConditional && !(isVacated && part.before == nil) { try check(part) }
+            if [.remove, .move].contains(part.action) { vacated.append(path) }
             switch part.action {
             case .createDirectory: return .createDirectory(path)
             case .remove: return .remove(path)
@@ -158,7 +162,7 @@ extension Machine {
                 let mode = part.mode ?? (old?.kind == .file ? old?.mode : nil) ?? 0o644
                 return .write(
                     path, ItemContent(.file, mode: mode & 0o777, digest),
-                    mustBe: part.isConditional ? part.before != nil : nil)
+                    mustBe: part.isConditional && !isVacated ? part.before != nil : nil)
             }
         }
     }

@@ -60,10 +60,12 @@ extension Machine {
             return name + writer.bytes
         }
         let before = isAllNew ? 0 : storedMessages[name] ?? 0
+        let most = UInt64(ClusterFold.Channel.mostKept)
+        let stored = before > most ? before - most + 1 : 1
+        let oldest = channel.newest.first?.number ?? channel.last + 1
+        for number in stored..<max(stored, min(oldest, before + 1)) { try store.set(.message, key(number), nil) }
         for message in channel.newest where message.number > before {
             try store.set(.message, key(message.number), message.bytes)
-            let most = UInt64(ClusterFold.Channel.mostKept)
-            if message.number > most { try store.set(.message, key(message.number - most), nil) }
         }
         storedMessages[name] = channel.last
         var last = ByteWriter()

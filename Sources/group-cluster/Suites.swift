@@ -37,41 +37,55 @@ final class ClusterSuite {
     }
 
     /// Returns the changes that were made here since the last call. `values` are those of the suite in the cluster: where the
-    /// place in the suite's log was lost, what differs from them counts as set here.
-    func takeChanges(_ values: (String) -> DefaultsValue?) throws -> [Local] {
+    /// place in the suite's log was lost, what differs from them counts as set here. `known` are the keys of the suite that have
+    /// a value in the cluster, or get one by what is sent.
+    func takeChanges(
+        _ values: (String) -> DefaultsValue?, known: () -> Set<[UInt8]>
+    ) throws -> [Local] {
         var changes: [Local] = []
         var open: Local?
+        var before = follower.cursor
         while let change = try follower.next(timeout: .zero) {
+            defer { before = follower.cursor }
             last = follower.cursor.sequence
             if change.isFromCluster { continue }
             let key = Self.key(suite: name, change.key)
-            let value: ClusterChange?
+            var made: [ClusterChange] = []
             switch change.kind {
             case .set:
-                value =
-                    change.addend.map { .value(ValueChange(key, .add($0))) }
-                    ?? change.newValue.map { Self.set(key, $0) }
-            case .removed: value = .value(ValueChange(key, .remove))
+                if let addend = change.addend {
+                    made = [.value(ValueChange(key, .add(addend)))]
+                } else if let value = change.newValue {
+                    made = [Self.set(key, value)]
+                }
+            case .removed: made = [.value(ValueChange(key, .remove))]
             case .present:
+                guard let value = change.newValue else { continue }
                 if let lostSince, change.generation.rawValue > lostSince.rawValue {
-                    value = change.newValue == values(change.key) ? nil : change.newValue.map { Self.set(key, $0) }
-                } else {
+                    if value != values(change.key) { made = [Self.set(key, value)] }
+                } else if lostSince == nil && values(change.key) == nil {
                     // What was set before the machine joined counts only where the cluster has nothing.
-                    let isNew = lostSince == nil && values(change.key) == nil
-                    value = isNew ? change.newValue.map { Self.set(key, $0, base: .zero) } : nil
+                    made = [Self.set(key, value, base: .zero)]
                 }
             case .cleared:
-                // A follower of the whole suite gets one change: each key that the cluster has is removed.
-                value = nil
-                clearedAt = follower.cursor
-            case .rescan:
-                lostSince = sentThrough.sequence
-                value = nil
-            case .degraded: value = nil
+                // A follower of the whole suite gets one change for all keys.
+                var keys = known()
+                for local in changes + (open.map { [$0] } ?? []) {
+                    for case .value(let change) in local.changes { keys.insert(change.key) }
+                }
+                made = keys.map { .value(ValueChange($0, .remove)) }
+                while change.parts == 1 && made.count > ClusterEntry.mostChanges {
+                    // A program that is killed between these clears the suite once more.
+                    let part = Array(made.suffix(ClusterEntry.mostChanges))
+                    made.removeLast(part.count)
+                    changes.append(Local(changes: part, time: change.timeNanoseconds, cursor: before))
+                }
+            case .rescan: lostSince = sentThrough.sequence
+            case .degraded: continue
             }
-            guard let value else { continue }
+            if made.isEmpty && open == nil { continue }
             var local = open ?? Local(changes: [], time: change.timeNanoseconds, cursor: follower.cursor)
-            local.changes.append(value)
+            local.changes += made
             local.cursor = follower.cursor
             if change.part + 1 < change.parts {
                 open = local
@@ -83,13 +97,6 @@ final class ClusterSuite {
         if let open { changes.append(open) }
         last = follower.cursor.sequence
         return changes
-    }
-
-    /// Whether the suite was cleared since the last call, which the caller has to translate.
-    private var clearedAt: Cursor?
-    func takeCleared() -> Bool {
-        defer { clearedAt = nil }
-        return clearedAt != nil
     }
 
     func noteSent(through cursor: Cursor) { sentThrough = cursor }
@@ -179,19 +186,10 @@ extension Machine {
         }
         var drafts: [Drafted] = []
         for (name, suite) in suites {
-            var changes = try suite.takeChanges { key in
+            let changes = try suite.takeChanges { key in
                 ClusterSuite.value(fold.values[ClusterSuite.key(suite: name, key)]?.value)
-            }
-            if suite.takeCleared() {
-                let present = suite.defaults.dictionaryRepresentation()
-                let removals = fold.values.keys.filter { key in
-                    guard let names = ClusterSuite.names(key), names.suite == name else { return false }
-                    return present[names.key] == nil
-                }
-                let removed = removals.map { ClusterChange.value(ValueChange($0, .remove)) }
-                if !removed.isEmpty {
-                    changes.append(.init(changes: removed, time: wallNanoseconds(), cursor: suite.sentThrough))
-                }
+            } known: {
+                knownKeys(of: name)
             }
             for change in changes {
                 if ClusterEntry(freshName(), change.changes).bytes.count > Self.largestTransaction
@@ -210,6 +208,18 @@ extension Machine {
             }
         }
         return drafts
+    }
+
+    /// Returns the keys of a suite that have a value in the cluster, or get one by what is sent.
+    private func knownKeys(of suite: String) -> Set<[UInt8]> {
+        var keys = Set(fold.values.keys)
+        func add(_ changes: [ClusterChange]) {
+            for case .value(let change) in changes { keys.insert(change.key) }
+        }
+        if let entry = outbox.inFlight?.entry { add(entry.changes) }
+        for case .entry(let entry, _) in outbox.waiting { add(entry.changes) }
+        for draft in held { add(draft.changes) }
+        return keys.filter { ClusterSuite.names($0)?.suite == suite }
     }
 
     /// The largest change of a suite at once, as bytes of an entry, with room for its author.

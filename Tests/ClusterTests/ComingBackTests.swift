@@ -15,22 +15,70 @@ struct `Machines that come back` {
     @Test func `a machine that was away for longer than the entries are kept takes the snapshot`() throws {
         try a.write("0", to: "f")
         #expect(agree(a, b) { $0.count == 1 })
+        let suite = try GroupDefaults(a.temporary.open(), suite: "s")
+        let other = try GroupDefaults(b.temporary.open(), suite: "s")
+        try suite.set("removed later", forKey: "gone")
+        #expect(comes { other.value(forKey: "gone") != nil })
         b.kill()
         try b.write("mine", to: "mine")
+        try suite.removeValue(forKey: "gone")
         for number in 1...60 {
             #expect(try a.groupctl("write", a.path + "/", "f", "--replicated", input: "\(number)").status == 0)
         }
         #expect(try comes { try etcd.control("get", "/group-container/shared/s", "--print-value-only").count > 1 })
         try etcd.compact()
-        let suite = try GroupDefaults(a.temporary.open(), suite: "s")
         try suite.set("v", forKey: "k")
         try b.start()
         #expect(agree(a, b) { $0["f"]?.hasSuffix("60") == true && $0["mine"] != nil })
-        let other = try GroupDefaults(b.temporary.open(), suite: "s")
-        #expect(comes { other.value(forKey: "k") == .string("v") })
+        #expect(comes { other.value(forKey: "k") == .string("v") && other.value(forKey: "gone") == nil })
         // Contents that no item has any more are collected.
         let contents = try etcd.control("get", "/group-container/shared/b/", "--prefix", "--keys-only")
         #expect(contents.split(separator: "\n").count < 60)
+    }
+
+    @Test func `a machine that was away for many messages has the last ones, and starts again`() throws {
+        let channels = try [a, b].map { try GroupChannel($0.temporary.open(), name: "c", purpose: "test") }
+        let listener = try channels[1].listener(named: "l", since: .start)
+        func post(_ numbers: ClosedRange<Int>) throws {
+            for number in numbers { try channels[0].post(bytes: Array("\(number)".utf8)) }
+        }
+        try post(1...100)
+        for number in 1...100 {
+            #expect(try listener.next(timeout: patience)?.bytes == Array("\(number)".utf8))
+        }
+        b.kill()
+        try post(101...2_200)
+        #expect(try comes { try a.status()["toSend"] as? Int == 0 })
+        try b.start()
+        var last: [UInt8]?
+        while last != Array("2200".utf8), let message = try listener.next(timeout: patience) { last = message.bytes }
+        #expect(last == Array("2200".utf8))
+        try b.end()
+        try b.start()
+        #expect(agree(a, b))
+    }
+
+    @Test func `a content that is damaged in etcd keeps back its item only`() throws {
+        b.kill()
+        try a.write(String(repeating: "x", count: 400_000), to: "large")
+        #expect(try comes { try a.status()["toSend"] as? Int == 0 && (a.status()["index"] as? Int ?? 0) > 0 })
+        let keys = try etcd.control("get", "/group-container/shared/b/", "--prefix", "--keys-only")
+        let piece = try #require(keys.split(separator: "\n").first { !$0.hasSuffix("/") })
+        try etcd.control("put", String(piece), "damage")
+        let suites = try [a, b].map { try GroupDefaults($0.temporary.open(), suite: "s") }
+        try suites[0].set("v", forKey: "k")
+        try b.start()
+        #expect(comes { suites[1].value(forKey: "k") == .string("v") })
+        #expect(b.tree["large"] == nil)
+    }
+
+    @Test func `machines whose keys were deleted in etcd stop`() throws {
+        try a.write("1", to: "f")
+        #expect(agree(a, b) { $0.count == 1 })
+        try etcd.control("del", "/group-container/shared/", "--prefix")
+        try a.write("2", to: "f")
+        #expect(try comes { try (a.status()["stopped"] as? String)?.contains("another history") == true })
+        #expect(b.tree["f"]?.hasSuffix("1") == true)
     }
 
     @Test func `a machine of another history stops, and after a person has accepted it nothing is lost`() throws {

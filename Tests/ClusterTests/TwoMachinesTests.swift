@@ -369,6 +369,48 @@ struct `Two machines of a cluster` {
         #expect(comes { suites[0].value(forKey: "k") == nil })
     }
 
+    @Test func `what is cleared is removed, also what was set just before, and what is set after it stays`() throws {
+        let suites = try [a, b].map { try GroupDefaults(try $0.temporary.open(), suite: "s") }
+        try suites[0].set("old", forKey: "old")
+        try suites[0].increment("n", by: 5)
+        #expect(comes { suites[1].value(forKey: "n") == .integer(5) })
+        a.stop()
+        try suites[0].set("new", forKey: "new")
+        try suites[0].removeAll()
+        try suites[0].increment("n")
+        try suites[0].set("late", forKey: "late")
+        a.resume()
+        let expected: [String: DefaultsValue] = ["n": .integer(1), "late": "late"]
+        #expect(comes { suites.allSatisfy { $0.dictionaryRepresentation() == expected } })
+        try suites[0].transaction { transaction in
+            for number in 0..<900 { transaction.set(.integer(number), forKey: "\(number)") }
+        }
+        try suites[0].transaction { transaction in
+            for number in 900..<1_800 { transaction.set(.integer(number), forKey: "\(number)") }
+        }
+        #expect(comes { suites[1].dictionaryRepresentation().count == 1_802 })
+        try suites[0].removeAll()
+        #expect(comes { suites[1].dictionaryRepresentation().isEmpty })
+        #expect(suites[0].dictionaryRepresentation().isEmpty)
+    }
+
+    @Test func `a replicated move replaces an item, and a request moves one out of the way`() throws {
+        let coordinator = try a.temporary.open().coordinator(purpose: "test").blocking
+        try coordinator.write(bytes: [1], to: "p", durability: .replicated)
+        try coordinator.write(bytes: [2], to: "q", durability: .replicated)
+        try coordinator.move("p", to: "q", replacing: true, durability: .replicated)
+        try coordinator.coordinate(.writing("q"), .writing("old"), durability: .replicated) { access in
+            try access.move("q", to: "old")
+            try access.write(bytes: [3], to: "q")
+        }
+        #expect(agree(a, b) { $0.count == 2 })
+        #expect(b.temporary.content(of: "old") == "\u{1}")
+        #expect(b.temporary.content(of: "q") == "\u{3}")
+        #expect(try b.groupctl("mkdir", b.path + "/", "d", "--replicated").status == 0)
+        #expect(try a.groupctl("mkdir", a.path + "/", "d", "--replicated").status == 0)
+        #expect(agree(a, b) { $0["d"] == "directory" })
+    }
+
     @Test func `what was set in several suites without a connection outlives the program`() throws {
         let suites = try ["s", "t"].map { name in
             try [a, b].map { try GroupDefaults(try $0.temporary.open(), suite: name) }
