@@ -258,7 +258,7 @@ final class EtcdLink: Sendable {
             if isUploaded, let operation = entry?.operation {
                 compares.append(.present(keys.upload(operation)))
                 operations.append(.delete(keys.upload(operation)))
-                // Whoever removes the contents of operations without an entry sees that these are younger.
+                // A collection of contents that began before finds this key, which is younger, and leaves them.
                 operations.append(.put(keys.contents(of: operation), []))
             }
             operations.append(.range(.key(keys.last)))

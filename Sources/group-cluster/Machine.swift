@@ -154,6 +154,7 @@ final class Machine {
         let loaded = try LoadedState(store, identity.machine)
         (fold, mirror, outbox, accepted) = (loaded.fold, loaded.mirror, loaded.outbox, loaded.accepted)
         refusedKeys = loaded.refusedKeys
+        storedMessages = loaded.fold.channels.mapValues(\.last)
         var disk = try LocalDisk(container)
         try disk.load(loaded.local)
         disk.lastNumber = loaded.lastLocal

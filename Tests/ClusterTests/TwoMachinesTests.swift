@@ -458,6 +458,28 @@ struct `Two machines of a cluster` {
         #expect(received[0].sorted() == (0..<30).flatMap { [UInt8($0), UInt8($0)] })
     }
 
+    @Test func `a machine that was away for many messages has the last ones, and starts again`() throws {
+        let channels = try [a, b].map { try GroupChannel($0.temporary.open(), name: "c", purpose: "test") }
+        let listener = try channels[1].listener(named: "l", since: .start)
+        func post(_ numbers: ClosedRange<Int>) throws {
+            for number in numbers { try channels[0].post(bytes: Array("\(number)".utf8)) }
+        }
+        try post(1...100)
+        for number in 1...100 {
+            #expect(try listener.next(timeout: patience)?.bytes == Array("\(number)".utf8))
+        }
+        b.kill()
+        try post(101...2_200)
+        #expect(try comes { try a.status()["toSend"] as? Int == 0 })
+        try b.start()
+        var last: [UInt8]?
+        while last != Array("2200".utf8), let message = try listener.next(timeout: patience) { last = message.bytes }
+        #expect(last == Array("2200".utf8))
+        try b.end()
+        try b.start()
+        #expect(agree(a, b))
+    }
+
     @Test func `a file, a value and a message arrive in the order in which they were made`() throws {
         let (here, there) = (try a.temporary.open(), try b.temporary.open())
         let (suite, other) = (try GroupDefaults(here, suite: "s"), try GroupDefaults(there, suite: "s"))
