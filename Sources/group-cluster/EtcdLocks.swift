@@ -1,3 +1,4 @@
+import Dispatch
 import GroupCluster
 import GroupEtcd
 import GroupSystemCalls
@@ -9,6 +10,8 @@ final class EtcdLocks {
         let identifier: String
         let lock: [UInt8]
         let grant: ClusterName
+        /// Whether an answer was lost: etcd may have given the lock, or may give it yet.
+        var isUncertain = false
     }
     private enum Answer {
         case granted
@@ -20,8 +23,9 @@ final class EtcdLocks {
     private let link: EtcdLink
     private let client: EtcdClient
     private var waiting: [Request] = []
-    /// Locks that etcd has not taken back yet: they would stand as long as the session is renewed.
-    private var releases: [(lock: [UInt8], grant: ClusterName)] = []
+    /// Locks that etcd has not taken back yet: they would stand as long as the session is renewed. They are given back again and
+    /// again until a time at which etcd no longer carries out what was asked for before.
+    private var releases: [(lock: [UInt8], grant: ClusterName, until: DispatchTime)] = []
     private var watch: EtcdWatch?
     /// Whether etcd has not answered, so that everything is to be tried again after a while.
     private(set) var hasFailed = false
@@ -37,14 +41,17 @@ final class EtcdLocks {
     func acquireFreed(_ keys: Set<[UInt8]>) { tryAcquiring { keys.contains(link.keys.lock($0.lock)) } }
 
     func release(_ lock: [UInt8], _ grant: ClusterName) {
+        let isUncertain = waiting.contains { $0.grant == grant && $0.isUncertain }
         waiting.removeAll { $0.grant == grant }
-        if !isReleased(lock, grant) { releases.append((lock, grant)) }
+        if !isReleased(lock, grant) || isUncertain {
+            releases.append((lock, grant, until: isUncertain ? .now() + 30 : .now()))
+        }
         update()
     }
 
     func tryAgain() {
         hasFailed = false
-        releases.removeAll { isReleased($0.lock, $0.grant) }
+        releases.removeAll { isReleased($0.lock, $0.grant) && $0.until <= .now() }
         tryAcquiring { _ in true }
     }
 
@@ -59,17 +66,15 @@ final class EtcdLocks {
 
     private func tryAcquiring(where isTried: (Request) -> Bool) {
         var seen: UInt64?
-        waiting.removeAll { request in
-            if !isTried(request) { return false }
+        waiting = waiting.compactMap { request in
+            if !isTried(request) { return request }
+            var request = request
             switch answer(to: request) {
-            case .granted: return true
-            case .held(let revision):
-                seen = min(seen ?? revision, revision)
-                return false
-            case .none:
-                hasFailed = true
-                return false
+            case .granted: return nil
+            case .held(let revision): seen = min(seen ?? revision, revision)
+            case .none: (hasFailed, request.isUncertain) = (true, true)
             }
+            return request
         }
         if watch == nil, let seen { startWatch(from: seen + 1) }
         update()

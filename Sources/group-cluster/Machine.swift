@@ -64,6 +64,8 @@ final class Machine {
     private var lookingPace = Pace.looking
     /// The number of changes in the journal of this round.
     var looked = 0
+    /// How often the cluster has refused a strict request without a condition.
+    var refusals: [ClusterName: Int] = [:]
     /// Strict requests that wait in the outbox.
     var queued: Set<ClusterName> = []
     /// When requests that could not be sent are tried again.
@@ -109,6 +111,7 @@ final class Machine {
     /// A person has accepted that most items are gone.
     var hasAcceptedLoss = false
     var nextStatus: Int64 = 0
+    private var nextLockCheck: Int64 = 0
     /// The number of the last message of each channel that is stored.
     var storedMessages: [[UInt8]: UInt64] = [:]
     var shownStatus: ClusterStatus?
@@ -210,10 +213,13 @@ final class Machine {
         while !isEnding() {
             let seen = Interruption.latest
             try takeChanges()
-            if recordsChanged.withLock({ flag in
+            let haveChanged = recordsChanged.withLock { flag in
                 defer { flag = false }
                 return flag
-            }) {
+            }
+            if haveChanged || nextLockCheck <= monotonicNanoseconds() && !records.locks().isEmpty {
+                // A process that has a lock, or waits for one, may have been killed, which changes no record.
+                nextLockCheck = monotonicNanoseconds() + 1_000_000_000
                 try takeRecords()
             }
             for event in mailbox.takeAll() { try take(event) }
@@ -250,7 +256,7 @@ final class Machine {
         if let nextRetry { times.append(nextRetry) }
         if outbox.waitingCount > 0, sendingPace.next > monotonicNanoseconds() { times.append(sendingPace.next) }
         if shownStatus != status { times.append(nextStatus) }
-        if !records.locks().isEmpty { times.append(monotonicNanoseconds() + 1_000_000_000) }
+        if !records.locks().isEmpty { times.append(nextLockCheck) }
         return times.min()
     }
 

@@ -18,6 +18,9 @@ extension Machine {
     private static let retry: Int64 = 30_000_000
     /// How long a request waits that cannot be sent, if its caller does not give it up: it may have been killed.
     private static let longestWait: TimeInterval = 600
+    /// How often a request without a condition is sent again when the cluster has refused it: the cause may be there for good, as
+    /// a new item in a directory that is to be removed.
+    private static let mostRefusals = 50
 
     func takeRecords() throws {
         let requests = records.requests()
@@ -36,7 +39,7 @@ extension Machine {
                 outbox.add(.entry(ClusterEntry(operation, isStrict: true), nil))
             }
             let isTooOld = Date().timeIntervalSince(request.queuedAt) > Self.longestWait
-            if request.isGivenUp || isTooOld && request.state == .waiting {
+            if request.isGivenUp || isTooOld {
                 toStore.isOutboxChanged = true
                 let mayBeCommitted = mayBeCommitted || isBeingCommitted
                 if outbox.giveUp(operation, empty: freshName(), mayBeCommitted: mayBeCommitted) != nil {
@@ -132,11 +135,16 @@ extension Machine {
         let directory = try ClusterRecords.contents(of: container).open()
         // Paths whose items earlier parts remove or move away: what stands there yet is not what a later part finds.
         var vacated: [[FileName]] = []
-        return try request.parts.map { part throws in
+        let isVacated = request.parts.map { part in
             let path = Self.names(part.path)
-            let isVacated = vacated.contains { path.starts(with: $0) }
-            if part.isConditional && !(isVacated && part.before == nil) { try check(part) }
-            if [.remove, .move].contains(part.action) { vacated.append(path) }
+            defer { if [.remove, .move].contains(part.action) { vacated.append(path) } }
+            return vacated.contains { path.starts(with: $0) }
+        }
+        // Before a content is copied.
+        for (part, isVacated) in zip(request.parts, isVacated)
+        where part.isConditional && !(isVacated && part.before == nil) { try check(part) }
+        return try zip(request.parts, isVacated).map { part, isVacated throws in
+            let path = Self.names(part.path)
             switch part.action {
             case .createDirectory: return .createDirectory(path)
             case .remove: return .remove(path)
@@ -172,7 +180,7 @@ extension Machine {
         let now: Generation?
         do {
             now = try container.coordinator(purpose: "cluster").blocking.generation(
-                of: ItemPath(part.path), timeout: .seconds(1))
+                of: ItemPath(part.path), timeout: .milliseconds(5))
         } catch let error as CoordinationError {
             if error.code == .lockTimedOut { throw StrictFault.stale(.root) }
             throw RefusedRequest(code: error.code, reason: error.reason)
@@ -195,7 +203,10 @@ extension Machine {
             guard let request = records.request(operation.text) else { return }
             // A request without a condition replaces whatever is there when its turn comes.
             let isFree = request.parts.allSatisfy { !$0.isConditional }
-            if reason == nil && isFree && !request.isGivenUp { return again(operation) }
+            refusals[operation, default: 0] += 1
+            if reason == nil && isFree && !request.isGivenUp && refusals[operation, default: 0] < Self.mostRefusals {
+                return again(operation)
+            }
             try end(operation, .conflict, reason ?? "another machine has changed the item since")
         }
     }
@@ -203,7 +214,6 @@ extension Machine {
     /// Ends the requests that are applied here.
     func finishAccepted() throws {
         for (operation, items) in accepted where items.allSatisfy({ !mirror.stale.contains($0) }) {
-            accepted[operation] = nil
             try end(operation, .accepted, nil)
         }
     }
@@ -212,16 +222,19 @@ extension Machine {
         _ operation: ClusterName, _ state: ClusterRequest.State, _ reason: String?,
         _ code: CoordinationError.Code? = nil
     ) throws {
-        accepted[operation] = nil
         queued.remove(operation)
-        // What became of it is stored before its record says so.
+        refusals[operation] = nil
+        // What became of it is stored before its record says so; that it was accepted, until its record says so.
+        if state != .accepted { accepted[operation] = nil }
         try storeState()
+        defer { accepted[operation] = nil }
+        let limit = monotonicNanoseconds() + 200_000_000
         var generations: [UInt64] = []
         if state == .accepted, let request = records.request(operation.text) {
             for part in request.parts {
                 let path = ItemPath(part.destination ?? part.path)
                 let generation = try? container.coordinator(purpose: "cluster").blocking.generation(
-                    of: path, timeout: .milliseconds(200))
+                    of: path, timeout: .nanoseconds(max(0, limit - monotonicNanoseconds())))
                 generations.append((generation ?? nil)?.rawValue ?? 0)
             }
         }

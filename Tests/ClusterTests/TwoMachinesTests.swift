@@ -411,6 +411,34 @@ struct `Two machines of a cluster` {
         #expect(agree(a, b) { $0["d"] == "directory" })
     }
 
+    @Test func `the lock of a process that is killed is given back`() throws {
+        #expect(try a.groupctl("write", a.path + "/", "n", "--replicated", input: "1").status == 0)
+        let holder = try RunningProcess(
+            ["groupctl", "update", a.path + "/", "n", "--cluster", "--", "sh", "-c", "echo begun >&2; sleep 60"],
+            input: "")
+        try holder.waitForText { $0.contains("begun") }
+        holder.kill()
+        let (status, text) = try b.groupctl(
+            "update", b.path + "/", "n", "--cluster", "--timeout", "20", "--", "cat")
+        #expect(status == 0, "\(text)")
+    }
+
+    @Test func `a directory that another machine puts something into is not removed`() throws {
+        #expect(try a.groupctl("write", a.path + "/", "d/x", "--replicated", input: "1").status == 0)
+        #expect(agree(a, b) { $0["d/x"] != nil })
+        // The listing of `a` is made, and `b` is first.
+        a.stop()
+        let removal = try RunningProcess(
+            ["groupctl", "remove", a.path + "/", "d", "--recursive", "--replicated", "--timeout", "40"], input: "")
+        let records = try ClusterRecords(a.temporary.open())
+        #expect(comes { !records.requests().isEmpty })
+        #expect(try b.groupctl("write", b.path + "/", "d/new", "--replicated", input: "2").status == 0)
+        a.resume()
+        let (status, text) = try removal.finish()
+        #expect(status == 4, "\(text)")
+        #expect(agree(a, b) { $0["d/x"] != nil && $0["d/new"] != nil })
+    }
+
     @Test func `what was set in several suites without a connection outlives the program`() throws {
         let suites = try ["s", "t"].map { name in
             try [a, b].map { try GroupDefaults(try $0.temporary.open(), suite: name) }
