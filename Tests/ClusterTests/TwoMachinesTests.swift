@@ -417,6 +417,9 @@ struct `Two machines of a cluster` {
             ["groupctl", "update", a.path + "/", "n", "--cluster", "--", "sh", "-c", "echo begun >&2; sleep 60"],
             input: "")
         try holder.waitForText { $0.contains("begun") }
+        // Nothing is to be said any more, which would wake the program.
+        let isSettled = try comes { try a.isSettled(with: b) && a.status()["index"] as? Int == 1 }
+        #expect(isSettled)
         holder.kill()
         let (status, text) = try b.groupctl(
             "update", b.path + "/", "n", "--cluster", "--timeout", "20", "--", "cat")
