@@ -71,6 +71,6 @@ extension Machine {
             }
             channels.insert(text)
         }
-        dirtyChannels = []
+        (dirtyChannels, unappliedMessages) = ([], 0)
     }
 }

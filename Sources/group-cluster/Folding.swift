@@ -76,6 +76,8 @@ extension Machine {
             case .entries(let entries): for entry in entries where status.stopped == nil { try apply(entry) }
             case .snapshot(let snapshot, let entries):
                 log("continuing at a snapshot with index \(snapshot.index)")
+                try applyMessages()
+                unappliedMessages = ClusterFold.Channel.mostKept
                 // Also those that were removed, and those that other machines have set.
                 dirtyKeys.formUnion(fold.values.keys)
                 refusedKeys = refusedKeys.filter { fold.values[$0] == snapshot.values[$0] }
@@ -123,6 +125,7 @@ extension Machine {
     }
 
     private func apply(_ entry: OrderedEntry) throws {
+        try makeRoomForMessages(of: entry)
         let verdict = try fold.apply(entry)
         toStore.items.formUnion(verdict.items)
         toStore.machines.insert(verdict.machine)
@@ -143,6 +146,16 @@ extension Machine {
         }
         if verdict.outcome == .conflict { noteConflicts(verdict) }
         if entry.machine == outbox.machine { try foldOwn(verdict.items) }
+    }
+
+    /// Appends the messages that the fold would no longer have, before it applies an entry: for once also before items and values
+    /// that came before them.
+    private func makeRoomForMessages(of entry: OrderedEntry) throws {
+        guard let entry = try? ClusterEntry(bytes: entry.bytes) else { return }
+        let count = entry.changes.count { if case .message = $0 { true } else { false } }
+        if count == 0 { return }
+        if unappliedMessages + count > ClusterFold.Channel.mostKept { try applyMessages() }
+        unappliedMessages += count
     }
 
     /// Notes the items that got a conflict name by an entry.

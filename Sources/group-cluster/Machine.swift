@@ -112,6 +112,8 @@ final class Machine {
     var hasAcceptedLoss = false
     var nextStatus: Int64 = 0
     private var nextLockCheck: Int64 = 0
+    /// How many messages the fold has at most that are not in the channels here.
+    var unappliedMessages = ClusterFold.Channel.mostKept
     /// The number of the last message of each channel that is stored.
     var storedMessages: [[UInt8]: UInt64] = [:]
     var shownStatus: ClusterStatus?
