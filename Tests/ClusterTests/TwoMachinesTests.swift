@@ -409,6 +409,13 @@ struct `Two machines of a cluster` {
         #expect(try b.groupctl("mkdir", b.path + "/", "d", "--replicated").status == 0)
         #expect(try a.groupctl("mkdir", a.path + "/", "d", "--replicated").status == 0)
         #expect(agree(a, b) { $0["d"] == "directory" })
+        // What is sent first does not make the other one a conflict.
+        try coordinator.transaction(.writing("d"), .writing("d/x"), durability: .replicated) { access in
+            _ = try access.createDirectory("d")
+            try access.write(bytes: [1], to: "d/x")
+            #expect(try b.groupctl("mkdir", b.path + "/", "d", "--replicated").status == 0)
+        }
+        #expect(agree(a, b) { $0["d/x"] != nil })
     }
 
     @Test func `the lock of a process that is killed is given back`() throws {
