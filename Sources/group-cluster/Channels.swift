@@ -46,6 +46,19 @@ extension Machine {
         postsInFlight = []
     }
 
+    /// Counts the messages of the fold that are not in the channels here.
+    func countUnappliedMessages() throws {
+        let names = Set(container.channelNames())
+        unappliedMessages = 0
+        for (name, messages) in fold.channels {
+            let text = String(decoding: name, as: UTF8.self)
+            let here =
+                try names.contains(text)
+                ? GroupChannel(container, name: text, purpose: "cluster").clusterNumber() ?? 0 : 0
+            unappliedMessages += messages.newest.count { $0.number > here }
+        }
+    }
+
     /// Appends the messages that the cluster has to the channels here.
     func applyMessages() throws {
         for name in dirtyChannels {

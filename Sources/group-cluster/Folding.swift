@@ -77,11 +77,11 @@ extension Machine {
             case .snapshot(let snapshot, let entries):
                 log("continuing at a snapshot with index \(snapshot.index)")
                 try applyMessages()
-                unappliedMessages = ClusterFold.Channel.mostKept
                 // Also those that were removed, and those that other machines have set.
                 dirtyKeys.formUnion(fold.values.keys)
                 refusedKeys = refusedKeys.filter { fold.values[$0] == snapshot.values[$0] }
                 fold = snapshot
+                try countUnappliedMessages()
                 toStore.isAllNew = true
                 mirror.markAll(snapshot.tree)
                 dirtyKeys = Set(snapshot.values.keys).union(dirtyKeys)

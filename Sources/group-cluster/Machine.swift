@@ -113,7 +113,7 @@ final class Machine {
     var nextStatus: Int64 = 0
     private var nextLockCheck: Int64 = 0
     /// How many messages the fold has at most that are not in the channels here.
-    var unappliedMessages = ClusterFold.Channel.mostKept
+    var unappliedMessages = 0
     /// The number of the last message of each channel that is stored.
     var storedMessages: [[UInt8]: UInt64] = [:]
     var shownStatus: ClusterStatus?
@@ -207,6 +207,7 @@ final class Machine {
         checkLoss()
         dirtyKeys = Set(fold.values.keys)
         dirtyChannels = Set(fold.channels.keys)
+        try countUnappliedMessages()
         if outbox.inFlight == nil { try forgetPosts() }
         try watchStores()
         try link.start()
