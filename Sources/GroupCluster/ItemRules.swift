@@ -41,7 +41,8 @@ extension ClusterTree {
             if isStrict { return false }
             return add(change, content, operation, isStrict: false)
         }
-        // That it stands is all that can be asked of a directory. Machines that ask at once do not conflict.
+        // A strict write of a directory only makes sure that the directory stands. It changes nothing, so that two machines that
+        // do this at once do not conflict.
         if content.kind == .directory && node.content == content { return true }
         if node.version == base, node.content.kind == content.kind {
             (node.content, node.version) = (content, operation)

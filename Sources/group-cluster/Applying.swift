@@ -213,7 +213,7 @@ extension Machine {
             status.failure = "the content of an item is not in the cluster: \(Hexadecimal.encode(digest))"
         case .failed(let failure):
             status.failure = "\(failure)"
-            // It is damaged there, or cannot be stored here: the rest goes on.
+            // The content is damaged in etcd, or this machine cannot store it. Values, messages and locks do not wait for it.
             if case .malformed = failure {
                 for item in deferred.keys where fold.tree[item]?.content.digest == digest { passed.insert(item) }
             }
