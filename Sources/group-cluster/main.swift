@@ -137,7 +137,8 @@ private func records(_ container: Container) throws -> (ClusterRecords, ClusterS
     guard let status = records.status else {
         throw CoordinationError(
             .notFound, operation: "look at the cluster", containerPath: "\(container.path)",
-            reason: "this container is in no cluster", remedy: .init(.createContainer, "join one first"))
+            reason: "this container is in no cluster",
+            remedy: .init(.joinCluster, "have the container join a cluster first"))
     }
     return (records, status)
 }
