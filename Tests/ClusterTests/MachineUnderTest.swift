@@ -69,8 +69,11 @@ final class MachineUnderTest {
         let file = "\(path)/\(item)"
         try FileManager.default.createDirectory(
             atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-        // By rename, as editors do: a file that is truncated first may be sent without its content.
-        try Data(content.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+        // Made outside and renamed to its place: of a file that is written inside, a part may be sent first, as a version
+        // of its own.
+        let outside = "\(temporary.directory)/\(UUID().uuidString)"
+        try Data(content.utf8).write(to: URL(fileURLWithPath: outside))
+        guard unsafe rename(outside, file) == 0 else { throw CocoaError(.fileWriteUnknown) }
     }
 
     func groupctl(_ words: String..., input: String = "") throws -> (status: Int32, text: String) {
