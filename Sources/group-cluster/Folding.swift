@@ -17,7 +17,6 @@ extension Machine {
         switch event {
         case .reading(let reading, let cluster):
             isReading = false
-            readingFailures = 0
             try take(reading, cluster)
         case .readingFailed(let failure):
             isReading = false
@@ -63,6 +62,8 @@ extension Machine {
         if let failure { status.failure = "\(failure)" }
         if isConnected { (isConnected, status.isConnected, status.since) = (false, false, Date()) }
         readingFailures += 1
+        // After some 600 ms: nearly every election of etcd is over by then.
+        if readingFailures == 5, let text = status.failure { log("not connected: \(text); trying again") }
         nextReading = monotonicNanoseconds() + min(20_000_000 << Int64(min(readingFailures, 7)), 2_000_000_000)
     }
 
@@ -96,6 +97,7 @@ extension Machine {
             return
         }
         if status.stopped != nil { return }
+        readingFailures = 0
         if !isConnected {
             (isConnected, status.isConnected, status.since) = (true, true, Date())
             status.failure = nil

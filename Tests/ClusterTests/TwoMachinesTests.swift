@@ -233,6 +233,7 @@ struct `Two machines of a cluster` {
     @Test func `without the cluster a strict write is refused, and a plain one is made`() throws {
         etcd.kill()
         #expect(try comes { try a.status()["connected"] as? Bool == false })
+        try a.waitForText("not connected: etcd is unreachable")
         let (status, text) = try a.groupctl(
             "write", a.path + "/", "n", "--replicated", "--timeout", "300ms", input: "1")
         #expect(status == 69, "\(text)")
