@@ -484,3 +484,17 @@ package.targets += [
             exclude: ["Corpora", "README.md", "DecoderTests.swift"],
             swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
 ]
+
+// For `tools/test --target`: only some test targets, and what they depend on.
+if let names = Context.environment["GROUP_CONTAINER_TEST_TARGETS"] {
+    let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
+    var needed: Set<String> = []
+    var found = names.split(separator: " ").map { String($0) }
+    while let name = found.popLast() {
+        if !needed.insert(name).inserted { continue }
+        for case .byNameItem(let dependency, _) in targets[name]?.dependencies ?? [] { found.append(dependency) }
+        for case .targetItem(let dependency, _) in targets[name]?.dependencies ?? [] { found.append(dependency) }
+    }
+    package.targets.removeAll { !needed.contains($0.name) }
+    package.products.removeAll()
+}
