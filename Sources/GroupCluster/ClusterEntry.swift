@@ -81,4 +81,37 @@ package struct ValueChange: Equatable, Sendable {
     package init(_ key: [UInt8], _ action: Action, base: ClusterName? = nil) {
         (self.key, self.action, self.base) = (key, action, base)
     }
+
+    /// Returns one change that does what this one and a later one of the same key do; nil if there is none.
+    package func joined(with later: ValueChange) -> ValueChange? {
+        if base != nil || later.base != nil { return nil }
+        guard case .add(let number) = later.action else { return later }
+        let sum: (partialValue: Int64, overflow: Bool)
+        switch action {
+        case .set: return self
+        case .remove: return ValueChange(key, .setNumber(number))
+        case .setNumber(let present):
+            sum = present.addingReportingOverflow(number)
+            // An addition that has no room is not made.
+            return sum.overflow ? self : ValueChange(key, .setNumber(sum.partialValue))
+        case .add(let present):
+            sum = present.addingReportingOverflow(number)
+            return sum.overflow ? nil : ValueChange(key, .add(sum.partialValue))
+        }
+    }
+}
+
+extension ValueChange.Action {
+    /// Returns the value after the action, as the fold makes it.
+    package func applied(to value: ClusterFold.Value?) -> ClusterFold.Value? {
+        switch self {
+        case .set(let bytes): return .bytes(bytes)
+        case .setNumber(let number): return .number(number)
+        case .remove: return nil
+        case .add(let number):
+            guard case .number(let present) = value ?? .number(0) else { return value }
+            let (sum, isOver) = present.addingReportingOverflow(number)
+            return isOver ? value : .number(sum)
+        }
+    }
 }

@@ -78,9 +78,11 @@ package struct ClusterMirror: Equatable, Sendable {
         return found
     }
 
-    /// Returns whether more than half of the items are gone from the disk at once, as after a lost mount.
-    package func isLost(_ disk: LocalTree) -> Bool {
-        base.count >= 8 && base.values.count { disk[$0.local] == nil } * 2 > base.count
+    /// Returns whether more than half of the items, of at least eight, are gone from the disk, without those that were removed by
+    /// coordinated changes.
+    package func isLost(_ disk: LocalTree, removed: Set<LocalItem> = []) -> Bool {
+        base.count >= 8
+            && base.values.count { disk[$0.local] == nil && !removed.contains($0.local) } * 2 > base.count
     }
 
     /// Takes a local-first entry of this machine that was folded: the base becomes what was sent, whatever the entry's

@@ -58,6 +58,16 @@ package struct ClusterTree: Equatable, Sendable {
 
     package func child(of parent: ItemName, _ name: FileName) -> ItemName? { children[parent]?[name] }
 
+    /// Returns the item at a path, whose names are separated by slashes.
+    package func item(at path: [UInt8]) -> ItemName? {
+        var place = ItemName.root
+        for name in path.split(separator: UInt8(ascii: "/")) {
+            guard let next = child(of: place, Array(name)) else { return nil }
+            place = next
+        }
+        return place
+    }
+
     package func isEmpty(_ directory: ItemName) -> Bool { children[directory] == nil }
 
     /// Returns whether `item` is `directory` or below it.

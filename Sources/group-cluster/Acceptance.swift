@@ -3,42 +3,45 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// What a person decides after a stop.
-enum Acceptance {
-    /// The reasons for a stop, as they are stored.
-    enum Stop: String {
-        /// etcd was restored, is another one, or this machine was cloned.
-        case otherHistory = "other history"
-        /// Most items are gone from the disk.
-        case loss
-        case newerVersion = "newer version"
+/// Why a machine neither sends nor applies anything until a person has decided.
+enum Pause: String {
+    /// etcd was restored, is another one, or this machine was cloned.
+    case otherHistory = "other history"
+    /// Most items are gone from the disk.
+    case loss
+    case newerVersion = "newer version"
 
-        /// The reason in words, for the status.
-        var reason: String {
-            switch self {
-            case .otherHistory:
-                "the cluster has another history than this machine has seen: etcd was restored from a backup, is another one, or this machine was cloned"
-            case .loss: "more than half of all items are gone from the disk at once"
-            case .newerVersion: "an entry of the cluster can only be read by a newer version of this program"
-            }
+    /// The key of its raw value in the state.
+    static let key = "pause"
+
+    /// The reason in words, for the status.
+    var reason: String {
+        switch self {
+        case .otherHistory:
+            "the cluster has another history than this machine has seen: etcd was restored from a backup, is another one, or this machine was cloned"
+        case .loss: "more than half of all items are gone from the disk at once"
+        case .newerVersion: "an entry of the cluster can only be read by a newer version of this program"
         }
     }
+}
 
-    /// Lets the machine go on. After another history it joins anew: under a new name, with nothing in common.
-    static func accept(_ store: StateStore, _ container: Container) throws {
-        let stop = try store.value("stop").flatMap { Stop(rawValue: String(decoding: $0, as: UTF8.self)) }
-        guard var identity = try MachineIdentity.load(store) else { return }
-        switch stop {
-        case nil, .newerVersion: return
+/// What a person decides for a machine that is paused.
+enum Acceptance {
+    /// Lets the machine go on, and returns why it was paused; nil if it was not. After another history it joins anew: under a new name, with nothing in common.
+    static func accept(_ store: StateStore, _ container: Container) throws -> Pause? {
+        let pause = try store.value(Pause.key).flatMap { Pause(rawValue: String(decoding: $0, as: UTF8.self)) }
+        guard var identity = try MachineIdentity.load(store) else { return nil }
+        switch pause {
+        case nil, .newerVersion: break
         case .loss:
             try store.store(isDurable: true) { store in
-                try store.set("stop", nil)
+                try store.set(Pause.key, nil)
                 try store.set("accepted loss", [1])
             }
         case .otherHistory:
             var generator = SystemRandomNumberGenerator()
             identity.machineText = ClusterName.random(using: &generator).text
-            // The channels first: where this is interrupted, the stop stands, and the person accepts once more.
+            // The channels first: where this is interrupted, the pause stands, and the person accepts once more.
             for name in container.channelNames() {
                 try GroupChannel(container, name: name, purpose: "cluster").setCluster(after: nil)
             }
@@ -52,7 +55,10 @@ enum Acceptance {
                 for space in [StateStore.Space.item, .machine, .value, .channel, .message, .base] {
                     try store.removeAll(space)
                 }
-                for key in ["place", "in flight", "posts in flight", "accepted", Machine.refusedKey, "stop"] {
+                for key in [
+                    "place", "in flight", "posts in flight", "accepted", Machine.refusedKey, Machine.unappliedKey,
+                    Pause.key,
+                ] {
                     try store.set(key, nil)
                 }
                 for name in container.suiteNames() {
@@ -60,20 +66,28 @@ enum Acceptance {
                 }
             }
         }
+        return pause
     }
 }
 
 extension Machine {
     /// Sends and applies nothing any more, before a person has decided.
-    func stop(_ stop: Acceptance.Stop) {
-        showStop(stop)
+    func beginPause(_ pause: Pause) {
+        showPause(pause)
         (isConnected, status.isConnected, status.since) = (false, false, Date())
-        try? store.store(isDurable: true) { try $0.set("stop", Array(stop.rawValue.utf8)) }
+        try? store.store(isDurable: true) { try $0.set(Pause.key, Array(pause.rawValue.utf8)) }
     }
 
-    /// Says in the status and in a line that the machine has stopped.
-    func showStop(_ stop: Acceptance.Stop) {
-        status.stopped = stop.reason
-        log("stopped: \(stop.reason); see 'group-cluster accept'")
+    /// Ends a pause whose reason is gone.
+    func goOn() throws {
+        currentPause = nil
+        try store.store(isDurable: true) { try $0.set(Pause.key, nil) }
+        log("going on: the items are there again")
+    }
+
+    /// Says in the status and in a line that the machine is paused.
+    func showPause(_ pause: Pause) {
+        currentPause = pause
+        log("paused: \(pause.reason); see 'group-cluster accept'")
     }
 }

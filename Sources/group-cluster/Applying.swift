@@ -80,10 +80,14 @@ extension Machine {
         return places
     }
 
-    private func purpose(of item: ItemName?) -> String {
-        let author = item.flatMap { authors[$0] } ?? []
-        return author.isEmpty ? "cluster" : printable(author)
+    /// Returns who made a change, as the container's records have it; `cluster` for what was not folded since the program
+    /// was started.
+    func purpose(_ author: [UInt8]?) -> String {
+        guard let author, !author.isEmpty else { return "cluster" }
+        return printable(author)
     }
+
+    private func purpose(of item: ItemName?) -> String { purpose(item.flatMap { authors[$0] }) }
 
     private func coordinator(_ item: ItemName?) -> BlockingCoordinator {
         container.coordinator(purpose: purpose(of: item)).blocking
@@ -179,10 +183,18 @@ extension Machine {
     func note(conflict copy: [UInt8]) {
         if status.conflicts.contains(where: { $0.copy == printable(copy) }) { return }
         log("conflict: '\(printable(copy))'")
-        status.conflicts.append(.init(path: "", copy: printable(copy), foundAt: Date()))
+        status.conflicts.append(.init(copy, foundAt: Date()))
         if status.conflicts.count > 1_000 { status.conflicts.removeFirst() }
         let encoded = try? Array(JSONEncoder().encode(status.conflicts))
         try? store.store { try $0.set("conflicts", encoded) }
+    }
+
+    /// Forgets the conflicts whose item a person has removed or renamed: it is neither here nor in the cluster.
+    func forgetConflicts() {
+        status.conflicts.removeAll { conflict in
+            let path = Array(conflict.path)
+            return disk.item(at: path) == nil && fold.tree.item(at: path) == nil
+        }
     }
 
     // MARK: Contents

@@ -22,13 +22,14 @@ extension Machine {
 
     /// Returns the posts that are not sent yet.
     func takePosts() -> [Drafted] {
-        let known = Set(drafted.values.flatMap(\.posts)).union(postsInFlight)
-        return records.posts().filter { !known.contains($0.identifier) && !draftedPosts.contains($0.identifier) }.map {
-            post in
+        if outbox.waitingCount > Self.mostWaiting { return [] }
+        let sent = Set(postsInFlight)
+        return records.posts { !draftedPosts.contains($0) && !sent.contains($0) }.map { post in
             draftedPosts.insert(post.identifier)
             var body = ByteWriter()
             body.write(UInt8(post.content == nil ? 0 : 1))
             body.write(counted: Array(post.purpose.utf8.prefix(200)))
+            body.write(counted: Array(identity.host.utf8.prefix(200)))
             body.write(raw: post.content.map { Array($0) } ?? [])
             return Drafted(
                 changes: [.message(channel: Array(post.channel.utf8), body: body.bytes)], time: post.time,
@@ -63,7 +64,7 @@ extension Machine {
     func applyMessages() throws {
         for name in dirtyChannels {
             guard let messages = fold.channels[name], let text = String(validating: name, as: UTF8.self),
-                !text.hasPrefix("group-container.")
+                !GroupChannel.isOfMachine(text)
             else { continue }
             let channel: GroupChannel
             do throws(CoordinationError) {
@@ -77,10 +78,13 @@ extension Machine {
             for message in messages.newest where message.number > here {
                 var reader = ByteReader(message.body)
                 guard let form = try? reader.number(UInt8.self), let purpose = try? reader.counted(),
-                    let content = try? reader.raw(reader.remaining)
+                    let host = try? reader.counted(), let content = try? reader.raw(reader.remaining)
                 else { continue }
+                let isOwn = host == Array(identity.host.utf8.prefix(200))
+                let author = isOwn ? purpose : purpose + [UInt8(ascii: "@")] + host
                 _ = try channel.appendFromCluster(
-                    number: message.number, form == 0 ? nil : content, purpose: printable(purpose))
+                    number: message.number, form == 0 ? nil : content,
+                    purpose: printable(Array(author.prefix(ClusterEntry.longestAuthor))))
             }
             channels.insert(text)
         }

@@ -86,12 +86,14 @@ extension EtcdLink {
         var range = EtcdRange.prefix(keys.pieces(of: digest, by: operation))
         range.limit = 4
         var failure: EtcdFailure?
-        var count = 0
+        var (count, size) = (0, 0)
         do {
             // What is made of it is synchronized; after a power cut, it is loaded again.
             let isRight = try contents.write(wanted: digest, isDurable: false) { append throws(Errno) in
                 failure = Self.failure { () throws(EtcdFailure) in
                     try client.forEach(in: range) { keyValue throws(EtcdFailure) in
+                        size += keyValue.value.count
+                        if size > LocalDisk.largestFile { throw .malformed("a content is larger than 64 MiB") }
                         do throws(Errno) { try append(keyValue.value) } catch {
                             throw .malformed("a content cannot be stored: \(error)")
                         }

@@ -16,9 +16,12 @@ extension EtcdLink {
         (range.limit, range.revision) = (4, revision)
         var bytes: [UInt8] = []
         var count = 0
-        try client.forEach(in: range) { keyValue in
-            bytes += keyValue.value
+        try client.forEach(in: range) { keyValue throws(EtcdFailure) in
             count += 1
+            if count > pieces || keyValue.value.count > ClusterKeys.pieceSize {
+                throw .malformed("a piece of the snapshot")
+            }
+            bytes += keyValue.value
         }
         if count != pieces { throw .malformed("the snapshot has \(count) pieces of \(pieces)") }
         return bytes

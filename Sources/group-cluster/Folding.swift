@@ -23,12 +23,12 @@ extension Machine {
             disconnect(failure)
         case .event(let entry):
             // A reading finds it when a person has decided.
-            if status.stopped != nil { return }
+            if currentPause != nil { return }
             if isReading || !isConnected { waitingEvents.append(entry) } else { try fold(arrived: entry) }
         case .committed(let request, let entry):
             if sentRequest == request { sentRequest = nil }
             (commitFailures, status.failure, mayBeCommitted) = (0, nil, true)
-            if status.stopped != nil { return }
+            if currentPause != nil { return }
             if isReading || !isConnected { waitingEvents.append(entry) } else { try fold(arrived: entry) }
         case .refused(let request, let counter, let hasToken, let hasUpload):
             if sentRequest == request { sentRequest = nil }
@@ -68,13 +68,13 @@ extension Machine {
     }
 
     private func take(_ reading: ClusterReading, _ cluster: UInt64) throws {
-        if status.stopped != nil { return }
+        if currentPause != nil { return }
         (status.count, readAt) = (reading.count, Date())
         do {
             switch try fold.continued(by: reading, own: (outbox.machine, outbox.number)) {
             case .otherHistory:
-                return stop(.otherHistory)
-            case .entries(let entries): for entry in entries where status.stopped == nil { try apply(entry) }
+                return beginPause(.otherHistory)
+            case .entries(let entries): for entry in entries where currentPause == nil { try apply(entry) }
             case .snapshot(let snapshot, let entries):
                 log("continuing at a snapshot with index \(snapshot.index)")
                 try applyMessages()
@@ -86,17 +86,18 @@ extension Machine {
                 toStore.isAllNew = true
                 mirror.markAll(snapshot.tree)
                 dirtyKeys = Set(snapshot.values.keys).union(dirtyKeys)
+                unappliedKeys.formUnion(dirtyKeys)
                 dirtyChannels = Set(snapshot.channels.keys)
                 try foldOwn(Set(mirror.stale.elements))
-                for entry in entries where status.stopped == nil { try apply(entry) }
+                for entry in entries where currentPause == nil { try apply(entry) }
             }
         } catch let damage as ClusterDamage {
-            if case .newerVersion = damage { return stop(.newerVersion) }
+            if case .newerVersion = damage { return beginPause(.newerVersion) }
             status.failure = "\(damage)"
             disconnect(nil)
             return
         }
-        if status.stopped != nil { return }
+        if currentPause != nil { return }
         readingFailures = 0
         if !isConnected {
             (isConnected, status.isConnected, status.since) = (true, true, Date())
@@ -115,7 +116,7 @@ extension Machine {
             do {
                 try apply(entry)
             } catch let damage as ClusterDamage {
-                if case .newerVersion = damage { return stop(.newerVersion) }
+                if case .newerVersion = damage { return beginPause(.newerVersion) }
                 // What cannot be the next entry is compared with what stands.
                 read()
             }
@@ -136,6 +137,8 @@ extension Machine {
         toStore.isFoldChanged = true
         mirror.mark(verdict.items)
         dirtyKeys.formUnion(verdict.keys)
+        unappliedKeys.formUnion(verdict.keys)
+        for key in verdict.keys { keyAuthors[key] = verdict.author }
         // What this machine had set before a change that was refused does not undo that.
         if entry.machine != outbox.machine, !refusedKeys.isDisjoint(with: verdict.keys) {
             refusedKeys.subtract(verdict.keys)
@@ -173,7 +176,7 @@ extension Machine {
         guard let last = fold.machines[outbox.machine] else { return }
         switch outbox.folded(last) {
         case .known: return
-        case .clone: stop(.otherHistory)
+        case .clone: beginPause(.otherHistory)
         case .fate(let inFlight, let fate):
             toStore.isOutboxChanged = true
             drafted[inFlight.entry.operation] = nil

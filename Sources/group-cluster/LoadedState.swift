@@ -57,8 +57,25 @@ struct LoadedState {
     var accepted: [ClusterName: Set<ItemName>] = [:]
     /// Keys that were set here to what the cluster cannot have.
     var refusedKeys: Set<[UInt8]> = []
-    var stop: Acceptance.Stop?
+    /// Keys that may not have what the fold has.
+    var unappliedKeys: Set<[UInt8]> = []
+    var pause: Pause?
     var hasAcceptedLoss = false
+
+    /// Reads a set of keys.
+    private static func keys(_ bytes: [UInt8]?) throws -> Set<[UInt8]> {
+        var keys: Set<[UInt8]> = []
+        var reader = ByteReader(bytes ?? [])
+        while reader.remaining > 0 { keys.insert(try reader.counted()) }
+        return keys
+    }
+
+    /// Returns a set of keys as bytes; nil for none.
+    static func bytes(of keys: Set<[UInt8]>) -> [UInt8]? {
+        var writer = ByteWriter()
+        for key in keys { writer.write(counted: key) }
+        return keys.isEmpty ? nil : writer.bytes
+    }
 
     init(_ store: StateStore, _ machine: ClusterName) throws {
         do {
@@ -106,13 +123,13 @@ struct LoadedState {
             let inFlight = try store.value("in flight").map { try ClusterOutbox.InFlight(bytes: $0) }
             outbox = ClusterOutbox(machine: machine, number: number, inFlight: inFlight)
             accepted = try Self.accepted(store.value("accepted") ?? [])
-            var refused = ByteReader(try store.value(Machine.refusedKey) ?? [])
-            while refused.remaining > 0 { refusedKeys.insert(try refused.counted()) }
+            refusedKeys = try Self.keys(store.value(Machine.refusedKey))
+            unappliedKeys = try Self.keys(store.value(Machine.unappliedKey))
             cursor = try store.value("cursor").flatMap { Cursor(String(decoding: $0, as: UTF8.self)) }
             if let bytes = try store.value("conflicts") {
                 conflicts = try JSONDecoder().decode([ClusterStatus.Conflict].self, from: Data(bytes))
             }
-            stop = try store.value("stop").flatMap { Acceptance.Stop(rawValue: String(decoding: $0, as: UTF8.self)) }
+            pause = try store.value(Pause.key).flatMap { Pause(rawValue: String(decoding: $0, as: UTF8.self)) }
             hasAcceptedLoss = try store.value("accepted loss") != nil
         } catch let error as CoordinationError {
             throw error

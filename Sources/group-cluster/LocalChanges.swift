@@ -7,10 +7,12 @@ import GroupSystemCalls
 /// What processes of this machine change, on its way to the outbox.
 extension Machine {
     /// Takes what processes of this machine have changed: items, values and messages, in the order of their times. What was
-    /// changed since this round began waits for the next one, as something before it may have been missed.
+    /// changed since this round began waits for the next one, as something before it may have been missed; so does what was changed
+    /// after the last change of a suite of which not everything was read.
     func takeChanges() throws {
         let now = wallNanoseconds()
-        var drafts = try held + takeSuites()
+        var limit = now
+        var drafts = try held + takeSuites(&limit)
         held = []
         try takeChannels()
         drafts += takePosts()
@@ -21,25 +23,47 @@ extension Machine {
             toStore.cursor = follower.cursor
             // All items are counted for it: only where one is gone, or is back.
             if hasAcceptedLoss || changedItems.contains(where: { $0.local.map { disk.tree[$0] == nil } ?? false }) {
-                checkLoss()
+                try checkLoss()
             }
         }
         drafts += changedItems
         changedItems = []
-        if drafts.isEmpty { return }
+        if drafts.isEmpty {
+            if outbox.waitingCount == 0 && outbox.inFlight == nil { removedByCoordination = [] }
+            return
+        }
         drafts.sort { $0.time < $1.time }
         var entry = ClusterEntry(.zero)
         var notes = DraftedEntry()
         var size = 0
+        // Where the entry's change of each key is. A key that is set often is sent once.
+        var places: [[UInt8]: Int] = [:]
+        func add(_ change: ClusterChange) {
+            if case .value(let value) = change {
+                if let place = places[value.key], case .value(let before) = entry.changes[place],
+                    let joined = before.joined(with: value)
+                {
+                    entry.changes[place] = .value(joined)
+                    size += Self.size(of: .value(joined)) - Self.size(of: .value(before))
+                    return
+                }
+                places[value.key] = entry.changes.count
+            }
+            entry.changes.append(change)
+            size += Self.size(of: change)
+        }
         func flush() {
             if entry.changes.isEmpty { return }
             entry.operation = freshName()
             drafted[entry.operation] = notes
             outbox.add(.entry(entry, nil))
-            (entry, notes, size) = (ClusterEntry(.zero), DraftedEntry(), 0)
+            (entry, notes, size, places) = (ClusterEntry(.zero), DraftedEntry(), 0, [:])
         }
+        var heldSuites: Set<String> = []
         for draft in drafts {
-            if draft.time > now && draft.time < now + 1_000_000_000 {
+            let isHeld = draft.suite.map(heldSuites.contains) ?? false
+            if isHeld || draft.time > limit && draft.time < now + 1_000_000_000 {
+                if let suite = draft.suite { heldSuites.insert(suite) }
                 held.append(draft)
                 continue
             }
@@ -54,9 +78,11 @@ extension Machine {
             {
                 flush()
             }
-            entry.changes += draft.changes
-            size += added
-            if let suite = draft.suite { notes.cursors[suite] = draft.cursor }
+            for change in draft.changes { add(change) }
+            if let suite = draft.suite {
+                notes.suites.insert(suite)
+                if let cursor = draft.cursor { notes.cursors[suite] = cursor }
+            }
             notes.posts += draft.posts
         }
         flush()
@@ -74,14 +100,26 @@ extension Machine {
             return try disk.lookAtAll()
         }
         if change.kind.isMarker { return }
+        if change.kind == .removed, change.isCoordinated, let item = disk.item(at: change.path.bytes) {
+            noteRemoved(item)
+        }
         if let other = change.kind.otherPath { try disk.look(at: other.bytes) }
         try disk.look(at: change.path.bytes)
     }
 
-    /// Stops sending where most of what was here is gone at once, as after a lost mount.
-    func checkLoss() {
-        let isLost = mirror.isLost(disk.tree)
-        if isLost && status.stopped == nil && !hasAcceptedLoss { stop(.loss) }
-        if !isLost { hasAcceptedLoss = false }
+    /// Notes what a coordinated change removes: somebody means that.
+    private func noteRemoved(_ item: LocalItem) {
+        removedByCoordination.insert(item)
+        for child in disk.tree.children(of: item) { noteRemoved(child) }
+    }
+
+    /// Pauses where most of what was here is gone, and no coordinated change has removed it.
+    func checkLoss() throws {
+        let isLost = mirror.isLost(disk.tree, removed: removedByCoordination)
+        if isLost && currentPause == nil && !hasAcceptedLoss { beginPause(.loss) }
+        if !isLost && hasAcceptedLoss {
+            hasAcceptedLoss = false
+            try store.store { try $0.set("accepted loss", nil) }
+        }
     }
 }

@@ -23,6 +23,8 @@ final class Machine {
     var outbox: ClusterOutbox
     var disk: LocalDisk
     var status: ClusterStatus
+    /// Why nothing is sent or applied until a person has decided; nil where the machine is not paused.
+    var currentPause: Pause? { didSet { status.paused = currentPause?.reason } }
 
     var follower: Follower<Change>
     /// Whether history was compared since the connection was made.
@@ -45,6 +47,8 @@ final class Machine {
     var passed: Set<ItemName> = []
     /// Files that came out of the container, in the order in which they are to be looked at again.
     var takenOut: [TakenOut] = []
+    /// Items that coordinated changes have removed, until that is sent.
+    var removedByCoordination: Set<LocalItem> = []
     /// Items that cannot be sent, and why.
     var refused: [[UInt8]: String] = [:]
     /// Contents that are being loaded.
@@ -53,6 +57,7 @@ final class Machine {
     var missing: [[UInt8]: UInt64] = [:]
     /// Who made what is to be applied, for the journal.
     var authors: [ItemName: [UInt8]] = [:]
+    var keyAuthors: [[UInt8]: [UInt8]] = [:]
     /// Strict requests of this machine that were accepted, and are being applied.
     var accepted: [ClusterName: Set<ItemName>] = [:] { didSet { toStore.isAcceptedChanged = true } }
     /// Locks that were granted, and wait until everything before their revision is applied.
@@ -73,6 +78,9 @@ final class Machine {
     /// The suites of this container, and the keys that may not have what the cluster has.
     var suites: [String: ClusterSuite] = [:]
     var dirtyKeys: Set<[UInt8]> = []
+    /// Keys that may not have what the stored fold has, also after the program is started again; and what of that is stored.
+    var unappliedKeys: Set<[UInt8]> = []
+    var storedUnappliedKeys: Set<[UInt8]> = []
     /// Keys that were set here to what the cluster cannot have: they keep that until another machine sets them.
     var refusedKeys: Set<[UInt8]> = [] { didSet { toStore.areRefusedKeysChanged = true } }
     /// The channels of this container, and those that may not have all of the cluster's messages.
@@ -99,6 +107,7 @@ final class Machine {
 
     /// What is to be done when an entry is sent, and when it is folded.
     struct DraftedEntry {
+        var suites: Set<String> = []
         var cursors: [String: Cursor] = [:]
         var posts: [String] = []
     }
@@ -159,6 +168,7 @@ final class Machine {
         let loaded = try LoadedState(store, identity.machine)
         (fold, mirror, outbox, accepted) = (loaded.fold, loaded.mirror, loaded.outbox, loaded.accepted)
         refusedKeys = loaded.refusedKeys
+        (unappliedKeys, storedUnappliedKeys) = (loaded.unappliedKeys, loaded.unappliedKeys)
         storedMessages = loaded.fold.channels.mapValues(\.last)
         var disk = try LocalDisk(container)
         try disk.load(loaded.local)
@@ -176,9 +186,8 @@ final class Machine {
             endpoints: configuration.endpoints, processIdentifier: processIdentifier(), since: Date())
         status.conflicts = loaded.conflicts
         hasAcceptedLoss = loaded.hasAcceptedLoss
-        if let stop = loaded.stop, stop != .newerVersion {
-            showStop(stop)
-        }
+        // A newer version of this program may have been started.
+        if let pause = loaded.pause, pause != .newerVersion { showPause(pause) }
     }
 
     /// Whether a request is at etcd.
@@ -197,14 +206,18 @@ final class Machine {
         try finishTaken()
         // Contents that were loaded may be incomplete since a power cut; those in flight were synchronized.
         contents.removeAll(except: Set(digests(of: outbox.inFlight)), try takenNames())
+        giveUpLostContents()
         if stateIsNew {
             try disk.lookAtAll()
             toStore.cursor = follower.cursor
         }
+        // What was put back may be in no change that is still to come.
+        if currentPause == .loss || hasAcceptedLoss { try disk.lookAtAll() }
         mirror.markDifferences(to: fold.tree)
         for local in mirror.differences(on: disk.tree) { outbox.add(.item(local)) }
         _ = disk.takeChanged()
-        checkLoss()
+        try checkLoss()
+        if currentPause == .loss, !mirror.isLost(disk.tree) { try goOn() }
         dirtyKeys = Set(fold.values.keys)
         dirtyChannels = Set(fold.channels.keys)
         try countUnappliedMessages()
@@ -232,7 +245,7 @@ final class Machine {
             try showStatus(force: false)
             for line in lines { report(line) }
             lines = []
-            if hasMore { continue }
+            if hasMore || suites.values.contains(where: \.hasMore) { continue }
             let rest = nextTime().map { max(0, $0 - monotonicNanoseconds()) }
             let now = monotonicNanoseconds()
             if looked > 0 { lookingPace.ended(changes: looked, at: now) }
@@ -254,7 +267,7 @@ final class Machine {
         var times = deferred.values.min().map { [$0] } ?? []
         if let next = takenOut.first { times.append(next.due) }
         if let next = held.map(\.time).min() { times.append(monotonicNanoseconds() + max(0, next - wallNanoseconds())) }
-        if !isConnected && !isReading && status.stopped == nil { times.append(nextReading) }
+        if !isConnected && !isReading && currentPause == nil { times.append(nextReading) }
         if outbox.request != nil && sentRequest == nil && isConnected { times.append(nextCommit) }
         if let nextRetry { times.append(nextRetry) }
         if outbox.waitingCount > 0, sendingPace.next > monotonicNanoseconds() { times.append(sendingPace.next) }
@@ -305,14 +318,14 @@ final class Machine {
         for (item, time) in deferred where time <= now {
             deferred[item] = nil
         }
-        if !isConnected && !isReading && status.stopped == nil && nextReading <= now { read() }
+        if !isConnected && !isReading && currentPause == nil && nextReading <= now { read() }
         try finishTakenOut(now)
         if let retry = nextRetry, retry <= now { nextRetry = nil }
-        if status.stopped != nil { return false }
+        if currentPause != nil { return false }
         if try applySteps() { return true }
         // What was changed after an item is changed here after it; an item that is in use, or cannot be had, is not awaited.
         if !dirtyKeys.isEmpty || !dirtyChannels.isEmpty, isCaughtUp {
-            if try applyValues() { return true }
+            try applyValues()
             try applyMessages()
         }
         try finishAccepted()

@@ -68,7 +68,7 @@ extension Machine {
     }
 
     private var unreachable: String {
-        if let stopped = status.stopped { return "the cluster's program has stopped: \(stopped)" }
+        if let pause = currentPause { return "the cluster's program is paused: \(pause.reason)" }
         return isConnected
             ? "it was not sent in time" : "the cluster is not connected\(status.failure.map { ": \($0)" } ?? "")"
     }

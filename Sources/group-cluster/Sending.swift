@@ -19,6 +19,15 @@ extension Machine {
         }
     }
 
+    /// Gives up what is in flight where its content is gone: a power cut may have taken a file of the directory of contents. Its items
+    /// are sent anew.
+    func giveUpLostContents() {
+        guard let inFlight = outbox.inFlight, inFlight.empty == nil else { return }
+        if digests(of: inFlight).allSatisfy({ contents.size(of: $0) != nil }) { return }
+        _ = outbox.giveUp(inFlight.entry.operation, empty: freshName())
+        toStore.isOutboxChanged = true
+    }
+
     func digests(of inFlight: ClusterOutbox.InFlight?) -> [[UInt8]] {
         var digests: Set<[UInt8]> = []
         for change in inFlight?.entry.changes ?? [] {
@@ -109,7 +118,7 @@ extension Machine {
         guard let notes = drafted[entry.operation] else { return }
         var entry = entry
         entry.author = Array(identity.host.utf8.prefix(200))
-        for suite in notes.cursors.keys { try suites[suite]?.synchronize() }
+        for suite in notes.suites { try suites[suite]?.synchronize() }
         if !outbox.send(entry) {
             // Its size was looked at; a channel's name may be too long.
             drafted[entry.operation] = nil

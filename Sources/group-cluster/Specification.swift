@@ -7,9 +7,9 @@ private let group = PositionalSpecification(
 private let statuses = [
     HelpEntry("0", "success"), HelpEntry("1", "failure; the message says why"),
     HelpEntry("64", "wrong usage"), HelpEntry("66", "no such group, or it is in no cluster"),
-    HelpEntry("69", "the program stopped until a person has decided, or etcd cannot be used"),
+    HelpEntry("69", "etcd cannot be used"),
     HelpEntry("74", "input/output error"),
-    HelpEntry("75", "another process keeps the container together, or does not answer"),
+    HelpEntry("75", "another group-cluster runs for this container, or a process does not answer"),
 ]
 
 /// The arguments, options and help of group-cluster.
@@ -24,7 +24,11 @@ let groupClusterSpecification = CommandSpecification(
             usage: ["group-cluster join GROUP [--etcd URL,… --name NAME] [options]"],
             options: [
                 .value("etcd", "URL,…", help: "The addresses of the nodes of etcd. Needed the first time only."),
-                .value("name", "NAME", help: "The name of the container in the cluster. Needed the first time only."),
+                .value(
+                    "name", "NAME",
+                    help:
+                        "The name of the container in the cluster, the same on all machines. Needed the first time only."
+                ),
                 .value("host", "NAME", help: "The name of this machine, for people. The default is its host name."),
                 .value("user", "NAME", help: "The user of etcd."),
                 .value(
@@ -41,7 +45,7 @@ let groupClusterSpecification = CommandSpecification(
             ],
             positionals: [group],
             description: [
-                "One program does this for a container and machine; a second one ends with status 75. What was given the first time is kept in the container. The program may be stopped and started at any time: what was changed meanwhile is sent and applied then."
+                "Only one group-cluster runs for a container on each machine; a second one ends with status 75. The options are kept in the container, except --snapshot-after; one that is given later replaces what is kept, except --name. The program may be ended and started at any time: what was changed meanwhile is sent and applied then."
             ],
             examples: [
                 HelpEntry(
@@ -55,20 +59,23 @@ let groupClusterSpecification = CommandSpecification(
             usage: ["group-cluster status GROUP"], positionals: [group], exitStatuses: statuses),
         CommandSpecification(
             name: "result",
-            summary: "Prints the fate of a strict change: accepted, conflict, unavailable, failed, waiting.",
+            summary: "Prints what became of a replicated change.",
             usage: ["group-cluster result GROUP OPERATION"],
             positionals: [group, PositionalSpecification("OPERATION", help: "The operation, as the error states it.")],
-            exitStatuses: statuses),
-        CommandSpecification(
-            name: "accept",
-            summary: "Goes on after a stop: with a restored etcd or another one, or although most items are gone.",
-            usage: ["group-cluster accept GROUP"], positionals: [group],
             description: [
-                "After another history, the machine joins anew: what differs here gets a conflict name, and nothing is overwritten. After a loss of most items, their removal is sent. The program must not run."
+                "It prints accepted, conflict, unavailable (not sent), failed, or pending (no answer yet). For an operation that is not known here it prints forgotten, with status 66: its call has returned the result, or it is long over."
             ],
             exitStatuses: statuses),
         CommandSpecification(
-            name: "leave", summary: "Forgets the cluster; the items stay. The program must not run.",
+            name: "accept",
+            summary: "Ends a pause: goes on with a restored etcd or another one, or although most items are gone.",
+            usage: ["group-cluster accept GROUP"], positionals: [group],
+            description: [
+                "After another history, the machine joins anew: what differs here gets a conflict name, and nothing is overwritten. After a loss of most items, the removal of those that are still gone is sent. 'join' must not be running."
+            ],
+            exitStatuses: statuses),
+        CommandSpecification(
+            name: "leave", summary: "Forgets the cluster; the items stay. 'join' must not be running.",
             usage: ["group-cluster leave GROUP"], positionals: [group], exitStatuses: statuses),
     ],
     description: [

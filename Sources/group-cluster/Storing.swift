@@ -8,7 +8,10 @@ import GroupSystemCalls
 extension Machine {
 
     func storeState() throws {
-        if toStore.isEmpty && mirrorIsStored() && toStore.cursor == nil { return }
+        // What is gone may come back, and then it is the same as before.
+        if currentPause == .loss { return }
+        let areKeysStored = unappliedKeys == storedUnappliedKeys
+        if toStore.isEmpty && mirrorIsStored() && toStore.cursor == nil && areKeysStored { return }
         let unstored = toStore
         toStore = Unstored()
         let changedBases = mirror.takeChanged()
@@ -35,10 +38,9 @@ extension Machine {
             }
             if unstored.isAcceptedChanged { try store.set("accepted", LoadedState.bytes(ofAccepted: accepted)) }
             if unstored.areRefusedKeysChanged {
-                var writer = ByteWriter()
-                for key in refusedKeys { writer.write(counted: key) }
-                try store.set(Machine.refusedKey, refusedKeys.isEmpty ? nil : writer.bytes)
+                try store.set(Machine.refusedKey, LoadedState.bytes(of: refusedKeys))
             }
+            if !areKeysStored { try store.set(Machine.unappliedKey, LoadedState.bytes(of: unappliedKeys)) }
             for (suite, cursor) in unstored.suiteCursors {
                 try store.set("suite/\(suite)", Array(cursor.description.utf8))
             }
@@ -49,6 +51,7 @@ extension Machine {
             try store.set("machine", outbox.machine.bytes)
             if let cursor = unstored.cursor { try store.set("cursor", Array(cursor.description.utf8)) }
         }
+        storedUnappliedKeys = unappliedKeys
     }
 
     /// Stores the messages of a channel that are new, and removes those that are no longer kept.
@@ -85,6 +88,7 @@ extension Machine {
         status.count = max(status.count, fold.index)
         status.toApply = mirror.stale.count
         status.toSend = outbox.waitingCount + (outbox.inFlight == nil ? 0 : 1)
+        if shownStatus != status && !status.conflicts.isEmpty { forgetConflicts() }
         status.unmirrored = disk.unmirrored.merging(refused) { first, _ in first }.merging(refusedSuites) { first, _ in
             first
         }.sorted {
@@ -96,7 +100,7 @@ extension Machine {
         let isOld = readAt.map { $0.timeIntervalSince(status.readAt ?? .distantPast) > 60 } ?? false
         if isOld || shownStatus != status { status.readAt = readAt }
         if shownStatus == status { return }
-        let isUrgent = shownStatus?.isConnected != status.isConnected || shownStatus?.stopped != status.stopped
+        let isUrgent = shownStatus?.isConnected != status.isConnected || shownStatus?.paused != status.paused
         if !force && !isUrgent && nextStatus > monotonicNanoseconds() { return }
         try records.set(status)
         shownStatus = status

@@ -18,85 +18,162 @@ final class ClusterSuite {
     private(set) var sentThrough: Cursor
     /// The number of the suite's last record that was read.
     private var last: SequenceNumber
-    /// The number up to which the values were known, where the place in the log was lost.
-    private var lostSince: SequenceNumber?
+    /// The time of the last change that was read.
+    private(set) var lastTime: Int64 = 0
+    /// Whether there was more than is taken at once.
+    private(set) var hasMore = false
+    /// Set where the place in the log was lost.
+    private var lost: Lost?
+
+    private struct Lost {
+        /// What was set up to this number was sent.
+        var since: SequenceNumber
+        /// Whether all that was set since is among the values that are set now.
+        var isComplete: Bool
+    }
 
     init(_ container: Container, _ name: String, since origin: ChangeOrigin) throws {
         self.name = name
         defaults = try GroupDefaults(container, suite: name, purpose: "cluster")
         follower = try defaults.follow(since: origin)
-        (sentThrough, last) = (follower.cursor, follower.cursor.sequence)
+        last = follower.cursor.sequence
+        if case .cursor(let cursor) = origin { sentThrough = cursor } else { sentThrough = follower.cursor }
+    }
+
+    /// What the cluster has for a key.
+    struct Value {
+        var key: String
+        var value: DefaultsValue?
+        /// Who has set it.
+        var author: String
+    }
+
+    /// What the cluster has for the keys of a suite, with what this machine sends on top of it.
+    struct InCluster {
+        var values: [String: ClusterFold.Value] = [:]
+        /// Keys that may have an older value of the cluster here.
+        var unapplied: Set<String> = []
+
+        mutating func apply(_ changes: [ClusterChange]) {
+            for case .value(let change) in changes {
+                guard let key = ClusterSuite.names(change.key)?.key else { continue }
+                values[key] = change.action.applied(to: values[key])
+            }
+        }
     }
 
     /// A change of a process of this machine.
     struct Local {
         var changes: [ClusterChange]
         var time: Int64
-        /// The place behind it.
-        var cursor: Cursor
+        /// The place behind it; nil in the middle of what cannot be read from there on.
+        var cursor: Cursor?
     }
 
-    /// Returns the changes that were made here since the last call. `values` are those of the suite in the cluster: where the
-    /// place in the suite's log was lost, what differs from them counts as set here. `known` are the keys of the suite that have
-    /// a value in the cluster, or get one by what is sent.
-    func takeChanges(
-        _ values: (String) -> DefaultsValue?, known: () -> Set<[UInt8]>
-    ) throws -> [Local] {
+    /// Returns the changes that were made here since the last call.
+    ///
+    /// Where the place in the suite's log was lost, what differs from the cluster was set or removed here, or added: the difference
+    /// of two numbers is an addition, so that no machine's additions are lost.
+    func takeChanges(_ inCluster: () -> InCluster) throws -> [Local] {
         var changes: [Local] = []
         var open: Local?
-        var before = follower.cursor
+        var cluster: InCluster?
+        func known() -> InCluster {
+            var known = inCluster()
+            for local in changes + (open.map { [$0] } ?? []) { known.apply(local.changes) }
+            return known
+        }
+        var count = 0
+        hasMore = false
         while let change = try follower.next(timeout: .zero) {
-            defer { before = follower.cursor }
+            defer { count += 1 }
             last = follower.cursor.sequence
             if change.isFromCluster { continue }
             let key = Self.key(suite: name, change.key)
             var made: [ClusterChange] = []
             switch change.kind {
-            case .set:
-                if let addend = change.addend {
-                    made = [.value(ValueChange(key, .add(addend)))]
+            case .set, .removed, .present:
+                if change.author == nil, let lost {
+                    let present = cluster ?? known()
+                    made = difference(change, key, present, lost)
+                    cluster = present
+                    cluster?.apply(made)
+                } else if change.kind == .removed {
+                    made = [.value(ValueChange(key, .remove))]
                 } else if let value = change.newValue {
-                    made = [Self.set(key, value)]
-                }
-            case .removed: made = [.value(ValueChange(key, .remove))]
-            case .present:
-                guard let value = change.newValue else { continue }
-                if let lostSince, change.generation.rawValue > lostSince.rawValue {
-                    if value != values(change.key) { made = [Self.set(key, value)] }
-                } else if lostSince == nil && values(change.key) == nil {
-                    // What was set before the machine joined counts only where the cluster has nothing.
-                    made = [Self.set(key, value, base: .zero)]
+                    if change.kind == .present {
+                        // What was set before the machine joined counts only where the cluster has nothing.
+                        let present = cluster ?? known()
+                        if present.values[change.key] == nil { made = [Self.set(key, value, base: .zero)] }
+                        cluster = present
+                    } else {
+                        made = [change.addend.map { .value(ValueChange(key, .add($0))) } ?? Self.set(key, value)]
+                    }
                 }
             case .cleared:
                 // A follower of the whole suite gets one change for all keys.
-                var keys = known()
-                for local in changes + (open.map { [$0] } ?? []) {
-                    for case .value(let change) in local.changes { keys.insert(change.key) }
+                made = known().values.keys.map { .value(ValueChange(Self.key(suite: name, $0), .remove)) }
+            case .rescan:
+                let isComplete = try defaults.hasDropped(sentThrough)
+                lost = Lost(since: sentThrough.sequence, isComplete: isComplete)
+                cluster = known()
+                if isComplete, let present = cluster {
+                    let here = defaults.dictionaryRepresentation()
+                    made = present.values.filter { key, value in
+                        here[key] == nil && !present.unapplied.contains(key) && Self.value(value) != nil
+                    }.map { .value(ValueChange(Self.key(suite: name, $0.key), .remove)) }
+                    cluster?.apply(made)
                 }
-                made = keys.map { .value(ValueChange($0, .remove)) }
-                while change.parts == 1 && made.count > ClusterEntry.mostChanges {
-                    // A program that is killed between these clears the suite once more.
-                    let part = Array(made.suffix(ClusterEntry.mostChanges))
-                    made.removeLast(part.count)
-                    changes.append(Local(changes: part, time: change.timeNanoseconds, cursor: before))
-                }
-            case .rescan: lostSince = sentThrough.sequence
             case .degraded: continue
             }
             if made.isEmpty && open == nil { continue }
-            var local = open ?? Local(changes: [], time: change.timeNanoseconds, cursor: follower.cursor)
+            while change.parts == 1 && made.count > ClusterEntry.mostChanges {
+                let part = Array(made.suffix(ClusterEntry.mostChanges))
+                made.removeLast(part.count)
+                changes.append(Local(changes: part, time: change.timeNanoseconds))
+            }
+            var local = open ?? Local(changes: [], time: change.timeNanoseconds)
             local.changes += made
-            local.cursor = follower.cursor
+            local.cursor = follower.isBetweenRecords ? follower.cursor : nil
             if change.part + 1 < change.parts {
                 open = local
             } else {
                 changes.append(local)
                 open = nil
             }
+            // A process may set as quickly as this program reads.
+            if count >= Self.mostAtOnce && follower.isBetweenRecords {
+                hasMore = follower.hasMore
+                break
+            }
         }
         if let open { changes.append(open) }
         last = follower.cursor.sequence
+        // Places are those in the log, where the times of two processes may be the other way round.
+        for place in changes.indices {
+            lastTime = max(lastTime, changes[place].time)
+            changes[place].time = lastTime
+        }
         return changes
+    }
+
+    /// Returns what was changed here of a key, where the place in the log was lost.
+    private func difference(_ change: DefaultsChange, _ key: [UInt8], _ cluster: InCluster, _ lost: Lost)
+        -> [ClusterChange]
+    {
+        let present = cluster.values[change.key]
+        let isUnapplied = cluster.unapplied.contains(change.key)
+        guard let value = change.newValue else {
+            return present == nil || isUnapplied ? [] : [.value(ValueChange(key, .remove))]
+        }
+        if change.generation.rawValue <= lost.since.rawValue || value == Self.value(present) { return [] }
+        if lost.isComplete, !isUnapplied, case .integer(let number) = value,
+            case .number(let old) = present ?? .number(0)
+        {
+            let (difference, isOver) = Int64(number).subtractingReportingOverflow(old)
+            if !isOver { return [.value(ValueChange(key, .add(difference)))] }
+        }
+        return [Self.set(key, value)]
     }
 
     func noteSent(through cursor: Cursor) { sentThrough = cursor }
@@ -107,27 +184,30 @@ final class ClusterSuite {
         return sentThrough != follower.cursor
     }
 
-    /// Sets what the cluster has. Returns false where a process has changed the suite since its changes were taken.
-    func set(_ values: [(key: String, value: DefaultsValue?)], index: UInt64) throws -> Bool {
+    /// Sets what the cluster has. Returns the keys that a process has set since its changes were taken: they are set when those are
+    /// taken, too.
+    func set(_ values: [Value], index: UInt64) throws -> Set<String> {
         let present = defaults.dictionaryRepresentation()
-        var different = values.filter { present[$0.key] != $0.value }[...]
-        while !different.isEmpty {
-            // A record has a largest size.
+        var different = values.filter { present[$0.key] != $0.value }.sorted { $0.author < $1.author }[...]
+        var left: Set<String> = []
+        while let author = different.first?.author {
+            // A record has one author, and a largest size.
             var size = 0
-            let part = different.prefix { _, value in
-                defer { size += value?.clusterBytes.count ?? 0 }
-                return size < Self.largestRecord
+            let part = different.prefix { value in
+                defer { size += value.value?.clusterBytes.count ?? 0 }
+                return value.author == author && size < Self.largestRecord
             }
             different = different.dropFirst(part.count)
-            guard let place = try defaults.setFromCluster(Array(part), index: index, ifLastIs: last) else {
-                return false
-            }
-            last = place
+            left.formUnion(
+                try defaults.setFromCluster(
+                    part.map { ($0.key, $0.value) }, purpose: author, index: index, unlessSetSince: last))
         }
-        return true
+        return left
     }
 
     private static let largestRecord = 1 << 20
+    /// How many changes are taken at once.
+    private static let mostAtOnce = 8_192
 
     /// Makes sure that a power cut does not take back what is about to be sent.
     func synchronize() throws { try defaults.synchronizeAll() }
@@ -169,7 +249,8 @@ final class ClusterSuite {
 
 extension Machine {
     /// Opens the suites that are new, and takes what was changed in all of them.
-    func takeSuites() throws -> [Drafted] {
+    /// `limit` becomes the time of the last change that was taken of a suite which has more.
+    func takeSuites(_ limit: inout Int64) throws -> [Drafted] {
         for name in container.suiteNames() where suites[name] == nil {
             let text = try store.value("suite/\(name)").map { String(decoding: $0, as: UTF8.self) }
             // A suite that was there before the machine joined has the cluster's values, and others are added to them. A suite
@@ -184,13 +265,13 @@ extension Machine {
             let known = fold.values.keys.filter { ClusterSuite.names($0)?.suite == name }
             dirtyKeys.formUnion(known)
         }
+        // What is not sent stays in the suites' logs.
+        if outbox.waitingCount > Self.mostWaiting { return [] }
         var drafts: [Drafted] = []
+        let pending = pendingSuites
         for (name, suite) in suites {
-            let changes = try suite.takeChanges { key in
-                ClusterSuite.value(fold.values[ClusterSuite.key(suite: name, key)]?.value)
-            } known: {
-                knownKeys(of: name)
-            }
+            let changes = try suite.takeChanges { inCluster(name) }
+            if suite.hasMore { limit = min(limit, suite.lastTime) }
             for change in changes {
                 if ClusterEntry(freshName(), change.changes).bytes.count > Self.largestTransaction
                     || change.changes.count > ClusterEntry.mostChanges
@@ -203,24 +284,36 @@ extension Machine {
                 }
                 drafts.append(Drafted(changes: change.changes, time: change.time, suite: name, cursor: change.cursor))
             }
-            if changes.isEmpty && !pendingSuites.contains(name) && suite.noteAllSent() {
+            if changes.isEmpty && !pending.contains(name) && suite.noteAllSent() {
                 toStore.suiteCursors[name] = suite.sentThrough
             }
         }
         return drafts
     }
 
-    /// Returns the keys of a suite that have a value in the cluster, or get one by what is sent.
-    private func knownKeys(of suite: String) -> Set<[UInt8]> {
-        var keys = Set(fold.values.keys)
-        func add(_ changes: [ClusterChange]) {
-            for case .value(let change) in changes { keys.insert(change.key) }
+    /// Returns what the cluster has for a suite, with what is in flight or waits on top of it.
+    private func inCluster(_ suite: String) -> ClusterSuite.InCluster {
+        var cluster = ClusterSuite.InCluster()
+        for (key, value) in fold.values {
+            if let names = ClusterSuite.names(key), names.suite == suite { cluster.values[names.key] = value.value }
         }
-        if let entry = outbox.inFlight?.entry { add(entry.changes) }
+        func add(_ changes: [ClusterChange]) {
+            cluster.apply(
+                changes.filter {
+                    if case .value(let change) = $0 { ClusterSuite.names(change.key)?.suite == suite } else { false }
+                })
+        }
+        if let entry = outbox.inFlight?.entry, !entry.isStrict { add(entry.changes) }
         for case .entry(let entry, _) in outbox.waiting { add(entry.changes) }
         for draft in held { add(draft.changes) }
-        return keys.filter { ClusterSuite.names($0)?.suite == suite }
+        for case let names? in unappliedKeys.map(ClusterSuite.names) where names.suite == suite {
+            cluster.unapplied.insert(names.key)
+        }
+        return cluster
     }
+
+    /// How many entries wait before values and messages stay where they are until some were sent.
+    static let mostWaiting = 4_096
 
     /// The largest change of a suite at once, as bytes of an entry, with room for its author.
     private static let largestTransaction = ClusterEntry.mostBytes - 1_024
@@ -245,6 +338,9 @@ extension Machine {
     /// The row of the keys whose changes were refused.
     static let refusedKey = "refused keys"
 
+    /// The row of the keys that may not have what the fold has.
+    static let unappliedKey = "unapplied keys"
+
     static func size(of change: ClusterChange) -> Int {
         switch change {
         case .item: 0
@@ -255,28 +351,30 @@ extension Machine {
 
     /// The names of suites with changes that are not folded yet.
     private var pendingSuites: Set<String> {
-        Set(drafted.values.flatMap(\.cursors.keys)).union(held.compactMap(\.suite))
+        Set(drafted.values.flatMap(\.suites)).union(held.compactMap(\.suite))
     }
 
-    /// Puts into the suites what the cluster has, with what is not folded yet on top of it. Returns whether processes were in
-    /// between, whose changes are to be taken first.
-    func applyValues() throws -> Bool {
-        if dirtyKeys.isEmpty { return false }
-        var bySuite: [String: [(key: String, value: DefaultsValue?)]] = [:]
+    /// Puts into the suites what the cluster has, with what is not folded yet on top of it. A key that a process has just set waits
+    /// for the next round.
+    func applyValues() throws {
+        if dirtyKeys.isEmpty { return }
+        var bySuite: [String: [ClusterSuite.Value]] = [:]
         var left: Set<[UInt8]> = []
         let pending = pendingActions(dirtyKeys)
         for key in dirtyKeys.subtracting(refusedKeys) {
             guard let names = ClusterSuite.names(key) else { continue }
             var value = fold.values[key]?.value
             for action in pending[key] ?? [] { value = action.applied(to: value) }
-            bySuite[names.suite, default: []].append((names.key, ClusterSuite.value(value)))
+            bySuite[names.suite, default: []].append(
+                .init(key: names.key, value: ClusterSuite.value(value), author: purpose(keyAuthors[key])))
         }
         for (name, values) in bySuite {
             if suites[name] == nil {
                 if values.allSatisfy({ $0.value == nil }) { continue }
                 let suite: ClusterSuite
                 do {
-                    suite = try ClusterSuite(container, name, since: .now)
+                    // A process may have made it, and set something, a moment ago.
+                    suite = try ClusterSuite(container, name, since: .start)
                 } catch let error as CoordinationError where error.code == .invalidArgument {
                     // No machine of this version makes such a name.
                     continue
@@ -286,15 +384,18 @@ extension Machine {
             }
             guard let suite = suites[name] else { continue }
             do {
-                if try !suite.set(values, index: fold.index) { return true }
+                // A process has set these since; that change wakes this program, and is read first.
+                for key in try suite.set(values, index: fold.index) {
+                    left.insert(ClusterSuite.key(suite: name, key))
+                }
             } catch let error as CoordinationError where error.code == .limitReached {
                 // A suite here may have less room than all others' changes of it need.
                 status.failure = "\(error)"
                 left.formUnion(values.map { ClusterSuite.key(suite: name, $0.key) })
             }
         }
-        dirtyKeys = left
-        return false
+        (dirtyKeys, unappliedKeys) = (left, left)
+        if left.isEmpty { keyAuthors = [:] }
     }
 
     /// Returns the actions on some keys that are in flight or wait, in their order.
@@ -309,20 +410,5 @@ extension Machine {
         if drafted.isEmpty { return actions }
         for case .entry(let entry, _) in outbox.waiting where !entry.isStrict { add(entry) }
         return actions
-    }
-}
-
-extension ValueChange.Action {
-    /// Returns the value after the action, as the fold makes it.
-    func applied(to value: ClusterFold.Value?) -> ClusterFold.Value? {
-        switch self {
-        case .set(let bytes): return .bytes(bytes)
-        case .setNumber(let number): return .number(number)
-        case .remove: return nil
-        case .add(let number):
-            guard case .number(let present) = value ?? .number(0) else { return value }
-            let (sum, isOver) = present.addingReportingOverflow(number)
-            return isOver ? value : .number(sum)
-        }
     }
 }

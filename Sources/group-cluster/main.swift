@@ -34,7 +34,7 @@ private func right(to container: Container) throws -> SoleProcess {
     let process = ClusterRecords.isThere(container)?.processIdentifier
     throw CoordinationError(
         .lockTimedOut, operation: "join the cluster", item: nil, containerPath: "\(container.path)",
-        reason: "another process keeps this container together\(process.map { ": process \($0)" } ?? "")",
+        reason: "another group-cluster runs for this container\(process.map { ": process \($0)" } ?? "")",
         remedy: .init(.tryAgain, "end that process first"))
 }
 
@@ -47,6 +47,10 @@ private func hostName() -> String {
     var name = [CChar](repeating: 0, count: 256)
     guard unsafe gethostname(&name, name.count - 1) == 0 else { return "unknown" }
     return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+private func absolute(_ path: String) -> String {
+    path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
 }
 
 private func join(_ run: inout CommandRun) throws -> ExitStatus {
@@ -76,8 +80,9 @@ private func join(_ run: inout CommandRun) throws -> ExitStatus {
     if identity.endpoints.isEmpty { throw run.arguments.usageError("--etcd is needed the first time") }
     if let host = try run.arguments.text("host") { identity.host = host }
     if let user = try run.arguments.text("user") { identity.user = user }
-    if let file = try run.arguments.text("password-file") { identity.passwordFile = file }
-    if let file = try run.arguments.text("authority") { identity.authorityFile = file }
+    // Absolute, because a service has another working directory.
+    if let file = try run.arguments.text("password-file") { identity.passwordFile = absolute(file) }
+    if let file = try run.arguments.text("authority") { identity.authorityFile = absolute(file) }
     if let text = try run.arguments.text("budget") {
         guard let budget = UInt64(text), (1...1 << 20).contains(budget) else {
             throw run.arguments.usageError("--budget takes a number of MiB, from 1 to 1048576")
@@ -166,7 +171,7 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
                             .object([("path", .string($0.path)), ("reason", .string($0.reason))])
                         })
                 ),
-                ("stopped", status.stopped.map { .string($0) } ?? .null),
+                ("paused", status.paused.map { .string($0) } ?? .null),
                 ("failure", status.failure.map { .string($0) } ?? .null),
             ]).encoded())
         return .success
@@ -174,7 +179,7 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
     let connection =
         !isRunning
         ? "the program does not run"
-        : status.stopped.map { "stopped: \($0)" }
+        : status.paused.map { "paused: \($0)" }
             ?? (status.isConnected ? "connected since" : "not connected since") + " \(text(status.since))"
     var lines = [
         "cluster    \(status.name), as \(status.host) (\(status.machine))",
@@ -185,7 +190,7 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
     ]
     if let failure = status.failure { lines.append("failure    \(failure)") }
     for conflict in status.conflicts { lines.append("conflict   \(conflict.copy), since \(text(conflict.foundAt))") }
-    for item in status.unmirrored { lines.append("not here only: \(item.path): \(item.reason)") }
+    for item in status.unmirrored { lines.append("not mirrored \(item.path): \(item.reason)") }
     for line in lines { try run.output.writeLine(PipeText.escaped(Array(line.utf8))) }
     return .success
 }
@@ -193,17 +198,15 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
 private func text(_ date: Date) -> String { date.formatted(.iso8601) }
 
 private func showResult(_ run: inout CommandRun) throws -> ExitStatus {
-    let (records, _) = try records(run.openContainer())
+    let container = try run.openContainer()
+    let (records, _) = try records(container)
     guard let operation = run.arguments.positional("OPERATION").map({ String(decoding: $0, as: UTF8.self) }),
         ClusterName(text: operation) != nil
     else { throw run.arguments.usageError("OPERATION is 32 hexadecimal digits") }
-    guard let request = records.request(operation) else {
-        run.complain("nothing is known of that operation here")
-        return .notFound
-    }
-    let reason = request.reason.map { "\t\(PipeText.escaped(Array($0.utf8)))" } ?? ""
-    try run.output.writeLine(request.state.rawValue + reason)
-    return .success
+    let outcome = try container.clusterOutcome(of: operation)
+    let reason = records.request(operation)?.reason.map { "\t\(PipeText.escaped(Array($0.utf8)))" } ?? ""
+    try run.output.writeLine(outcome.rawValue + reason)
+    return outcome == .forgotten ? .notFound : .success
 }
 
 private func accept(_ run: inout CommandRun) throws -> ExitStatus {
@@ -212,7 +215,11 @@ private func accept(_ run: inout CommandRun) throws -> ExitStatus {
     _ = try records(container)
     let store = try StateStore(container)
     defer { store.close() }
-    try Acceptance.accept(store, container)
+    switch try Acceptance.accept(store, container) {
+    case .loss, .otherHistory: break
+    case .newerVersion: run.complain("nothing to accept: update this program, and start it")
+    case nil: run.complain("nothing to accept: this machine is not paused")
+    }
     return withExtendedLifetime(right) { .success }
 }
 

@@ -43,7 +43,7 @@ final class ClusterStorm {
             machines.append(
                 try StormMachine(
                     "m\(number)", in: directory, proxies: proxies, disk: number == 3 ? disk : nil,
-                    hasClock: number == 2 && options.jumps))
+                    clockLibrary: number == 2 ? options.clockLibrary : nil))
         }
         let first = machines[0].container
         try FileManager.default.createDirectory(atPath: first + "/r", withIntermediateDirectories: false)
@@ -183,7 +183,7 @@ final class ClusterStorm {
             } end: {
                 try disk.makeRoom()
             }
-        case 30 where options.jumps:
+        case 30 where options.clockLibrary != nil:
             let seconds = draw(0..<2) == 0 ? draw(1..<100_000) : -draw(1..<100_000)
             story["clock", default: 0] += 1
             note("clock of m2 by \(seconds) s")
@@ -248,7 +248,7 @@ final class ClusterStorm {
         note("restored")
         let limit = monotonicNanoseconds() + 60_000_000_000
         for machine in machines {
-            while try machine.status().0?.stopped == nil {
+            while try machine.status().0?.paused == nil {
                 try machine.watch()
                 if monotonicNanoseconds() > limit {
                     return ["\(machine.name) goes on with a restored etcd: \(try machine.status().1)"]
@@ -284,7 +284,7 @@ final class ClusterStorm {
             for machine in machines {
                 let (status, text) = try machine.status()
                 guard let status, status.connected, status.toApply == 0, status.toSend == 0, status.behind == 0,
-                    status.stopped == nil
+                    status.paused == nil
                 else {
                     faults.append("\(machine.name) at \(moment): \(text)")
                     continue

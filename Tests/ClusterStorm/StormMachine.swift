@@ -15,7 +15,8 @@ final class StormMachine {
     private(set) var users: [User] = []
     private(set) var faults: [String] = []
     private var starts = 0
-    private let hasClock: Bool
+    /// The library through which the program's clock is moved.
+    private let clockLibrary: String?
 
     struct User {
         var kind: String
@@ -26,8 +27,8 @@ final class StormMachine {
         var text: String
     }
 
-    init(_ name: String, in directory: String, proxies: [Proxy], disk: SmallDisk?, hasClock: Bool) throws {
-        (self.name, self.proxies, self.hasClock) = (name, proxies, hasClock)
+    init(_ name: String, in directory: String, proxies: [Proxy], disk: SmallDisk?, clockLibrary: String?) throws {
+        (self.name, self.proxies, self.clockLibrary) = (name, proxies, clockLibrary)
         self.directory = "\(directory)/\(name)"
         container = "\(self.directory)/container"
         logs = "\(directory)/logs-\(name)"
@@ -36,7 +37,7 @@ final class StormMachine {
             try FileManager.default.createDirectory(
                 atPath: "\(self.directory)/\(part)", withIntermediateDirectories: true)
         }
-        if hasClock { try setClock(0) }
+        if clockLibrary != nil { try setClock(0) }
         let made = try RunningProcess(["groupctl", "create", container], input: "").finish()
         if made.status != 0 { throw TemporaryContainer.Failed(description: made.text) }
     }
@@ -48,12 +49,12 @@ final class StormMachine {
         starts += 1
         let endpoints = proxies.map { "http://\($0.host):\(Proxy.port)" }.joined(separator: ",")
         let environment: [String: String?] =
-            !hasClock
-            ? [:]
-            : [
-                "LD_PRELOAD": Self.fakeTime, "FAKETIME_TIMESTAMP_FILE": clock, "FAKETIME_NO_CACHE": "1",
-                "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-            ]
+            clockLibrary.map { library in
+                [
+                    "LD_PRELOAD": library, "FAKETIME_TIMESTAMP_FILE": clock, "FAKETIME_NO_CACHE": "1",
+                    "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+                ]
+            } ?? [:]
         program = try RunningProcess.bound(
             [
                 "\(BuildDirectory.path)/group-cluster", "join", container, "--etcd", endpoints, "--name", "storm",
@@ -69,8 +70,6 @@ final class StormMachine {
     }
 
     private var clock: String { "\(logs)/clock" }
-
-    static let fakeTime = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
 
     var isRunning: Bool { program != nil }
 
@@ -172,7 +171,7 @@ final class StormMachine {
         var behind: Int
         var toApply: Int
         var toSend: Int
-        var stopped: String?
+        var paused: String?
         var failure: String?
         struct Unmirrored: Decodable { var path, reason: String }
         var unmirrored: [Unmirrored]

@@ -20,8 +20,8 @@ struct StormOptions {
     var lies = false
     /// etcd is restored from a backup in the end.
     var restores = false
-    /// The clock of one machine's program jumps.
-    var jumps = false
+    /// The library through which the clock of one machine's program jumps (libfaketime).
+    var clockLibrary: String?
     /// The nodes of etcd are parted from each other, each in a network namespace.
     var partsNodes = false
     /// The users of each machine that know nothing of the cluster.
@@ -39,7 +39,8 @@ do {
             StormOptions(
                 seconds: seconds, seed: seed, lies: words.contains("lies"),
                 restores: words.contains("restores"),
-                jumps: words.contains("jumps"), partsNodes: words.contains("parts"),
+                clockLibrary: words.first { $0.hasPrefix("clock=") }.map { String($0.dropFirst(6)) },
+                partsNodes: words.contains("parts"),
                 plainUsers: words.first { $0.hasPrefix("users=") }.flatMap { Int($0.dropFirst(6)) } ?? 2))
     case "worker" where words.count >= 8:
         let worker = Worker(words[3], words[4], life: Int(words[5]) ?? 0, seed: UInt64(words[6]) ?? 1)

@@ -55,16 +55,61 @@ struct `Machines that come back` {
         #expect(b.tree["large"] == nil)
     }
 
-    @Test func `machines whose keys were deleted in etcd stop`() throws {
+    @Test func `an item whose content is gone from the directory of contents is sent anew`() throws {
+        try a.write("1", to: "f")
+        #expect(agree(a, b) { $0.count == 1 })
+        etcd.stop()
+        try a.write("2", to: "f")
+        let contents = "\(a.path)/.group/cluster-contents"
+        let manager = FileManager.default
+        #expect(try comes { try !manager.contentsOfDirectory(atPath: contents).isEmpty })
+        #expect(try comes { try a.status()["toSend"] as? Int == 1 })
+        a.kill()
+        etcd.kill()
+        for name in try manager.contentsOfDirectory(atPath: contents) {
+            try manager.removeItem(atPath: "\(contents)/\(name)")
+        }
+        try etcd.restart()
+        try a.start()
+        #expect(agree(a, b) { $0["f"]?.hasSuffix("2") == true })
+        try a.write("3", to: "f")
+        #expect(agree(a, b) { $0["f"]?.hasSuffix("3") == true && $0.count == 1 })
+    }
+
+    @Test func `a machine that is killed while its values join keeps those of the cluster`() throws {
+        let suite = try GroupDefaults(a.temporary.open(), suite: "s")
+        for number in 0..<4_000 { try suite.set("of the cluster", forKey: "\(number)") }
+        #expect(try comes { try a.isSettled(with: b) })
+        let c = try MachineUnderTest("gamma", etcd: etcd.endpoints)
+        let own = try GroupDefaults(c.temporary.open(), suite: "s")
+        for number in 0..<4_000 { try own.set("own", forKey: "\(number)") }
+        for number in 0..<1_000 { try own.set("own", forKey: "own \(number)") }
+        let index = try a.status()["index"] as? Int ?? 0
+        for entries in 1...2 {
+            try c.begin()
+            #expect(try comes { try a.status()["index"] as? Int ?? 0 >= index + entries })
+            c.kill()
+        }
+        try c.start()
+        #expect(
+            comes {
+                [own, suite].allSatisfy { suite in
+                    let values = suite.dictionaryRepresentation()
+                    return values.count == 5_000 && values.count { $0.value == .string("of the cluster") } == 4_000
+                }
+            })
+    }
+
+    @Test func `machines whose keys were deleted in etcd pause`() throws {
         try a.write("1", to: "f")
         #expect(agree(a, b) { $0.count == 1 })
         try etcd.control("del", "/group-container/shared/", "--prefix")
         try a.write("2", to: "f")
-        #expect(try comes { try (a.status()["stopped"] as? String)?.contains("another history") == true })
+        #expect(try comes { try (a.status()["paused"] as? String)?.contains("another history") == true })
         #expect(b.tree["f"]?.hasSuffix("1") == true)
     }
 
-    @Test func `a machine of another history stops, and after a person has accepted it nothing is lost`() throws {
+    @Test func `a machine of another history pauses, and after a person has accepted it nothing is lost`() throws {
         try a.write("before", to: "f")
         #expect(agree(a, b) { $0.count == 1 })
         let backup = try TemporaryDirectory()
@@ -86,9 +131,9 @@ struct `Machines that come back` {
         etcd.kill()
         try etcd.restore(from: "\(backup.path)/backup")
         for machine in [a, b] {
-            #expect(try comes { (try machine.status()["stopped"] as? String)?.contains("another history") == true })
-            #expect(try machine.groupctl("doctor", machine.path + "/", "--json").text.contains("\"clusterStopped\""))
-            try machine.write("while it is stopped", to: "h")
+            #expect(try comes { (try machine.status()["paused"] as? String)?.contains("another history") == true })
+            #expect(try machine.groupctl("doctor", machine.path + "/", "--json").text.contains("\"clusterPaused\""))
+            try machine.write("while it is paused", to: "h")
             let (status, _) = try machine.groupctl("write", machine.path + "/", "n", "--replicated", input: "1")
             #expect(status == 69)
             try machine.end()
@@ -97,7 +142,7 @@ struct `Machines that come back` {
             try machine.start()
         }
         #expect(agree(a, b) { $0["g"] != nil && $0["h"] != nil })
-        #expect(a.contents == ["before", "after", "new", "while it is stopped"])
+        #expect(a.contents == ["before", "after", "new", "while it is paused"])
         // No addition is made a second time, and the channel's numbers have begun anew.
         try suites[0].increment("n", by: 1)
         #expect(comes { suites.allSatisfy { $0.value(forKey: "n") == .integer(61) } })
@@ -114,19 +159,45 @@ struct `Machines that come back` {
         #expect(agree(a, b) { $0.count == 11 })
         let elsewhere = try TemporaryDirectory()
         try FileManager.default.moveItem(atPath: "\(a.path)/d", toPath: "\(elsewhere.path)/d")
-        #expect(try comes { (try a.status()["stopped"] as? String)?.contains("more than half") == true })
+        #expect(try comes { (try a.status()["paused"] as? String)?.contains("more than half") == true })
         try b.write("11", to: "d/11")
         #expect(b.tree.count == 12)
         try a.end()
         try a.start()
-        #expect(try a.status()["stopped"] as? String != nil)
+        #expect(try a.status()["paused"] as? String != nil)
         try a.end()
         #expect(try RunningProcess(["group-cluster", "accept", a.path + "/"], input: "").finish().status == 0)
         try a.start()
         #expect(agree(a, b) { $0.keys.sorted() == ["d", "d/11"] })
     }
 
-    @Test func `a clone stops, and goes on under a name of its own`() throws {
+    @Test func `where items that were gone are put back, nothing has to be accepted`() throws {
+        for number in 1...10 { try a.write("\(number)", to: "d/\(number)") }
+        #expect(agree(a, b) { $0.count == 11 })
+        let elsewhere = try TemporaryDirectory()
+        try FileManager.default.moveItem(atPath: "\(a.path)/d", toPath: "\(elsewhere.path)/d")
+        #expect(try comes { (try a.status()["paused"] as? String)?.contains("more than half") == true })
+        try a.end()
+        try FileManager.default.moveItem(atPath: "\(elsewhere.path)/d", toPath: "\(a.path)/d")
+        try FileManager.default.removeItem(atPath: "\(a.path)/d/1")
+        try a.start()
+        #expect(try a.status()["paused"] as? String == nil)
+        #expect(agree(a, b) { $0.count == 10 && $0["d/1"] == nil })
+        try a.end()
+        try a.start()
+        #expect(try a.status()["paused"] as? String == nil)
+    }
+
+    @Test func `most items may be removed by a coordinated change`() throws {
+        for number in 1...10 { try a.write("\(number)", to: "d/\(number)") }
+        try a.write("1", to: "f")
+        #expect(agree(a, b) { $0.count == 12 })
+        #expect(try a.groupctl("remove", a.path + "/", "d", "--recursive").status == 0)
+        #expect(agree(a, b) { $0.keys.sorted() == ["f"] })
+        #expect(try a.status()["paused"] as? String == nil)
+    }
+
+    @Test func `a clone pauses, and goes on under a name of its own`() throws {
         try a.write("1", to: "f")
         #expect(agree(a, b) { $0.count == 1 })
         try a.end()
@@ -136,7 +207,7 @@ struct `Machines that come back` {
         #expect(agree(a, b) { $0["f"]?.hasSuffix("2") == true })
         try clone.write("of the clone", to: "g")
         try clone.start()
-        #expect(try comes { try clone.status()["stopped"] as? String != nil })
+        #expect(try comes { try clone.status()["paused"] as? String != nil })
         try clone.end()
         #expect(try RunningProcess(["group-cluster", "accept", clone.path + "/"], input: "").finish().status == 0)
         try clone.start()

@@ -29,11 +29,11 @@ final class MachineUnderTest {
         try FileManager.default.copyItem(atPath: other.path, toPath: temporary.path)
     }
 
-    /// Starts the program, and waits until it is connected, or has stopped.
+    /// Starts the program, and waits until it is connected, or is paused.
     func start() throws {
         let program = try RunningProcess.bound(["group-cluster", "join", path + "/"] + arguments)
         self.program = program
-        try program.waitForText { $0.contains("connected at index") || $0.contains("stopped:") }
+        try program.waitForText { $0.contains("connected at index") || $0.contains("paused:") }
     }
 
     /// Starts the program without waiting for a connection.
@@ -85,6 +85,12 @@ final class MachineUnderTest {
         let (_, text) = try RunningProcess(["group-cluster", "status", path + "/", "--json"], input: "").finish()
         return try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
     }
+
+    /// The names of what `groupctl doctor` finds.
+    func findings() throws -> String { try groupctl("doctor", path + "/", "--json").text }
+
+    /// The items with a conflict name that the status has.
+    func conflicts() throws -> [String] { try status()["conflicts"] as? [String] ?? [] }
 
     /// Returns whether everything that was made anywhere is applied and stored here.
     func isSettled(with other: MachineUnderTest) throws -> Bool {

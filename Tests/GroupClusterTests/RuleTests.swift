@@ -143,6 +143,30 @@ struct RuleTests {
         #expect(log.fold.channels[key]?.newest.map(\.number) == [1, 2, 3])
     }
 
+    @Test("changes of one key become one change")
+    func joinedChanges() {
+        let key = bytes("k")
+        func joined(_ first: ValueChange.Action, _ second: ValueChange.Action) -> ValueChange.Action? {
+            ValueChange(key, first).joined(with: ValueChange(key, second))?.action
+        }
+        let actions: [ValueChange.Action] = [.set([1]), .setNumber(5), .add(3), .remove]
+        for first in actions {
+            for second in actions {
+                guard let both = joined(first, second) else {
+                    Issue.record("\(first), \(second)")
+                    continue
+                }
+                for start: ClusterFold.Value? in [nil, .number(1), .bytes([7])] {
+                    let expected = second.applied(to: first.applied(to: start))
+                    #expect(both.applied(to: start) == expected, "\(first), \(second) on \(String(describing: start))")
+                }
+            }
+        }
+        #expect(joined(.add(.max), .add(1)) == nil)
+        #expect(joined(.setNumber(.max), .add(1)) == .setNumber(.max))
+        #expect(ValueChange(key, .add(1), base: .zero).joined(with: ValueChange(key, .add(1))) == nil)
+    }
+
     @Test("conflict names stay within 255 bytes, and end between characters")
     func conflictNames() {
         let cases = [

@@ -23,7 +23,7 @@ package final class ClusterProgram {
         var status = ClusterStatus(
             name: "todo", host: "here", machine: ClusterRecords.newName(), endpoints: ["http://127.0.0.1:1"],
             processIdentifier: getpid(), since: Date())
-        (status.stopped, status.isConnected) = (stopped, isConnected)
+        (status.paused, status.isConnected) = (stopped, isConnected)
         try records.set(status)
     }
 

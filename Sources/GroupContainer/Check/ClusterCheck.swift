@@ -10,12 +10,13 @@ struct ClusterFacts: Equatable, Sendable {
     var findings: [Finding] {
         guard let status else { return [] }
         var found: [Finding] = []
-        if let reason = status.stopped {
+        if let reason = status.paused {
             found.append(
                 Finding(
-                    .clusterStopped, .error, "the cluster's program has stopped: \(reason)",
+                    .clusterPaused, .error, "the cluster's program is paused: \(reason)",
                     why: "nothing is sent to other machines or taken from them, and strict changes are refused",
-                    remedy: "look at what is there; end the program, run 'group-cluster accept', and start it again"))
+                    remedy:
+                        "end the program; put back what is gone, or run 'group-cluster accept'; start it again"))
         } else if !isRunning {
             found.append(
                 Finding(

@@ -14,7 +14,7 @@ package struct Finding: Equatable, Sendable {
     package enum Code: String, Sendable, CaseIterable {
         case checkpointDamaged, checkpointLost, checkpointNewer, channelDamaged, clockBehind, containerCopied,
             containerMissing
-        case clusterConflicts, clusterNotConnected, clusterNotRunning, clusterStopped, clusterUnmirrored
+        case clusterConflicts, clusterNotConnected, clusterNotRunning, clusterPaused, clusterUnmirrored
         case deadMember, deletionInterrupted
         case fileSystemTemporary, fileSystemUnsupported, directoryUnreadable, formatDamaged, formatNewer, formatOlder
         case inotifyInstances

@@ -120,12 +120,22 @@ package struct ClusterRecords: Sendable {
 
     private static let posts = "post."
 
-    package func posts() -> [ClusterPost] {
-        let posts: [ClusterPost] = all(Self.posts)
+    /// Returns the posts whose identifiers `isWanted` accepts, in the order of their times.
+    package func posts(_ isWanted: (String) -> Bool = { _ in true }) -> [ClusterPost] {
+        let posts: [ClusterPost] = all(Self.posts, isWanted)
         return posts.sorted { ($0.time, $0.identifier) < ($1.time, $1.identifier) }
     }
 
+    /// The size of the records from which on no message is taken, in bytes: the program of the cluster has to have room in the suite.
+    private static let mostRecords = 256 << 20
+
     package func add(_ post: ClusterPost, _ durability: Durability) throws(CoordinationError) {
+        if suite.size > Self.mostRecords {
+            throw CoordinationError(
+                .limitReached, operation: "post", item: post.channel,
+                reason: "\(Self.mostRecords >> 20) MiB of messages wait to be sent to the cluster",
+                remedy: .init(.tryAgain, "try again when 'group-cluster' has sent some"))
+        }
         try suite.set(encode(post), forKey: Self.posts + post.identifier, durability: durability)
     }
 
@@ -155,8 +165,12 @@ package struct ClusterRecords: Sendable {
         try suite.follow(of: [Self.locks + identifier], since: .now)
     }
 
-    private func all<Record: Decodable>(_ prefix: String) -> [Record] {
-        suite.dictionaryRepresentation().compactMap { $0.key.hasPrefix(prefix) ? decode($0.value) : nil }
+    private func all<Record: Decodable>(
+        _ prefix: String, _ isWanted: (String) -> Bool = { _ in true }
+    ) -> [Record] {
+        suite.dictionaryRepresentation().compactMap { key, value in
+            key.hasPrefix(prefix) && isWanted(String(key.dropFirst(prefix.count))) ? decode(value) : nil
+        }
     }
 
     /// Changes a record by one step of the suite. Returns what `body` returns, which decides whether the record is changed;

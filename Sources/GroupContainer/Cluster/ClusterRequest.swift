@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import GroupBytes
 
 /// A strict change that a process of this container asks the cluster for: accepted with all its parts, or with none.
 ///
@@ -123,13 +124,13 @@ package struct ClusterLockRequest: Codable, Equatable, Sendable {
 /// What the program states about the cluster, for `group-cluster status`, `groupctl doctor` and callers.
 package struct ClusterStatus: Codable, Equatable, Sendable {
     package struct Conflict: Codable, Equatable, Sendable {
-        /// The item that has the content of another machine.
-        package var path: String
-        /// The item that has what was here.
+        /// The path of the item with the conflict name.
+        package var path: Data
+        /// The path as text.
         package var copy: String
         package var foundAt: Date
-        package init(path: String, copy: String, foundAt: Date) {
-            (self.path, self.copy, self.foundAt) = (path, copy, foundAt)
+        package init(_ path: [UInt8], foundAt: Date) {
+            (self.path, copy, self.foundAt) = (Data(path), printable(path), foundAt)
         }
     }
     package struct Unmirrored: Codable, Equatable, Sendable {
@@ -160,8 +161,9 @@ package struct ClusterStatus: Codable, Equatable, Sendable {
     package var toSend = 0
     package var conflicts: [Conflict] = []
     package var unmirrored: [Unmirrored] = []
-    /// Why the program does nothing until a person has decided: another history, a lost mount, a newer version.
-    package var stopped: String?
+    /// Why the program sends and applies nothing until a person has decided: another history, a loss of most items, a newer
+    /// version.
+    package var paused: String?
     package var failure: String?
 
     package init(

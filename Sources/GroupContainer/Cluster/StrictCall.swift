@@ -309,10 +309,10 @@ enum ClusterPresence {
                 remedy: .init(.startProgram, "nothing was changed; start that program")
             ).located(in: container.opened)
         }
-        if let reason = status.stopped {
+        if let reason = status.paused {
             throw CoordinationError(
                 .unavailable, operation: operation, item: item,
-                reason: "the program that keeps the container together with the cluster has stopped: \(reason)",
+                reason: "the program that keeps the container together with the cluster is paused: \(reason)",
                 remedy: .init(.decide, "nothing was changed; look at the cluster's status, and decide")
             ).located(in: container.opened)
         }

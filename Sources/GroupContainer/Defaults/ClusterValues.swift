@@ -4,23 +4,49 @@ import GroupSystemCalls
 
 /// What a container's cluster sets in its suites.
 extension GroupDefaults {
-    /// Sets values that are what the cluster has, if the suite's last change still has that number. Returns the place after
-    /// the record, or nil where another process has changed the suite since. `index` is that of the cluster's last entry.
+    /// Sets values that are what the cluster has, but for keys that a process has set since the change with that number. Returns
+    /// those keys. `index` is that of the cluster's last entry, `purpose` names who has set the values.
     package func setFromCluster(
-        _ values: [(key: String, value: DefaultsValue?)], index: UInt64, ifLastIs sequence: SequenceNumber
-    ) throws(CoordinationError) -> SequenceNumber? {
-        try container.opened.locating { () throws(CoordinationError) -> SequenceNumber? in
+        _ values: [(key: String, value: DefaultsValue?)], purpose: String, index: UInt64,
+        unlessSetSince sequence: SequenceNumber
+    ) throws(CoordinationError) -> Set<String> {
+        try container.opened.locating { () throws(CoordinationError) -> Set<String> in
             let store = try writableStore("set")
+            let writer = SuiteRecord.prefix(processIdentifier: processIdentifier(), purpose: purpose)
             var attempt = AppendAttempt()
             defer { attempt.end() }
-            var reads = SuiteReads()
-            reads.suite = sequence.rawValue
-            let steps = values.map { key, value in value.map { SuiteRecord.Step.set(key, $0) } ?? .remove(key) }
-            let place = try store.append(
-                [.fromCluster(index: index)] + steps, if: reads, by: writer, &attempt)
-            return place.map { SequenceNumber(rawValue: $0.sequence) }
+            while true {
+                var reads = SuiteReads()
+                reads.keys = try store.checkedRead { state in
+                    Dictionary(values.map { ($0.key, state.generation(of: $0.key)) }) { first, _ in first }
+                }
+                let left = Set(reads.keys.filter { $0.value > sequence.rawValue }.keys)
+                for key in left { reads.keys[key] = nil }
+                if reads.keys.isEmpty { return left }
+                let steps = values.filter { !left.contains($0.key) }.map { key, value in
+                    value.map { SuiteRecord.Step.set(key, $0) } ?? .remove(key)
+                }
+                // Nil where a process has set one of them meanwhile.
+                if try store.append([.fromCluster(index: index)] + steps, if: reads, by: writer, &attempt) != nil {
+                    return left
+                }
+            }
         }
     }
+
+    /// Returns whether the suite's log has dropped a place because so much was set since. All that was set since is among the values
+    /// that are set now. False where the log ends before that place, as after a power cut.
+    package func hasDropped(_ cursor: Cursor) throws(CoordinationError) -> Bool {
+        try container.opened.locating { () throws(CoordinationError) -> Bool in
+            guard let store = try store(creating: false),
+                let place = cursor.position(in: container.opened.journal.container)
+            else { return false }
+            return try translating(store.log.start()).segment > place.segment
+        }
+    }
+
+    /// The approximate size of all keys and values, in bytes.
+    package var size: Int { (try? store(creating: false)).flatMap { $0 }?.read { $0.size } ?? 0 }
 
     /// Writes everything that was set so far to the disk. Errors: `notDurable`
     package func synchronizeAll() throws(CoordinationError) { try flush() }
@@ -51,8 +77,10 @@ extension Container {
         opened.directory.storeNames(of: .suite).filter { !$0.hasPrefix("group-container.") }
     }
 
-    /// Returns the names of the channels that exist.
-    package func channelNames() -> [String] { opened.directory.storeNames(of: .channel) }
+    /// Returns the names of the channels that exist, without those of this package's own modules.
+    package func channelNames() -> [String] {
+        opened.directory.storeNames(of: .channel).filter { !GroupChannel.isOfMachine($0) }
+    }
 
     /// The directories in which suites and channels appear.
     package var storeDirectories: [[UInt8]] {

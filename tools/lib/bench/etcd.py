@@ -142,8 +142,8 @@ class Machine:
             status = json.loads(done.stdout)
         except ValueError:
             return {}
-        if status.get("stopped"):
-            raise Failed(f"{self.host} stopped: {status['stopped']}")
+        if status.get("paused"):
+            raise Failed(f"{self.host} paused: {status['paused']}")
         return status
 
     @staticmethod
