@@ -1,18 +1,53 @@
 import Foundation
+import GroupSystemCalls
 package import Testing
 
-/// Runs tests that block, as they wait for processes, on a few threads of their own. On the threads of the cooperative
-/// pool, of which there is one a processor, they would stop all other tests.
+/// Gives each test that blocks, as it waits for processes, a thread of its own, as long as the test runs. On the threads of
+/// the cooperative pool, of which there is one a processor, such tests would stop all others. A few run at the same time.
 package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     package var isRecursive: Bool { true }
 
     @concurrent package func provideScope(
         for test: Test, testCase: Test.Case?, performing body: @Sendable @concurrent () async throws -> Void
     ) async throws {
-        try await withTaskExecutorPreference(Self.executor) { try await body() }
+        let thread = await Self.threads.take()
+        defer { Self.threads.give(back: thread) }
+        try await withTaskExecutorPreference(thread) { try await body() }
     }
 
-    private static let executor = ThreadExecutor(threads: 3)
+    private static let threads = FreeThreads(5)
+}
+
+/// Threads, each of which one test has at a time: a test that is resumed waits for no other one.
+private final class FreeThreads: Sendable {
+    private struct State {
+        var free: [ThreadExecutor]
+        /// The tests that wait for a thread, in their order.
+        var waiting: [CheckedContinuation<ThreadExecutor, Never>] = []
+    }
+    private let state: Guarded<State>
+
+    init(_ count: Int) { state = Guarded(State(free: (0..<count).map { _ in ThreadExecutor(threads: 1) })) }
+
+    func take() async -> ThreadExecutor {
+        await withCheckedContinuation { test in
+            let thread: ThreadExecutor? = state.withLock { state in
+                if let thread = state.free.popLast() { return thread }
+                state.waiting.append(test)
+                return nil
+            }
+            if let thread { test.resume(returning: thread) }
+        }
+    }
+
+    func give(back thread: ThreadExecutor) {
+        let next: CheckedContinuation<ThreadExecutor, Never>? = state.withLock { state in
+            if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+            state.free.append(thread)
+            return nil
+        }
+        next?.resume(returning: thread)
+    }
 }
 
 /// Runs tasks on threads of its own, as long as the process lives. The threads of a queue would be Dispatch's, which
