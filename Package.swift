@@ -329,7 +329,9 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "TestSupport", "GroupContainer", "groupctl", "watch-group", "widget-host", "group-share", "todo",
+                "TestSupport", "GroupContainer", "groupctl", "watch-group", "widget-host", "group-share",
+                "group-transfer",
+                "group-cluster", "todo",
                 "todo-widget",
                 "readme-example", "test-member",
             ],

@@ -81,5 +81,19 @@ let groupClusterSpecification = CommandSpecification(
     description: [
         "Each machine has the whole container. Changes are made here at once, and sent in order; a change with --replicated (groupctl) returns when the cluster has it and it is here. Where two machines have changed an item, the later change gets a name with 'conflict' in it."
     ],
+    environment: ContainerEnvironment.variables + [
+        HelpEntry("NO_COLOR", "If set and not empty, output is not colored, except with --color always.")
+    ],
+    files: [
+        HelpEntry(
+            "~/.local/share/group-containers/IDENTIFIER", "The default place of a group identifier's container."),
+        HelpEntry("CONTAINER/.group", "The container's own files. Other programs must not write there."),
+    ],
     seeAlso: ["groupctl(1)", "etcd(1)"],
+    examples: [
+        HelpEntry(
+            "group-cluster join ./shared/ --etcd http://a:2379,http://b:2379,http://c:2379 --name todo",
+            "Joins for the first time, and runs until it is ended."),
+        HelpEntry("group-cluster status ./shared/", "Shows whether the machine is connected, and what waits."),
+    ],
     exitStatuses: statuses)
