@@ -128,7 +128,7 @@ final class Machine {
     var shownStatus: ClusterStatus?
     /// When the number of entries was read.
     var readAt: Date?
-    private let recordsChanged = Guarded(true)
+    let recordsChanged = Guarded(true)
     var lines: [String] = []
 
     struct Unstored {

@@ -26,7 +26,13 @@ extension Machine {
         let requests = records.requests()
         // What was changed here before a request was made is sent before it.
         try takeChanges()
+        let readUntil = suites.values.filter(\.hasMore).map(\.lastTime).min() ?? .max
         for request in requests where !request.state.isOver {
+            if request.queuedAt.timeIntervalSince1970 * 1e9 > Double(readUntil) {
+                // Some suites have changes from before it that are not read yet.
+                recordsChanged.withLock { $0 = true }
+                break
+            }
             guard let operation = ClusterName(text: request.operation), operation != .zero else {
                 try records.remove(request: request.operation)
                 continue
@@ -41,7 +47,8 @@ extension Machine {
             let isTooOld = Date().timeIntervalSince(request.queuedAt) > Self.longestWait
             if request.isGivenUp || isTooOld {
                 toStore.isOutboxChanged = true
-                let mayBeCommitted = mayBeCommitted || isBeingCommitted
+                // What is given up is not stored while most items are gone.
+                let mayBeCommitted = mayBeCommitted || isBeingCommitted || currentPause == .loss
                 if outbox.giveUp(operation, empty: freshName(), mayBeCommitted: mayBeCommitted) != nil {
                     try end(operation, .unavailable, unreachable)
                 }

@@ -21,7 +21,7 @@ final class ClusterSuite {
     /// The time of the last change that was read.
     private(set) var lastTime: Int64 = 0
     /// Whether there was more than is taken at once.
-    private(set) var hasMore = false
+    fileprivate(set) var hasMore = false
     /// Set where the place in the log was lost.
     private var lost: Lost?
 
@@ -257,16 +257,24 @@ extension Machine {
             // that was made since has its own history only.
             let isOld = stateIsNew || text == Self.joinedSuite
             if isOld { try store.store { try $0.set("suite/\(name)", Array(Self.joinedSuite.utf8)) } }
-            let cursor = text.flatMap { Cursor($0) }
-            let suite = try ClusterSuite(
-                container, name, since: cursor.map { .cursor($0) } ?? (isOld ? .snapshot : .start))
+            let suite: ClusterSuite
+            if let cursor = text.flatMap({ Cursor($0) }) {
+                suite = try ClusterSuite(container, name, since: .cursor(cursor))
+            } else if isOld {
+                suite = try ClusterSuite(container, name, since: .snapshot)
+            } else {
+                suite = try newSuite(name)
+            }
             suites[name] = suite
             try suite.onChange { Interruption.raise() }
             let known = fold.values.keys.filter { ClusterSuite.names($0)?.suite == name }
             dirtyKeys.formUnion(known)
         }
         // What is not sent stays in the suites' logs.
-        if outbox.waitingCount > Self.mostWaiting { return [] }
+        if outbox.waitingCount > Self.mostWaiting {
+            for suite in suites.values { suite.hasMore = false }
+            return []
+        }
         var drafts: [Drafted] = []
         let pending = pendingSuites
         for (name, suite) in suites {
@@ -282,6 +290,10 @@ extension Machine {
                 if !refusedKeys.isEmpty {
                     for case .value(let change) in change.changes { refusedKeys.remove(change.key) }
                 }
+                // A removal leaves no trace that keeps the program from setting the key behind it.
+                for case .value(let change) in change.changes where change.action == .remove {
+                    dirtyKeys.insert(change.key)
+                }
                 drafts.append(Drafted(changes: change.changes, time: change.time, suite: name, cursor: change.cursor))
             }
             if changes.isEmpty && !pending.contains(name) && suite.noteAllSent() {
@@ -289,6 +301,15 @@ extension Machine {
             }
         }
         return drafts
+    }
+
+    /// Opens a suite that was made since the machine has joined, from its beginning, and notes that.
+    private func newSuite(_ name: String) throws -> ClusterSuite {
+        let first = try GroupDefaults(container, suite: name, purpose: "cluster").firstPlace
+        let suite = try ClusterSuite(container, name, since: first.map { .cursor($0) } ?? .start)
+        // What its log drops before it is sent is found by this.
+        try store.store { try $0.set("suite/\(name)", Array(suite.sentThrough.description.utf8)) }
+        return suite
     }
 
     /// Returns what the cluster has for a suite, with what is in flight or waits on top of it.
@@ -374,7 +395,7 @@ extension Machine {
                 let suite: ClusterSuite
                 do {
                     // A process may have made it, and set something, a moment ago.
-                    suite = try ClusterSuite(container, name, since: .start)
+                    suite = try newSuite(name)
                 } catch let error as CoordinationError where error.code == .invalidArgument {
                     // No machine of this version makes such a name.
                     continue
@@ -398,17 +419,19 @@ extension Machine {
         if left.isEmpty { keyAuthors = [:] }
     }
 
-    /// Returns the actions on some keys that are in flight or wait, in their order.
+    /// Returns the actions on some keys that are in flight, wait or are held, in their order.
     private func pendingActions(_ keys: Set<[UInt8]>) -> [[UInt8]: [ValueChange.Action]] {
         var actions: [[UInt8]: [ValueChange.Action]] = [:]
-        func add(_ entry: ClusterEntry) {
-            for case .value(let change) in entry.changes where keys.contains(change.key) {
+        func add(_ changes: [ClusterChange]) {
+            for case .value(let change) in changes where keys.contains(change.key) {
                 actions[change.key, default: []].append(change.action)
             }
         }
-        if let entry = outbox.inFlight?.entry, !entry.isStrict { add(entry) }
-        if drafted.isEmpty { return actions }
-        for case .entry(let entry, _) in outbox.waiting where !entry.isStrict { add(entry) }
+        if let entry = outbox.inFlight?.entry, !entry.isStrict { add(entry.changes) }
+        if !drafted.isEmpty {
+            for case .entry(let entry, _) in outbox.waiting where !entry.isStrict { add(entry.changes) }
+        }
+        for draft in held { add(draft.changes) }
         return actions
     }
 }

@@ -195,6 +195,17 @@ struct `Machines that come back` {
         #expect(try a.groupctl("remove", a.path + "/", "d", "--recursive").status == 0)
         #expect(agree(a, b) { $0.keys.sorted() == ["f"] })
         #expect(try a.status()["paused"] as? String == nil)
+        // Also where the program is started again before that was sent.
+        for number in 1...10 { try b.write("\(number)", to: "e/\(number)") }
+        #expect(agree(a, b) { $0.count == 12 })
+        #expect(try comes { try a.isSettled(with: b) })
+        etcd.kill()
+        #expect(try a.groupctl("remove", a.path + "/", "e", "--recursive").status == 0)
+        #expect(try comes { try a.status()["toSend"] as? Int ?? 0 > 0 })
+        a.kill()
+        try etcd.restart()
+        try a.start()
+        #expect(agree(a, b) { $0.keys.sorted() == ["f"] })
     }
 
     @Test func `a clone pauses, and goes on under a name of its own`() throws {

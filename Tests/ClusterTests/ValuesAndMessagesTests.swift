@@ -106,6 +106,17 @@ struct `Values and messages of two machines` {
         #expect(suites.allSatisfy { $0.value(forKey: "kept") == .string("w") })
     }
 
+    @Test func `a suite that is made and set very often while the program does not run is sent whole`() throws {
+        a.kill()
+        let suites = try [a, b].map { try GroupDefaults(try $0.temporary.open(), suite: "new") }
+        for number in 1...20 { try suites[0].set(number, forKey: "early \(number)") }
+        for _ in 1...30_000 { try suites[0].increment("n", by: 1) }
+        try a.start()
+        #expect(comes { suites[1].value(forKey: "n") == .integer(30_000) })
+        #expect(comes { suites.allSatisfy { $0.dictionaryRepresentation().count == 21 } })
+        #expect(suites[0].value(forKey: "n") == .integer(30_000))
+    }
+
     @Test func `a process that writes all the time holds up nothing of its suite`() throws {
         let suites = try [a, b].map { try GroupDefaults(try $0.temporary.open(), suite: "s") }
         try suites[0].set(0, forKey: "busy")

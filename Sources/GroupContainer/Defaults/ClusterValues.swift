@@ -34,6 +34,15 @@ extension GroupDefaults {
         }
     }
 
+    /// A place before all others, if the log has dropped its beginning already; nil where it is still there.
+    package var firstPlace: Cursor? {
+        get throws(CoordinationError) {
+            let first = LogPosition(segment: 1, offset: 0, sequence: 0, checksum: 0)
+            let cursor = Cursor(first, in: container.opened.journal.container)
+            return try hasDropped(cursor) ? cursor : nil
+        }
+    }
+
     /// Returns whether the suite's log has dropped a place because so much was set since. All that was set since is among the values
     /// that are set now. False where the log ends before that place, as after a power cut.
     package func hasDropped(_ cursor: Cursor) throws(CoordinationError) -> Bool {
