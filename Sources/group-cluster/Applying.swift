@@ -297,10 +297,11 @@ extension Machine {
     /// has it open for writing: what a process writes yet may not be lost.
     private func finish(_ taken: Taken, _ file: [UInt8], isDue: Bool = false) throws {
         // Asked first: once there is no writer, the content stays as it is.
-        let mayBeWritten = try !isDue || contents.hasWriters(file)
+        let writers = try isDue ? contents.writers(of: file) : .some
         guard let found = try contents.content(of: file) else { return try end(taken: file) }
         if taken.expects(found) {
-            if mayBeWritten { return keep(taken, file) }
+            if writers == .perhaps { return keep(taken, file, for: 60 * Self.grace) }
+            if writers == .some { return keep(taken, file) }
             contents.remove(file)
         } else {
             do {
@@ -314,8 +315,25 @@ extension Machine {
         try end(taken: file)
     }
 
-    private func keep(_ taken: Taken, _ file: [UInt8]) {
-        takenOut.append(TakenOut(file: file, taken: taken, due: monotonicNanoseconds() + Self.grace))
+    private func keep(_ taken: Taken, _ file: [UInt8], for time: Int64 = grace) {
+        takenOut.append(TakenOut(file: file, taken: taken, due: monotonicNanoseconds() + time))
+        takenOut.sort { $0.due < $1.due }
+    }
+
+    /// Puts back what has come out and is not known any more: a power cut may have taken the note of it, which is not written to the
+    /// disk for each item. What the note would have expected is still a base then, or in the cluster.
+    func recoverTaken() throws {
+        let boot = try bootIdentifier()
+        if try store.value("boot") == boot { return }
+        let names = try takenNames()
+        var digests = Set(fold.tree.nodes.values.map(\.content.digest))
+        for base in mirror.base.values { digests.insert(base.node.content.digest) }
+        for name in try contents.temporaryNames() where !names.contains(name) {
+            guard let found = try contents.content(of: name), !digests.contains(found.digest) else { continue }
+            let copy = FileNames.conflict(Array("recovered".utf8), freshName()) { _ in false }
+            try putBack(name, found, Taken(path: copy, aside: copy, expected: []))
+        }
+        try store.store { try $0.set("boot", boot) }
     }
 
     private func putBack(_ file: [UInt8], _ found: ContentFiles.Found, _ taken: Taken) throws {

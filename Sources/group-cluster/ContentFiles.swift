@@ -28,7 +28,7 @@ final class ContentFiles: Sendable {
         wanted: [UInt8]? = nil, isDurable: Bool = true,
         _ body: (_ append: ([UInt8]) throws(Errno) -> Void) throws(Errno) -> Void
     ) throws(Errno) -> [UInt8]? {
-        let temporary = temporaryName()
+        let temporary = unfinishedName()
         let file = try FileDescriptor.open(
             temporary, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
         var isKept = false
@@ -62,13 +62,16 @@ final class ContentFiles: Sendable {
 
     /// Makes a file of the directory with a content, which is to become an item; returns its name.
     func copy(_ digest: [UInt8]) throws(Errno) -> [UInt8] {
+        let unfinished = unfinishedName()
         let name = temporaryName()
         let source = try open(digest)
-        let file = try FileDescriptor.open(name, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
+        let file = try FileDescriptor.open(
+            unfinished, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
         do throws(Errno) {
             try file.copyContent(of: source)
+            try directory.rename(unfinished, to: name, in: directory, replacing: false)
         } catch {
-            try? directory.unlink(name)
+            try? directory.unlink(unfinished)
             throw error
         }
         return name
@@ -81,7 +84,17 @@ final class ContentFiles: Sendable {
         return name
     }
 
-    func temporaryName() -> [UInt8] { Array("new.\(Hexadecimal.encode(randomBytes(8)))".utf8) }
+    private static let temporary = "new."
+
+    /// A name for a whole file that is to become an item, and then for what has come out in its place.
+    func temporaryName() -> [UInt8] { Array("\(Self.temporary)\(Hexadecimal.encode(randomBytes(8)))".utf8) }
+
+    private func unfinishedName() -> [UInt8] { Array("part.\(Hexadecimal.encode(randomBytes(8)))".utf8) }
+
+    /// The files that are to become items, or that have come out.
+    func temporaryNames() throws(Errno) -> [[UInt8]] {
+        try directory.entryNames().filter { $0.starts(with: Self.temporary.utf8) }
+    }
 
     func remove(_ name: [UInt8]) { try? directory.unlink(name) }
 
@@ -91,15 +104,22 @@ final class ContentFiles: Sendable {
         for name in (try? directory.entryNames()) ?? [] where !kept.contains(name) { try? directory.unlink(name) }
     }
 
+    enum Writers {
+        case some, none
+        /// It cannot be known, and the file was written in the last ten minutes.
+        case perhaps
+    }
+
     /// Returns whether a process has a file of the directory open for writing. The file has no other name by which one could open it.
-    func hasWriters(_ name: [UInt8]) throws(Errno) -> Bool {
-        guard let status = try directory.statusIfPresent(of: name), status.isRegularFile else { return false }
+    func writers(of name: [UInt8]) throws(Errno) -> Writers {
+        guard let status = try directory.statusIfPresent(of: name), status.isRegularFile else { return .none }
         do throws(Errno) {
-            return try FileDescriptor.open(name, in: directory, [.reading, .notFollowing]).hasWriters()
+            let answer = try FileDescriptor.open(name, in: directory, [.reading, .notFollowing]).hasWriters()
+            if let answer { return answer ? .some : .none }
         } catch {
-            if error == .accessDenied { return true }
-            throw error
+            if error != .accessDenied { throw error }
         }
+        return (wallNanoseconds() &- status.modified).magnitude < 600_000_000_000 ? .perhaps : .none
     }
 
     /// What a file of the directory is.

@@ -77,6 +77,7 @@ final class EtcdLink: Sendable {
     private let mostRoom: UInt64
     private let room = Guarded((used: UInt64(0), isKnownUntil: DispatchTime(uptimeNanoseconds: 0)))
     private let threads = DispatchGroup()
+    private let nextRenewal = Guarded(DispatchTime.now())
 
     /// How long the machine's session outlives its program, in seconds.
     static let sessionLength: Int64 = 15
@@ -125,15 +126,10 @@ final class EtcdLink: Sendable {
 
     private func work() {
         let client = EtcdClient(configuration)
-        var nextRenewal = DispatchTime.now()
         let locks = EtcdLocks(self, client)
         while true {
-            let job = jobs.next(until: nextRenewal)
-            if nextRenewal <= .now() {
-                renew(client)
-                locks.tryAgain()
-                nextRenewal = .now() + Self.renewal
-            }
+            let job = jobs.next(until: nextRenewal.withLock { $0 })
+            if renewIfDue(client) { locks.tryAgain() }
             switch job {
             case nil: break
             case .stop?:
@@ -149,8 +145,17 @@ final class EtcdLink: Sendable {
             case .locksFreed(let keys)?: locks.acquireFreed(keys)
             case .lockWatchEnded(let watch)?: locks.ended(watch)
             }
-            if locks.hasFailed { nextRenewal = min(nextRenewal, .now() + 0.5) }
+            if locks.hasFailed { nextRenewal.withLock { $0 = min($0, .now() + 0.5) } }
         }
+    }
+
+    /// Renews the session if it is time, also in the middle of long work. Returns whether it was.
+    @discardableResult
+    func renewIfDue(_ client: EtcdClient) -> Bool {
+        if nextRenewal.withLock({ $0 }) > .now() { return false }
+        renew(client)
+        nextRenewal.withLock { $0 = .now() + Self.renewal }
+        return true
     }
 
     /// Renews the session, or begins one, and reads the number of entries.

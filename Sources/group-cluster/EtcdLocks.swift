@@ -10,8 +10,6 @@ final class EtcdLocks {
         let identifier: String
         let lock: [UInt8]
         let grant: ClusterName
-        /// Whether an answer was lost: etcd may have given the lock, or may give it yet.
-        var isUncertain = false
     }
     private enum Answer {
         case granted
@@ -23,6 +21,8 @@ final class EtcdLocks {
     private let link: EtcdLink
     private let client: EtcdClient
     private var waiting: [Request] = []
+    /// Grants of which an answer was lost: etcd may give the lock yet, also after it was given and given back.
+    private var uncertain: Set<ClusterName> = []
     /// Locks that etcd has not taken back yet: they would stand as long as the session is renewed. They are given back again and
     /// again until a time at which etcd no longer carries out what was asked for before.
     private var releases: [(lock: [UInt8], grant: ClusterName, until: DispatchTime)] = []
@@ -41,7 +41,7 @@ final class EtcdLocks {
     func acquireFreed(_ keys: Set<[UInt8]>) { tryAcquiring { keys.contains(link.keys.lock($0.lock)) } }
 
     func release(_ lock: [UInt8], _ grant: ClusterName) {
-        let isUncertain = waiting.contains { $0.grant == grant && $0.isUncertain }
+        let isUncertain = uncertain.remove(grant) != nil
         waiting.removeAll { $0.grant == grant }
         if !isReleased(lock, grant) || isUncertain {
             releases.append((lock, grant, until: isUncertain ? .now() + 30 : .now()))
@@ -68,11 +68,12 @@ final class EtcdLocks {
         var seen: UInt64?
         waiting = waiting.compactMap { request in
             if !isTried(request) { return request }
-            var request = request
             switch answer(to: request) {
             case .granted: return nil
             case .held(let revision): seen = min(seen ?? revision, revision)
-            case .none: (hasFailed, request.isUncertain) = (true, true)
+            case .none:
+                hasFailed = true
+                uncertain.insert(request.grant)
             }
             return request
         }

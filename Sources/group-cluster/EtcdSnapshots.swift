@@ -42,6 +42,7 @@ extension EtcdLink {
                 let piece = Array(bytes[start..<min(start + ClusterKeys.pieceSize, bytes.count)])
                 _ = try client.transaction(then: [.put(keys.snapshotPiece(pieces, summary.index), piece)])
                 pieces += 1
+                renewIfDue(client)
             }
             let compare: EtcdCompare =
                 old.map { .modRevision(keys.snapshot, equals: $0.modRevision) } ?? .absent(keys.snapshot)
@@ -53,6 +54,7 @@ extension EtcdLink {
                 _ = try client.transaction(then: [
                     .delete(keys.entry(0, of: machine), end: keys.entry(number + 1, of: machine))
                 ])
+                renewIfDue(client)
             }
             _ = try client.transaction(then: [
                 .delete(keys.allSnapshotPieces, end: keys.snapshotPieces(summary.index))
@@ -78,20 +80,39 @@ extension EtcdLink {
         if operations.isEmpty { return }
         let (reading, _, revision) = try reading(client)
         for entry in reading.entries where entry.index > summary.index {
-            if let entry = try? ClusterEntry(bytes: entry.bytes) { operations.remove(entry.operation) }
+            do {
+                operations.remove(try ClusterEntry(bytes: entry.bytes).operation)
+            } catch {
+                // Which contents it has is not known here.
+                if case .newerVersion = error { return }
+            }
         }
-        for operation in operations {
-            let pieces = keys.contents(of: operation)
-            _ = try client.transaction(
+        /// Removes the contents of some operations, if they are all dead. Returns false if they are not.
+        func remove(_ operations: some Collection<ClusterName>) throws(EtcdFailure) -> Bool {
+            var compares: [EtcdCompare] = [.value(keys.snapshot, equals: name)]
+            var deletions: [EtcdOperation] = []
+            for operation in operations {
+                let pieces = keys.contents(of: operation)
                 // While this is the last snapshot, all entries behind it stand, and were looked at. With an entry that was
                 // committed since, a key beside its contents was put: those are younger.
-                if: [
-                    .absent(keys.upload(operation)), .value(keys.snapshot, equals: name),
-                    .allBefore(prefix: pieces, revision: revision + 1),
-                ],
-                then: [.delete(pieces, end: EtcdRange.endOfPrefix(pieces))])
+                compares.append(.absent(keys.upload(operation)))
+                compares.append(.allBefore(prefix: pieces, revision: revision + 1))
+                deletions.append(.delete(pieces, end: EtcdRange.endOfPrefix(pieces)))
+            }
+            defer { renewIfDue(client) }
+            return try client.transaction(if: compares, then: deletions).succeeded
+        }
+        var rest = Array(operations)[...]
+        while !rest.isEmpty {
+            let some = rest.prefix(Self.operationsAtOnce)
+            rest = rest.dropFirst(some.count)
+            if try remove(some) { continue }
+            for operation in some { _ = try remove(CollectionOfOne(operation)) }
         }
     }
+
+    /// Of how many operations the contents are removed at once: etcd takes 128 conditions.
+    private static let operationsAtOnce = 60
 }
 
 extension ClusterFold {

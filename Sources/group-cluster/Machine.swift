@@ -205,6 +205,7 @@ final class Machine {
     func run(_ report: (String) -> Void, until isEnding: () -> Bool) throws {
         try finishTaken()
         // Contents that were loaded may be incomplete since a power cut; those in flight were synchronized.
+        try recoverTaken()
         contents.removeAll(except: Set(digests(of: outbox.inFlight)), try takenNames())
         giveUpLostContents()
         if stateIsNew {

@@ -233,6 +233,8 @@ extension Machine {
         refusals[operation] = nil
         // What became of it is stored before its record says so; that it was accepted, until its record says so.
         if state != .accepted { accepted[operation] = nil }
+        // A power cut must not bring back in flight what the record says was not sent.
+        if state == .unavailable && toStore.isOutboxChanged { toStore.mustBeDurable = true }
         try storeState()
         defer { accepted[operation] = nil }
         let limit = monotonicNanoseconds() + 200_000_000

@@ -76,6 +76,22 @@ struct `Machines that come back` {
         #expect(agree(a, b) { $0["f"]?.hasSuffix("3") == true && $0.count == 1 })
     }
 
+    @Test func `what came out of the container is not lost where a power cut has taken the note of it`() throws {
+        try a.write("1", to: "f")
+        #expect(agree(a, b) { $0.count == 1 })
+        try a.end()
+        let directory = "\(a.path)/.group/cluster"
+        // As after a boot: what a process has written into a file that came out, the content of an item, and half of a content.
+        for (name, content) in [("new.01", "written"), ("new.02", "1"), ("part.03", "hal")] {
+            try Data(content.utf8).write(to: URL(fileURLWithPath: "\(a.path)/.group/cluster-contents/\(name)"))
+        }
+        let deletion = "DELETE FROM state WHERE key = CAST('boot' AS BLOB)"
+        #expect(try RunningProcess(["sqlite3", "\(directory)/state", deletion], input: "").finish().status == 0)
+        try a.start()
+        #expect(agree(a, b) { $0.count == 2 && $0.keys.contains { $0.hasPrefix("recovered (conflict ") } })
+        #expect(b.contents == ["1", "written"])
+    }
+
     @Test func `a machine that is killed while its values join keeps those of the cluster`() throws {
         let suite = try GroupDefaults(a.temporary.open(), suite: "s")
         for number in 0..<4_000 { try suite.set("of the cluster", forKey: "\(number)") }
