@@ -109,6 +109,9 @@ package struct ClusterOutbox: Equatable, Sendable {
         }
     }
 
+    /// Whether an item waits.
+    package func waits(_ local: LocalItem) -> Bool { turns.contains(.item(local)) }
+
     /// The item whose turn it is, if it is an item's.
     package var firstItem: LocalItem? {
         mutating get { if case .item(let local)? = turns.first { local } else { nil } }

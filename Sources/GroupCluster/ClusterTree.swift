@@ -68,6 +68,8 @@ package struct ClusterTree: Equatable, Sendable {
         return place
     }
 
+    package func children(of parent: ItemName) -> [ItemName] { Array((children[parent] ?? [:]).values) }
+
     package func isEmpty(_ directory: ItemName) -> Bool { children[directory] == nil }
 
     /// Returns whether `item` is `directory` or below it.

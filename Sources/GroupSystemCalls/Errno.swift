@@ -35,6 +35,8 @@ package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConverti
     package static let noSystemCall = Errno(ENOSYS)
     /// The error for a socket that is opened like a file.
     package static let noSuchDevice = Errno(ENXIO)
+    /// A FIFO where a file was.
+    package static let illegalSeek = Errno(ESPIPE)
 
     package var description: String {
         guard let text = unsafe strerror(code) else { return "error \(code)" }

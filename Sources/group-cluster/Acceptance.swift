@@ -57,6 +57,7 @@ enum Acceptance {
                 }
                 for key in [
                     "place", "in flight", "posts in flight", "accepted", Machine.refusedKey, Machine.unappliedKey,
+                    Machine.removalsKey,
                     Pause.key,
                 ] {
                     try store.set(key, nil)

@@ -134,7 +134,8 @@ extension Machine {
             try coordinator(item).setMode(
                 UInt32(new.mode), of: path, durability: durability, timeout: Self.patience)
         } else {
-            guard let file = try file(with: new, for: item) else { return }
+            guard let staged = try file(with: new, for: item) else { return }
+            let file = try contents.readyForExchange(staged)
             let taken = Taken(
                 path: disk.path(of: local), aside: disk.path(aside, in: node.parent), expected: [expected, new])
             try begin(taken, file)
@@ -160,7 +161,7 @@ extension Machine {
             try coordinator(item).remove(
                 ItemPath(bytes: path), durability: durability, timeout: Self.patience)
         } else {
-            let file = contents.temporaryName()
+            let file = contents.outName()
             let taken = Taken(path: path, aside: path, expected: [expected])
             try begin(taken, file)
             do {
@@ -298,9 +299,9 @@ extension Machine {
     private func finish(_ taken: Taken, _ file: [UInt8], isDue: Bool = false) throws {
         // Asked first: once there is no writer, the content stays as it is.
         let writers = try isDue ? contents.writers(of: file) : .some
+        if writers == .perhaps { return keep(taken, file, for: 60 * Self.grace) }
         guard let found = try contents.content(of: file) else { return try end(taken: file) }
         if taken.expects(found) {
-            if writers == .perhaps { return keep(taken, file, for: 60 * Self.grace) }
             if writers == .some { return keep(taken, file) }
             contents.remove(file)
         } else {
@@ -320,20 +321,37 @@ extension Machine {
         takenOut.sort { $0.due < $1.due }
     }
 
-    /// Puts back what has come out and is not known any more: a power cut may have taken the note of it, which is not written to the
-    /// disk for each item. What the note would have expected is still a base then, or in the cluster.
-    func recoverTaken() throws {
+    /// Notes what has come out and is not known, after a boot: a power cut may have taken the notes, which are not written to the
+    /// disk for each item.
+    func noteLostTaken() throws {
         let boot = try bootIdentifier()
         if try store.value("boot") == boot { return }
-        let names = try takenNames()
+        lostTaken = Set(try contents.outNames()).subtracting(try takenNames())
+        if lostTaken.isEmpty { try store.store { try $0.set("boot", boot) } }
+    }
+
+    /// Puts back what has come out without a note, once what the cluster has is known: what would have been expected is a base
+    /// then, or in the cluster.
+    func recoverTaken() {
+        if lostTaken.isEmpty { return }
         var digests = Set(fold.tree.nodes.values.map(\.content.digest))
         for base in mirror.base.values { digests.insert(base.node.content.digest) }
-        for name in try contents.temporaryNames() where !names.contains(name) {
-            guard let found = try contents.content(of: name), !digests.contains(found.digest) else { continue }
-            let copy = FileNames.conflict(Array("recovered".utf8), freshName()) { _ in false }
-            try putBack(name, found, Taken(path: copy, aside: copy, expected: []))
+        for name in lostTaken {
+            do {
+                if let found = try contents.content(of: name), found.kind == .other || !digests.contains(found.digest) {
+                    let copy = FileNames.conflict(Array("recovered".utf8), freshName()) { _ in false }
+                    try putBack(name, found, Taken(path: copy, aside: copy, expected: []))
+                }
+                lostTaken.remove(name)
+                if lostTaken.isEmpty {
+                    let boot = try bootIdentifier()
+                    try store.store { try $0.set("boot", boot) }
+                }
+            } catch {
+                // It stays, and is tried again with the next connection.
+                status.failure = "\(error)"
+            }
         }
-        try store.store { try $0.set("boot", boot) }
     }
 
     private func putBack(_ file: [UInt8], _ found: ContentFiles.Found, _ taken: Taken) throws {
@@ -388,12 +406,17 @@ extension Machine {
     func finishAllTaken(waiting nanoseconds: Int64) throws {
         let limit = monotonicNanoseconds() + nanoseconds
         try finishTaken()
+        try noteLostTaken()
+        recoverTaken()
         while let next = takenOut.first, case let now = monotonicNanoseconds(), now < limit {
-            if next.due > now { pause(nanoseconds: next.due - now) }
+            if next.due > now { pause(nanoseconds: min(next.due, limit) - now) }
             try finishTakenOut(monotonicNanoseconds())
         }
         for each in takenOut {
-            if let found = try contents.content(of: each.file) { try putBack(each.file, found, each.taken) }
+            let isWritten = try contents.writers(of: each.file) == .some
+            if let found = try contents.content(of: each.file), isWritten || !each.taken.expects(found) {
+                try putBack(each.file, found, each.taken)
+            }
             try end(taken: each.file)
         }
         takenOut = []
@@ -401,7 +424,7 @@ extension Machine {
 
     /// The files that are to be gone on with.
     func takenNames() throws -> Set<[UInt8]> {
-        var names: Set<[UInt8]> = []
+        var names = lostTaken
         try store.forEach(.taken) { key, _ in names.insert(key) }
         return names
     }

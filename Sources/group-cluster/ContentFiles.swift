@@ -62,16 +62,13 @@ final class ContentFiles: Sendable {
 
     /// Makes a file of the directory with a content, which is to become an item; returns its name.
     func copy(_ digest: [UInt8]) throws(Errno) -> [UInt8] {
-        let unfinished = unfinishedName()
-        let name = temporaryName()
+        let name = unfinishedName()
         let source = try open(digest)
-        let file = try FileDescriptor.open(
-            unfinished, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
+        let file = try FileDescriptor.open(name, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
         do throws(Errno) {
             try file.copyContent(of: source)
-            try directory.rename(unfinished, to: name, in: directory, replacing: false)
         } catch {
-            try? directory.unlink(unfinished)
+            try? directory.unlink(name)
             throw error
         }
         return name
@@ -79,21 +76,28 @@ final class ContentFiles: Sendable {
 
     /// Makes a symbolic link of the directory, which is to become an item; returns its name.
     func link(to target: [UInt8]) throws(Errno) -> [UInt8] {
-        let name = temporaryName()
+        let name = unfinishedName()
         try directory.makeLink(name, to: target)
         return name
     }
 
-    private static let temporary = "new."
+    private static let out = "out."
 
-    /// A name for a whole file that is to become an item, and then for what has come out in its place.
-    func temporaryName() -> [UInt8] { Array("\(Self.temporary)\(Hexadecimal.encode(randomBytes(8)))".utf8) }
+    /// A name for what comes out of the container.
+    func outName() -> [UInt8] { Array("\(Self.out)\(Hexadecimal.encode(randomBytes(8)))".utf8) }
 
-    private func unfinishedName() -> [UInt8] { Array("part.\(Hexadecimal.encode(randomBytes(8)))".utf8) }
+    private func unfinishedName() -> [UInt8] { Array("new.\(Hexadecimal.encode(randomBytes(8)))".utf8) }
 
-    /// The files that are to become items, or that have come out.
-    func temporaryNames() throws(Errno) -> [[UInt8]] {
-        try directory.entryNames().filter { $0.starts(with: Self.temporary.utf8) }
+    /// Gives a file that is to be exchanged the name under which the other one comes out; returns that name.
+    func readyForExchange(_ name: [UInt8]) throws(Errno) -> [UInt8] {
+        let out = outName()
+        try directory.rename(name, to: out, in: directory, replacing: false)
+        return out
+    }
+
+    /// The files that have come out, or are about to be exchanged.
+    func outNames() throws(Errno) -> [[UInt8]] {
+        try directory.entryNames().filter { $0.starts(with: Self.out.utf8) }
     }
 
     func remove(_ name: [UInt8]) { try? directory.unlink(name) }
@@ -106,7 +110,7 @@ final class ContentFiles: Sendable {
 
     enum Writers {
         case some, none
-        /// It cannot be known, and the file was written in the last ten minutes.
+        /// It cannot be known, and the file was written, or came out, in the last ten minutes.
         case perhaps
     }
 
@@ -119,7 +123,8 @@ final class ContentFiles: Sendable {
         } catch {
             if error != .accessDenied { throw error }
         }
-        return (wallNanoseconds() &- status.modified).magnitude < 600_000_000_000 ? .perhaps : .none
+        return (wallNanoseconds() &- max(status.modified, status.changed)).magnitude < 600_000_000_000
+            ? .perhaps : .none
     }
 
     /// What a file of the directory is.

@@ -7,9 +7,22 @@ import GroupSystemCalls
 
 /// Contents on their way to etcd and from it.
 extension EtcdLink {
-    /// Uploads the contents of an entry. Small ones are returned, to be put with the entry.
+    /// How long a part of an upload lasts.
+    private static let partOfUpload = 0.5
+
+    /// Removes the marks of uploads whose entry is not to be committed any more, so that their contents can be collected.
+    func removeMarks(except operation: ClusterName?, _ client: EtcdClient) {
+        for old in marked.withLock({ $0 }) where old != operation {
+            let failure = Self.failure { () throws(EtcdFailure) in
+                _ = try client.transaction(then: [.delete(keys.upload(old))])
+            }
+            if failure == nil { marked.withLock { _ = $0.remove(old) } }
+        }
+    }
+
+    /// Uploads the contents of an entry, or a part of them: then nil is returned. Small ones are returned, to be put with the entry.
     func upload(_ digests: [[UInt8]], by operation: ClusterName, _ client: EtcdClient) throws(EtcdFailure)
-        -> (puts: [EtcdOperation], isUploaded: Bool)
+        -> (puts: [EtcdOperation], isUploaded: Bool)?
     {
         if digests.isEmpty { return ([], false) }
         var puts: [EtcdOperation] = []
@@ -24,35 +37,48 @@ extension EtcdLink {
         let lease = session.withLock { $0 }
         if !isSmall {
             if lease == 0 { throw .unreachable("there is no session yet") }
-            let mark = Array(machine.text.utf8)
-            _ = try client.transaction(then: [.put(keys.upload(operation), mark, lease: lease)])
-            var range = EtcdRange.prefix(keys.contents(of: operation))
-            (range.keysOnly, range.limit) = (true, 256)
-            try client.forEach(in: range) { present.insert($0.key) }
+            if let begun = uploading.withLock({ $0 }), begun.operation == operation {
+                present = begun.present
+            } else {
+                let mark = Array(machine.text.utf8)
+                marked.withLock { _ = $0.insert(operation) }
+                _ = try client.transaction(then: [.put(keys.upload(operation), mark, lease: lease)])
+                var range = EtcdRange.prefix(keys.contents(of: operation))
+                (range.keysOnly, range.limit) = (true, 256)
+                try client.forEach(in: range) { present.insert($0.key) }
+            }
         }
-        var nextRenewal = DispatchTime.now() + Self.renewal
+        // Until all is there; after a failure, what is there is looked for again.
+        uploading.withLock { $0 = nil }
+        let end = DispatchTime.now() + Self.partOfUpload
         for digest in digests {
             var index = 0
             var failure: EtcdFailure?
+            var isPart = false
+            let length = contents.size(of: digest) ?? 0
             do throws(Errno) {
                 let file = try contents.open(digest)
                 while true {
+                    if !isSmall && end <= .now() {
+                        isPart = true
+                        break
+                    }
+                    let key = keys.piece(index, of: digest, by: operation)
+                    if present.contains(key), UInt64((index + 1) * ClusterKeys.pieceSize) < length {
+                        index += 1
+                        continue
+                    }
                     let piece = try file.read(at: index * ClusterKeys.pieceSize, count: ClusterKeys.pieceSize)
                     if piece.isEmpty && index > 0 { break }
-                    let key = keys.piece(index, of: digest, by: operation)
                     let put = EtcdOperation.put(key, piece)
                     if isSmall {
                         puts.append(put)
                     } else if !present.contains(key) {
                         failure = Self.failure { () throws(EtcdFailure) in
-                            if nextRenewal <= .now() {
-                                // An upload may last longer than a session does by itself.
-                                if try client.keepLeaseAlive(lease) <= 0 { throw .noAnswer(Self.sessionEnded) }
-                                nextRenewal = .now() + Self.renewal
-                            }
                             let result = try client.transaction(if: [.present(keys.upload(operation))], then: [put])
                             if !result.succeeded { throw .noAnswer(Self.sessionEnded) }
                         }
+                        if failure == nil { present.insert(key) }
                     }
                     if failure != nil || piece.count < ClusterKeys.pieceSize { break }
                     index += 1
@@ -61,6 +87,10 @@ extension EtcdLink {
                 throw .malformed("a content cannot be read: \(error)")
             }
             if let failure { throw failure }
+            if isPart {
+                uploading.withLock { $0 = (operation, present) }
+                return nil
+            }
         }
         return (puts, !isSmall)
     }

@@ -78,6 +78,10 @@ final class EtcdLink: Sendable {
     private let room = Guarded((used: UInt64(0), isKnownUntil: DispatchTime(uptimeNanoseconds: 0)))
     private let threads = DispatchGroup()
     private let nextRenewal = Guarded(DispatchTime.now())
+    /// The upload that is not finished, and the pieces that are there.
+    let uploading = Guarded<(operation: ClusterName, present: Set<[UInt8]>)?>(nil)
+    /// The operations whose uploads have a mark, as long as the session lasts.
+    let marked = Guarded<Set<ClusterName>>([])
 
     /// How long the machine's session outlives its program, in seconds.
     static let sessionLength: Int64 = 15
@@ -202,7 +206,7 @@ final class EtcdLink: Sendable {
     func reading(_ client: EtcdClient) throws(EtcdFailure) -> (ClusterReading, UInt64, UInt64) {
         var range = EtcdRange.prefix(keys.entries)
         range.limit = Self.firstPage
-        let first = try client.transaction(then: [.range(.key(keys.last)), .range(.key(keys.snapshot)), .range(range)])
+        let first = try firstPage(&range, client)
         guard first.ranges.count == 3 else { throw .malformed("an answer without its ranges") }
         let count = first.ranges[0].keyValues.first?.version ?? 0
         var found = first.ranges[2].keyValues
@@ -228,6 +232,22 @@ final class EtcdLink: Sendable {
         )
     }
 
+    /// Reads the first page; of large entries, on a slow network, fewer.
+    private func firstPage(_ range: inout EtcdRange, _ client: EtcdClient) throws(EtcdFailure) -> EtcdTransactionResult
+    {
+        while true {
+            do throws(EtcdFailure) {
+                return try client.transaction(
+                    then: [.range(.key(keys.last)), .range(.key(keys.snapshot)), .range(range)])
+            } catch {
+                switch error {
+                case .malformed where range.limit > 1, .noAnswer where range.limit > 1: range.limit /= 4
+                default: throw error
+                }
+            }
+        }
+    }
+
     /// Returns how much of etcd's database is used, as of five seconds ago at most, with what this machine has sent since.
     private func usedRoom(_ client: EtcdClient) throws(EtcdFailure) -> UInt64 {
         let known = room.withLock { $0 }
@@ -244,7 +264,11 @@ final class EtcdLink: Sendable {
             if entry?.changes.isEmpty != true, case let used = try usedRoom(client), used > mostRoom {
                 return post(.roomUsed(request, bytes: used))
             }
-            let (puts, isUploaded) = try upload(digests, by: entry?.operation ?? .zero, client)
+            removeMarks(except: entry?.operation, client)
+            guard let (puts, isUploaded) = try upload(digests, by: entry?.operation ?? .zero, client) else {
+                // Readings and locks do not wait for all of a large content.
+                return jobs.post(.commit(request, contents: digests))
+            }
             let size = digests.reduce(UInt64(request.bytes.count)) { $0 + (contents.size(of: $1) ?? 0) }
             room.withLock { $0.used += size }
             let counter = keys.counter(of: machine)
@@ -272,6 +296,8 @@ final class EtcdLink: Sendable {
             otherwise.append(.range(.key(keys.upload(entry?.operation ?? .zero))))
             let result = try client.transaction(if: compares, then: operations, else: otherwise)
             if result.succeeded {
+                uploading.withLock { $0 = nil }
+                if let operation = entry?.operation { marked.withLock { _ = $0.remove(operation) } }
                 guard let last = result.ranges.first?.keyValues.first else { throw .malformed("no last entry") }
                 post(
                     .committed(

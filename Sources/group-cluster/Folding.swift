@@ -99,6 +99,7 @@ extension Machine {
         }
         if currentPause != nil { return }
         readingFailures = 0
+        recoverTaken()
         if !isConnected {
             (isConnected, status.isConnected, status.since) = (true, true, Date())
             status.failure = nil
@@ -185,6 +186,7 @@ extension Machine {
                 try finish(inFlight.entry.operation, fate, items)
             } else if fate != .unavailable {
                 mirror.folded(inFlight.sent, inFlight.entry.operation)
+                if hasAcceptedLoss { try checkLoss() }
             } else {
                 for item in inFlight.sent { outbox.add(.item(item.local)) }
             }

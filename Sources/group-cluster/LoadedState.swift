@@ -57,6 +57,8 @@ struct LoadedState {
     var accepted: [ClusterName: Set<ItemName>] = [:]
     /// Keys that were set here to what the cluster cannot have.
     var refusedKeys: Set<[UInt8]> = []
+    /// Items that coordinated changes have removed, which is not sent yet.
+    var removals: Set<LocalItem> = []
     /// Keys that may not have what the fold has.
     var unappliedKeys: Set<[UInt8]> = []
     var pause: Pause?
@@ -125,6 +127,8 @@ struct LoadedState {
             accepted = try Self.accepted(store.value("accepted") ?? [])
             refusedKeys = try Self.keys(store.value(Machine.refusedKey))
             unappliedKeys = try Self.keys(store.value(Machine.unappliedKey))
+            var removed = ByteReader(try store.value(Machine.removalsKey) ?? [])
+            while removed.remaining > 0 { removals.insert(LocalItem(try removed.number(UInt64.self))) }
             cursor = try store.value("cursor").flatMap { Cursor(String(decoding: $0, as: UTF8.self)) }
             if let bytes = try store.value("conflicts") {
                 conflicts = try JSONDecoder().decode([ClusterStatus.Conflict].self, from: Data(bytes))

@@ -115,12 +115,7 @@ extension Machine {
 
     /// Pauses where most of what was here is gone, and no coordinated change has removed it.
     func checkLoss() throws {
-        let isLost = mirror.isLost(disk.tree)
-        if isLost && !hasAcceptedLoss && !mirror.isLost(disk.tree, removed: removedByCoordination) {
-            // Known until the removals are folded, also after the program was started again.
-            hasAcceptedLoss = true
-            try store.store { try $0.set("accepted loss", [1]) }
-        }
+        let isLost = mirror.isLost(disk.tree, removed: removedByCoordination)
         if isLost && currentPause == nil && !hasAcceptedLoss { beginPause(.loss) }
         if !isLost && hasAcceptedLoss {
             hasAcceptedLoss = false

@@ -241,13 +241,14 @@ struct LocalDisk {
 
     private static let tooLong = "its path is too long"
 
-    /// Returns whether the directory around a path is on another file system.
+    /// Returns whether a directory above a path is on another file system.
     private func isHidden(_ path: [UInt8]) -> Bool {
-        guard let slash = path.lastIndex(of: UInt8(ascii: "/")), let above = try? status(of: Array(path[..<slash]))
-        else {
-            return false
+        path.indices.contains { place in
+            guard path[place] == UInt8(ascii: "/"), let above = try? status(of: Array(path[..<place])) else {
+                return false
+            }
+            return above.device != root.device
         }
-        return above.device != root.device
     }
 
     private func status(of path: [UInt8]) throws(Errno) -> FileStatus {
@@ -321,8 +322,13 @@ struct LocalDisk {
                 return ItemContent(.file, mode: Self.mode(status, .file), digest)
             }
         } catch {
-            // Gone since: its removal is a change of its own.
+            // Gone since, or another item has its name: that is a change of its own.
             if Self.isGone(error) || kind == .link && error == .invalid { return nil }
+            if kind == .file && [.isADirectory, .noSuchDevice, .illegalSeek, .invalid].contains(error) { return nil }
+            if error == .inputOutput {
+                unmirrored[path] = "it cannot be read: \(error)"
+                return nil
+            }
             if error == .accessDenied || error == .notPermitted {
                 unmirrored[path] = "this program may not read it"
                 return nil

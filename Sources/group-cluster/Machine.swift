@@ -47,8 +47,11 @@ final class Machine {
     var passed: Set<ItemName> = []
     /// Files that came out of the container, in the order in which they are to be looked at again.
     var takenOut: [TakenOut] = []
-    /// Items that coordinated changes have removed, until that is sent.
+    /// Files that came out, perhaps, and whose note a power cut has taken.
+    var lostTaken: Set<[UInt8]> = []
+    /// Items that coordinated changes have removed, until that is sent; and what of that is stored.
     var removedByCoordination: Set<LocalItem> = []
+    var storedRemovals: Set<LocalItem> = []
     /// Items that cannot be sent, and why.
     var refused: [[UInt8]: String] = [:]
     /// Contents that are being loaded.
@@ -169,6 +172,7 @@ final class Machine {
         (fold, mirror, outbox, accepted) = (loaded.fold, loaded.mirror, loaded.outbox, loaded.accepted)
         refusedKeys = loaded.refusedKeys
         (unappliedKeys, storedUnappliedKeys) = (loaded.unappliedKeys, loaded.unappliedKeys)
+        (removedByCoordination, storedRemovals) = (loaded.removals, loaded.removals)
         storedMessages = loaded.fold.channels.mapValues(\.last)
         var disk = try LocalDisk(container)
         try disk.load(loaded.local)
@@ -205,7 +209,7 @@ final class Machine {
     func run(_ report: (String) -> Void, until isEnding: () -> Bool) throws {
         try finishTaken()
         // Contents that were loaded may be incomplete since a power cut; those in flight were synchronized.
-        try recoverTaken()
+        try noteLostTaken()
         contents.removeAll(except: Set(digests(of: outbox.inFlight)), try takenNames())
         giveUpLostContents()
         if stateIsNew {
@@ -218,8 +222,8 @@ final class Machine {
         for local in mirror.differences(on: disk.tree) { outbox.add(.item(local)) }
         _ = disk.takeChanged()
         try checkLoss()
-        if currentPause == .loss, !mirror.isLost(disk.tree) { try goOn() }
-        dirtyKeys = Set(fold.values.keys)
+        if currentPause == .loss, !mirror.isLost(disk.tree, removed: removedByCoordination) { try goOn() }
+        dirtyKeys = Set(fold.values.keys).union(unappliedKeys)
         dirtyChannels = Set(fold.channels.keys)
         try countUnappliedMessages()
         if outbox.inFlight == nil { try forgetPosts() }

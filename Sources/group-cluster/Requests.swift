@@ -26,25 +26,27 @@ extension Machine {
         let requests = records.requests()
         // What was changed here before a request was made is sent before it.
         try takeChanges()
-        let readUntil = suites.values.filter(\.hasMore).map(\.lastTime).min() ?? .max
+        let isBehind = outbox.waitingCount > Self.mostWaiting
+        let readUntil = isBehind ? 0 : suites.values.filter(\.hasMore).map(\.lastTime).min() ?? .max
         for request in requests where !request.state.isOver {
-            if request.queuedAt.timeIntervalSince1970 * 1e9 > Double(readUntil) {
-                // Some suites have changes from before it that are not read yet.
-                recordsChanged.withLock { $0 = true }
-                break
-            }
             guard let operation = ClusterName(text: request.operation), operation != .zero else {
                 try records.remove(request: request.operation)
                 continue
             }
             // It ends when it is applied here, also where its caller no longer waits: 'accepted' says that this machine has it.
             if accepted[operation] != nil { continue }
+            let isTooOld = Date().timeIntervalSince(request.queuedAt) > Self.longestWait
             if outbox.inFlight?.entry.operation != operation && !queued.contains(operation) {
                 if try resolve(operation) { continue }
+                let isOver = request.isGivenUp || isTooOld
+                if !isOver && request.queuedAt.timeIntervalSince1970 * 1e9 > Double(readUntil) {
+                    // Some suites have changes from before it that are not read yet.
+                    recordsChanged.withLock { $0 = true }
+                    continue
+                }
                 queued.insert(operation)
                 outbox.add(.entry(ClusterEntry(operation, isStrict: true), nil))
             }
-            let isTooOld = Date().timeIntervalSince(request.queuedAt) > Self.longestWait
             if request.isGivenUp || isTooOld {
                 toStore.isOutboxChanged = true
                 // What is given up is not stored while most items are gone.

@@ -12,10 +12,20 @@ extension Machine {
         while outbox.inFlight == nil, tries > 0, let draft = outbox.next() {
             tries -= 1
             switch draft {
+            case .item(let local) where awaitsRemovals(local): outbox.add(.item(local))
             case .item(let local): try prepare(local)
             case .entry(let entry, _) where entry.isStrict: try prepare(request: entry.operation)
             case .entry(let entry, _): try prepare(entry)
             }
+        }
+    }
+
+    /// Whether an item is a directory that is gone, and the removal of something that was in it waits: the cluster removes only an
+    /// empty directory.
+    private func awaitsRemovals(_ local: LocalItem) -> Bool {
+        guard disk.tree[local] == nil, let item = mirror.items[local] else { return false }
+        return fold.tree.children(of: item).contains { child in
+            mirror.base[child].map { disk.tree[$0.local] == nil && outbox.waits($0.local) } ?? false
         }
     }
 
@@ -51,7 +61,7 @@ extension Machine {
         guard mirror.stale.isEmpty else { return locals }
         while locals.count < Self.mostAtOnce, let next = outbox.firstItem {
             let size = Int64(clamping: disk.mark(of: next)?.size ?? 0)
-            if size > room { break }
+            if size > room || awaitsRemovals(next) { break }
             room -= size
             _ = outbox.next()
             locals.append(next)

@@ -10,7 +10,7 @@ extension Machine {
     func storeState() throws {
         // What is gone may come back, and then it is the same as before.
         if currentPause == .loss { return }
-        let areKeysStored = unappliedKeys == storedUnappliedKeys
+        let areKeysStored = unappliedKeys == storedUnappliedKeys && removedByCoordination == storedRemovals
         if toStore.isEmpty && mirrorIsStored() && toStore.cursor == nil && areKeysStored { return }
         let unstored = toStore
         toStore = Unstored()
@@ -40,7 +40,12 @@ extension Machine {
             if unstored.areRefusedKeysChanged {
                 try store.set(Machine.refusedKey, LoadedState.bytes(of: refusedKeys))
             }
-            if !areKeysStored { try store.set(Machine.unappliedKey, LoadedState.bytes(of: unappliedKeys)) }
+            if !areKeysStored {
+                try store.set(Machine.unappliedKey, LoadedState.bytes(of: unappliedKeys))
+                var writer = ByteWriter()
+                for item in removedByCoordination { writer.write(item.number) }
+                try store.set(Machine.removalsKey, removedByCoordination.isEmpty ? nil : writer.bytes)
+            }
             for (suite, cursor) in unstored.suiteCursors {
                 try store.set("suite/\(suite)", Array(cursor.description.utf8))
             }
@@ -51,7 +56,7 @@ extension Machine {
             try store.set("machine", outbox.machine.bytes)
             if let cursor = unstored.cursor { try store.set("cursor", Array(cursor.description.utf8)) }
         }
-        storedUnappliedKeys = unappliedKeys
+        (storedUnappliedKeys, storedRemovals) = (unappliedKeys, removedByCoordination)
     }
 
     /// Stores the messages of a channel that are new, and removes those that are no longer kept.

@@ -362,6 +362,9 @@ extension Machine {
     /// The row of the keys that may not have what the fold has.
     static let unappliedKey = "unapplied keys"
 
+    /// The row of the items that coordinated changes have removed.
+    static let removalsKey = "removals"
+
     static func size(of change: ClusterChange) -> Int {
         switch change {
         case .item: 0

@@ -82,7 +82,7 @@ struct `Machines that come back` {
         try a.end()
         let directory = "\(a.path)/.group/cluster"
         // As after a boot: what a process has written into a file that came out, the content of an item, and half of a content.
-        for (name, content) in [("new.01", "written"), ("new.02", "1"), ("part.03", "hal")] {
+        for (name, content) in [("out.01", "written"), ("out.02", "1"), ("new.03", "hal")] {
             try Data(content.utf8).write(to: URL(fileURLWithPath: "\(a.path)/.group/cluster-contents/\(name)"))
         }
         let deletion = "DELETE FROM state WHERE key = CAST('boot' AS BLOB)"

@@ -102,7 +102,7 @@ final class MachineUnderTest {
     /// Whether a file that came out of the container is not removed yet.
     private var keepsWhatCameOut: Bool {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/.group/cluster-contents")) ?? []
-        return names.contains { $0.hasPrefix("new.") }
+        return names.contains { $0.hasPrefix("out.") }
     }
 
     /// All items: their types, modes, targets and contents, without those of the library.

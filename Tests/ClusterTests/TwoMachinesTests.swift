@@ -36,6 +36,19 @@ struct `Two machines of a cluster` {
         #expect(b.tree[".groupish"] == nil)
     }
 
+    @Test func `a directory that was changed and then removed with what is in it is gone everywhere`() throws {
+        for number in 1...3 { try a.write("\(number)", to: "d/e/\(number)") }
+        #expect(agree(a, b) { $0.count == 5 })
+        let manager = FileManager.default
+        etcd.kill()
+        try manager.moveItem(atPath: "\(a.path)/d", toPath: "\(a.path)/moved")
+        #expect(try comes { try a.status()["toSend"] as? Int == 1 })
+        try manager.removeItem(atPath: "\(a.path)/moved")
+        #expect(try comes { try a.status()["toSend"] as? Int == 5 })
+        try etcd.restart()
+        #expect(agree(a, b) { $0.isEmpty })
+    }
+
     @Test func `two files that exchange their names do so on both machines`() throws {
         try a.write("1", to: "x")
         try a.write("2", to: "y")

@@ -51,9 +51,26 @@ package final class EtcdServer: Sendable {
         try options.authority?.sign(host)
     }
 
-    /// Returns an address of the loopback network that is most likely not in use.
+    /// Returns an address of the loopback network whose ports for clients and peers are not in use.
     static func freeHost() -> String {
-        "127.\(Int.random(in: 64...250)).\(Int.random(in: 1...250)).\(Int.random(in: 2...250))"
+        while true {
+            let host = "127.\(Int.random(in: 64...250)).\(Int.random(in: 1...250)).\(Int.random(in: 2...250))"
+            if [2379, 2380].allSatisfy({ isFree(host, $0) }) { return host }
+        }
+    }
+
+    private static func isFree(_ host: String, _ port: in_port_t) -> Bool {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(listener) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        unsafe inet_pton(AF_INET, host, &address.sin_addr)
+        return unsafe withUnsafeBytes(of: address) { bytes in
+            unsafe bytes.withMemoryRebound(to: sockaddr.self) { address in
+                unsafe bind(listener, address.baseAddress, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
     }
 
     static func member(_ name: String, _ host: String) -> String { "\(name)=http://\(host):2380" }
