@@ -299,9 +299,9 @@ extension Machine {
     private func finish(_ taken: Taken, _ file: [UInt8], isDue: Bool = false) throws {
         // Asked first: once there is no writer, the content stays as it is.
         let writers = try isDue ? contents.writers(of: file) : .some
-        if writers == .perhaps { return keep(taken, file, for: 60 * Self.grace) }
         guard let found = try contents.content(of: file) else { return try end(taken: file) }
         if taken.expects(found) {
+            if writers == .perhaps { return keep(taken, file, for: 60 * Self.grace) }
             if writers == .some { return keep(taken, file) }
             contents.remove(file)
         } else {
@@ -413,8 +413,8 @@ extension Machine {
             try finishTakenOut(monotonicNanoseconds())
         }
         for each in takenOut {
-            let isWritten = try contents.writers(of: each.file) == .some
-            if let found = try contents.content(of: each.file), isWritten || !each.taken.expects(found) {
+            let mayBeWritten = try contents.writers(of: each.file) != .none
+            if let found = try contents.content(of: each.file), mayBeWritten || !each.taken.expects(found) {
                 try putBack(each.file, found, each.taken)
             }
             try end(taken: each.file)

@@ -51,6 +51,7 @@ extension EtcdLink {
         // Until all is there; after a failure, what is there is looked for again.
         uploading.withLock { $0 = nil }
         let end = DispatchTime.now() + Self.partOfUpload
+        var hasSent = false
         for digest in digests {
             var index = 0
             var failure: EtcdFailure?
@@ -59,21 +60,24 @@ extension EtcdLink {
             do throws(Errno) {
                 let file = try contents.open(digest)
                 while true {
-                    if !isSmall && end <= .now() {
+                    let key = keys.piece(index, of: digest, by: operation)
+                    if present.contains(key) {
+                        index += 1
+                        if UInt64(index * ClusterKeys.pieceSize) >= length { break }
+                        continue
+                    }
+                    // Each part sends something.
+                    if hasSent && end <= .now() {
                         isPart = true
                         break
-                    }
-                    let key = keys.piece(index, of: digest, by: operation)
-                    if present.contains(key), UInt64((index + 1) * ClusterKeys.pieceSize) < length {
-                        index += 1
-                        continue
                     }
                     let piece = try file.read(at: index * ClusterKeys.pieceSize, count: ClusterKeys.pieceSize)
                     if piece.isEmpty && index > 0 { break }
                     let put = EtcdOperation.put(key, piece)
                     if isSmall {
                         puts.append(put)
-                    } else if !present.contains(key) {
+                    } else {
+                        hasSent = true
                         failure = Self.failure { () throws(EtcdFailure) in
                             let result = try client.transaction(if: [.present(keys.upload(operation))], then: [put])
                             if !result.succeeded { throw .noAnswer(Self.sessionEnded) }

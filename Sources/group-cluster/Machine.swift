@@ -278,6 +278,8 @@ final class Machine {
         if outbox.waitingCount > 0, sendingPace.next > monotonicNanoseconds() { times.append(sendingPace.next) }
         if shownStatus != status { times.append(nextStatus) }
         if !records.locks().isEmpty { times.append(nextLockCheck) }
+        // Requests that wait for what was changed before them.
+        if recordsChanged.withLock({ $0 }) { times.append(monotonicNanoseconds() + 20_000_000) }
         return times.min()
     }
 

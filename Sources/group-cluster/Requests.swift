@@ -26,7 +26,7 @@ extension Machine {
         let requests = records.requests()
         // What was changed here before a request was made is sent before it.
         try takeChanges()
-        let isBehind = outbox.waitingCount > Self.mostWaiting
+        let isBehind = outbox.waitingCount > Self.mostWaiting && suites.values.contains(where: \.hasUnread)
         let readUntil = isBehind ? 0 : suites.values.filter(\.hasMore).map(\.lastTime).min() ?? .max
         for request in requests where !request.state.isOver {
             guard let operation = ClusterName(text: request.operation), operation != .zero else {

@@ -22,6 +22,8 @@ final class ClusterSuite {
     private(set) var lastTime: Int64 = 0
     /// Whether there was more than is taken at once.
     fileprivate(set) var hasMore = false
+    /// Whether there is something that was not read, or was set by this program.
+    var hasUnread: Bool { follower.hasMore }
     /// Set where the place in the log was lost.
     private var lost: Lost?
 

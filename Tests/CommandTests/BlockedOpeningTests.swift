@@ -33,10 +33,9 @@ import Testing
     func `a blocked opening is awaited until the timeout, and its process named`(words: [String]) async throws {
         let container = try await TemporaryContainer()
         let lock = try block(container)
-        let began = ContinuousClock.now
         let command = words[0].split(separator: " ").map(String.init) + ["--timeout", "1500ms", container.path]
-        let outcome = try await container.start("groupctl", command + words.dropFirst()).finish(within: .seconds(8))
-        #expect(ContinuousClock.now - began < .seconds(10))
+        // Without the option it would be 30 s.
+        let outcome = try await container.start("groupctl", command + words.dropFirst()).finish(within: .seconds(25))
         #expect(outcome.status == 75 || outcome.status == 4, "\(outcome)")
         #expect(outcome.errors.contains("process \(getpid())"), "\(outcome)")
         withExtendedLifetime(lock) {}

@@ -15,7 +15,7 @@ package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
         try await withTaskExecutorPreference(thread) { try await body() }
     }
 
-    private static let threads = FreeThreads(5)
+    private static let threads = FreeThreads(4)
 }
 
 /// Threads, each of which one test has at a time: a test that is resumed waits for no other one.
