@@ -27,7 +27,8 @@ enum Pause: String {
 
 /// What a person decides for a machine that is paused.
 enum Acceptance {
-    /// Lets the machine go on, and returns why it was paused; nil if it was not. After another history it joins anew: under a new name, with nothing in common.
+    /// Lets the machine go on, and returns why it was paused; nil if it was not. After another history the machine joins anew:
+    /// under a new name, with nothing in common.
     static func accept(_ store: StateStore, _ container: Container) throws -> Pause? {
         let pause = try store.value(Pause.key).flatMap { Pause(rawValue: String(decoding: $0, as: UTF8.self)) }
         guard var identity = try MachineIdentity.load(store) else { return nil }

@@ -348,7 +348,7 @@ extension Machine {
                     try store.store { try $0.set("boot", boot) }
                 }
             } catch {
-                // It stays, and is tried again with the next connection.
+                // The file stays, and is tried again with the next connection.
                 status.failure = "\(error)"
             }
         }

@@ -64,7 +64,7 @@ extension Machine {
     func applyMessages() throws {
         for name in dirtyChannels {
             guard let messages = fold.channels[name], let text = String(validating: name, as: UTF8.self),
-                !GroupChannel.isOfMachine(text)
+                !Container.isOfMachine(text)
             else { continue }
             let channel: GroupChannel
             do throws(CoordinationError) {

@@ -296,7 +296,6 @@ final class EtcdLink: Sendable {
             otherwise.append(.range(.key(keys.upload(entry?.operation ?? .zero))))
             let result = try client.transaction(if: compares, then: operations, else: otherwise)
             if result.succeeded {
-                uploading.withLock { $0 = nil }
                 if let operation = entry?.operation { marked.withLock { _ = $0.remove(operation) } }
                 guard let last = result.ranges.first?.keyValues.first else { throw .malformed("no last entry") }
                 post(

@@ -81,14 +81,7 @@ let groupClusterSpecification = CommandSpecification(
     description: [
         "Each machine has the whole container. Changes are made here at once, and sent in order; a change with --replicated (groupctl) returns when the cluster has it and it is here. Where two machines have changed an item, the later change gets a name with 'conflict' in it."
     ],
-    environment: ContainerEnvironment.variables + [
-        HelpEntry("NO_COLOR", "If set and not empty, output is not colored, except with --color always.")
-    ],
-    files: [
-        HelpEntry(
-            "~/.local/share/group-containers/IDENTIFIER", "The default place of a group identifier's container."),
-        HelpEntry("CONTAINER/.group", "The container's own files. Other programs must not write there."),
-    ],
+    environment: ContainerEnvironment.variables + [ContainerEnvironment.color], files: ContainerEnvironment.files,
     seeAlso: ["groupctl(1)", "etcd(1)"],
     examples: [
         HelpEntry(

@@ -46,7 +46,7 @@ final class ClusterSuite {
     struct Value {
         var key: String
         var value: DefaultsValue?
-        /// Who has set it.
+        /// The process or machine that has set the value.
         var author: String
     }
 
@@ -229,7 +229,7 @@ final class ClusterSuite {
 
     static func names(_ key: [UInt8]) -> (suite: String, key: String)? {
         guard let zero = key.firstIndex(of: 0), let suite = String(validating: key[..<zero], as: UTF8.self),
-            let name = String(validating: key[(zero + 1)...], as: UTF8.self), !suite.hasPrefix("group-container."),
+            let name = String(validating: key[(zero + 1)...], as: UTF8.self), !Container.isOfMachine(suite),
             !suite.isEmpty, !suite.contains("/"), suite != ".", suite != ".."
         else { return nil }
         return (suite, name)

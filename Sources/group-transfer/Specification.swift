@@ -77,14 +77,7 @@ let groupTransferSpecification = CommandSpecification(
     description: [
         "A transfer is recorded in the container before its identifier is printed. The transfer goes on when its caller has ended or was killed, is resumed where the server can say that the file is still the same, and becomes the item as a whole."
     ],
-    environment: ContainerEnvironment.variables + [
-        HelpEntry("NO_COLOR", "If set and not empty, output is not colored, except with --color always.")
-    ],
-    files: [
-        HelpEntry(
-            "~/.local/share/group-containers/IDENTIFIER", "The default place of a group identifier's container."),
-        HelpEntry("CONTAINER/.group", "The container's own files. Other programs must not write there."),
-    ],
+    environment: ContainerEnvironment.variables + [ContainerEnvironment.color], files: ContainerEnvironment.files,
     seeAlso: ["groupctl(1)", "curl(1)"],
     examples: [
         HelpEntry(

@@ -20,14 +20,7 @@ enum GroupControl {
             "A group container is a directory that the processes of an app share: the app itself, its widgets, helpers and plug-ins. Locks keep the processes from overwriting each other's changes, writes are atomic and durable, and a journal records every change, once and in order. There is no daemon.",
             "GROUP is a group identifier, whose container is below the user's home directory, or, if it contains a '/', the path of a container. PATH is relative to the container's root and cannot lead out of the container.",
         ],
-        environment: ContainerEnvironment.variables + [
-            HelpEntry("NO_COLOR", "If set and not empty, output is not colored, except with --color always.")
-        ],
-        files: [
-            HelpEntry(
-                "~/.local/share/group-containers/IDENTIFIER", "The default place of a group identifier's container."),
-            HelpEntry("CONTAINER/.group", "The container's own files. Other programs must not write there."),
-        ],
+        environment: ContainerEnvironment.variables + [ContainerEnvironment.color], files: ContainerEnvironment.files,
         seeAlso: ["watch-group(1)", "widget-host(1)", "flock(1)"],
         examples: [
             HelpEntry("groupctl create group.com.example.todo", "Creates a container for this user."),

@@ -117,7 +117,7 @@ struct `Two machines of a cluster` {
         #expect(a.tree.keys.contains { $0.hasPrefix("f (conflict ") })
         #expect(try comes { try !b.conflicts().isEmpty })
         #expect(try b.findings().contains("clusterConflicts"))
-        // It is named until a person has decided.
+        // The status names the conflict until a person has decided.
         let copy = try #require(a.tree.keys.first { $0.hasPrefix("f (conflict ") })
         try FileManager.default.removeItem(atPath: "\(a.path)/\(copy)")
         #expect(try comes { try a.conflicts().isEmpty && b.conflicts().isEmpty })

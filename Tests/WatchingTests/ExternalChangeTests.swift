@@ -18,31 +18,31 @@ import Testing
         return state
     }
 
-    @Test(arguments: every) func `an item that was not there and is not there has not changed`(evidence: Hint) {
-        #expect(ExternalChange.decide(known: nil, found: nil, by: evidence) == .nothing)
+    @Test(arguments: every) func `an item that was not there and is not there has not changed`(hint: Hint) {
+        #expect(ExternalChange.decide(known: nil, found: nil, by: hint) == .nothing)
     }
 
     @Test(arguments: ItemType.allCases, every)
     func `an item that only was there was removed, and one that only is there was created`(
-        type: ItemType, evidence: Hint
+        type: ItemType, hint: Hint
     ) {
-        #expect(ExternalChange.decide(known: nil, found: Self.state(type), by: evidence) == .created)
-        #expect(ExternalChange.decide(known: Self.state(type), found: nil, by: evidence) == .removed)
+        #expect(ExternalChange.decide(known: nil, found: Self.state(type), by: hint) == .created)
+        #expect(ExternalChange.decide(known: Self.state(type), found: nil, by: hint) == .removed)
     }
 
     @Test(arguments: ItemType.allCases, ItemType.allCases)
     func `an item of another type at the same place is a replacement`(known: ItemType, found: ItemType) {
         if known == found { return }
-        for evidence in Self.every {
-            let change = ExternalChange.decide(known: Self.state(known), found: Self.state(found), by: evidence)
-            #expect(change == .replaced, "\(evidence)")
+        for hint in Self.every {
+            let change = ExternalChange.decide(known: Self.state(known), found: Self.state(found), by: hint)
+            #expect(change == .replaced, "\(hint)")
         }
     }
 
     @Test(arguments: ItemType.allCases, [Hint.attributes, .comparison])
-    func `an item that looks the same has not changed`(type: ItemType, evidence: Hint) {
+    func `an item that looks the same has not changed`(type: ItemType, hint: Hint) {
         let found = Self.changed(Self.state(type)) { _ in }
-        #expect(ExternalChange.decide(known: Self.state(type), found: found, by: evidence) == .nothing)
+        #expect(ExternalChange.decide(known: Self.state(type), found: found, by: hint) == .nothing)
     }
 
     @Test(arguments: [ItemType.directory, .symbolicLink, .other])
@@ -57,10 +57,10 @@ import Testing
         #expect(ExternalChange.decide(known: Self.state(hash: nil), found: found, by: .content) == .nothing)
     }
 
-    @Test(arguments: every) func `a file of another size was modified`(evidence: Hint) {
+    @Test(arguments: every) func `a file of another size was modified`(hint: Hint) {
         for hash in [nil, UInt64(7)] {
             let found = Self.changed(Self.state()) { $0.size = 11 }
-            #expect(ExternalChange.decide(known: Self.state(hash: hash), found: found, by: evidence) == .modified)
+            #expect(ExternalChange.decide(known: Self.state(hash: hash), found: found, by: hint) == .modified)
         }
     }
 
@@ -78,10 +78,10 @@ import Testing
     }
 
     @Test(arguments: [Hint.comparison, .content])
-    func `a change of dates needs the content if its hash is known`(evidence: Hint) {
+    func `a change of dates needs the content if its hash is known`(hint: Hint) {
         let found = Self.changed(Self.state()) { ($0.modified, $0.changed) = (101, 201) }
-        #expect(ExternalChange.decide(known: Self.state(), found: found, by: evidence) == .needsContent)
-        #expect(ExternalChange.decide(known: Self.state(hash: nil), found: found, by: evidence) == .modified)
+        #expect(ExternalChange.decide(known: Self.state(), found: found, by: hint) == .needsContent)
+        #expect(ExternalChange.decide(known: Self.state(hash: nil), found: found, by: hint) == .modified)
     }
 
     @Test func `a change of the inode's date alone is a touch if the content was never read`() {
@@ -91,30 +91,30 @@ import Testing
     }
 
     @Test(arguments: [Hint.comparison, .content])
-    func `a large file with other dates was modified, without reading it`(evidence: Hint) {
+    func `a large file with other dates was modified, without reading it`(hint: Hint) {
         var known = Self.state()
         known.size = ItemState.largestHashed + 1
         let found = Self.changed(known) { ($0.modified, $0.changed) = (101, 201) }
-        #expect(ExternalChange.decide(known: known, found: found, by: evidence) == .modified)
+        #expect(ExternalChange.decide(known: known, found: found, by: hint) == .modified)
         known.size = ItemState.largestHashed
         let smaller = Self.changed(known) { ($0.modified, $0.changed) = (101, 201) }
-        #expect(ExternalChange.decide(known: known, found: smaller, by: evidence) == .needsContent)
+        #expect(ExternalChange.decide(known: known, found: smaller, by: hint) == .needsContent)
     }
 
-    @Test(arguments: every) func `a change of a directory's entries does not change the directory`(evidence: Hint) {
+    @Test(arguments: every) func `a change of a directory's entries does not change the directory`(hint: Hint) {
         let found = Self.changed(Self.state(.directory)) { ($0.size, $0.modified, $0.changed) = (60, 101, 201) }
-        #expect(ExternalChange.decide(known: Self.state(.directory), found: found, by: evidence) == .nothing)
+        #expect(ExternalChange.decide(known: Self.state(.directory), found: found, by: hint) == .nothing)
         let closed = Self.changed(Self.state(.directory)) { $0.mode = 0o700 }
-        #expect(ExternalChange.decide(known: Self.state(.directory), found: closed, by: evidence) == .touched)
+        #expect(ExternalChange.decide(known: Self.state(.directory), found: closed, by: hint) == .touched)
     }
 
     @Test(arguments: [ItemType.symbolicLink, .other])
     func `a symbolic link that is another one was modified`(type: ItemType) {
-        for evidence in Self.every {
+        for hint in Self.every {
             let other = Self.changed(Self.state(type)) { ($0.inode, $0.modified, $0.changed) = (2, 101, 201) }
-            #expect(ExternalChange.decide(known: Self.state(type), found: other, by: evidence) == .modified)
+            #expect(ExternalChange.decide(known: Self.state(type), found: other, by: hint) == .modified)
             let touched = Self.changed(Self.state(type)) { $0.changed = 201 }
-            #expect(ExternalChange.decide(known: Self.state(type), found: touched, by: evidence) == .touched)
+            #expect(ExternalChange.decide(known: Self.state(type), found: touched, by: hint) == .touched)
         }
     }
 

@@ -101,7 +101,7 @@ public final class GroupChannel: Sendable {
                     remedy: .init(.reduceSize, "write the content to an item, and post its path"))
             }
             let size = ChannelState.size(count, purpose)
-            let isOfMachine = Self.isOfMachine(name)
+            let isOfMachine = Container.isOfMachine(name)
             let place = try store.append(record(.post(content))) { (state) throws(CoordinationError) in
                 if state.cluster != nil && !isOfMachine { return false }
                 // The first message of a channel: those that were there before are the cluster's, once its program ran.

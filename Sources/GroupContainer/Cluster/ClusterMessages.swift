@@ -17,9 +17,6 @@ package struct ClusterPost: Codable, Equatable, Sendable {
 }
 
 extension GroupChannel {
-    /// Whether a channel is this package's own, such as that of the links that an app opens: it is in no cluster.
-    package static func isOfMachine(_ name: String) -> Bool { name.hasPrefix("group-container.") }
-
     func postToCluster(_ content: [UInt8]?, _ durability: Durability) throws(CoordinationError) {
         if let content, content.count > ClusterPost.largest {
             throw CoordinationError(

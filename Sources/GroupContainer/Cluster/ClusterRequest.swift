@@ -126,11 +126,11 @@ package struct ClusterStatus: Codable, Equatable, Sendable {
     package struct Conflict: Codable, Equatable, Sendable {
         /// The path of the item with the conflict name.
         package var path: Data
-        /// The path as text.
-        package var copy: String
         package var foundAt: Date
+        /// The path as text.
+        package var copy: String { printable(Array(path)) }
         package init(_ path: [UInt8], foundAt: Date) {
-            (self.path, copy, self.foundAt) = (Data(path), printable(path), foundAt)
+            (self.path, self.foundAt) = (Data(path), foundAt)
         }
     }
     package struct Unmirrored: Codable, Equatable, Sendable {

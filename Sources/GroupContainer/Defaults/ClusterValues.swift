@@ -81,14 +81,17 @@ extension DefaultsValue {
 }
 
 extension Container {
+    /// Whether a suite or channel is this package's own, such as the channel of the links that an app opens: it is in no cluster.
+    package static func isOfMachine(_ name: String) -> Bool { name.hasPrefix("group-container.") }
+
     /// Returns the names of the suites that exist, without those of this package's own modules.
     package func suiteNames() -> [String] {
-        opened.directory.storeNames(of: .suite).filter { !$0.hasPrefix("group-container.") }
+        opened.directory.storeNames(of: .suite).filter { !Self.isOfMachine($0) }
     }
 
     /// Returns the names of the channels that exist, without those of this package's own modules.
     package func channelNames() -> [String] {
-        opened.directory.storeNames(of: .channel).filter { !GroupChannel.isOfMachine($0) }
+        opened.directory.storeNames(of: .channel).filter { !Self.isOfMachine($0) }
     }
 
     /// The directories in which suites and channels appear.
