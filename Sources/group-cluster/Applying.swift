@@ -122,6 +122,8 @@ extension Machine {
             ItemPath(bytes: disk.path(of: local)), to: ItemPath(bytes: disk.path(name, in: parent)),
             durability: durability, timeout: Self.patience)
         disk.put(local, LocalTree.Node(parent, name, node.content))
+        // The old name of a copy is forgotten.
+        if name.contains(Array("(conflict ".utf8)) { note(conflict: disk.path(name, in: parent)) }
         mirror.made(.rename(local, to: parent, name), by: nil, in: fold.tree)
     }
 
