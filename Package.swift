@@ -1,6 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// The package by directory: Sources/Container to Sources/Examples, then Tests/. Each directory of Sources has a README;
+// docs/internals/architecture.md has the graph of the modules, which tools/modules makes from this file.
+
 let strict: [SwiftSetting] = [
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
@@ -12,30 +15,425 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ImmutableWeakCaptures"),
 ]
 
-let commands: [Target.Dependency] = [
+/// A directory with a directory for each of its targets, which has the target's name unless `in` names another.
+struct Directory {
+    let path: String
+
+    init(_ path: String) { self.path = path }
+
+    func module(
+        _ name: String, in directory: String? = nil, uses: [Target.Dependency] = [], exclude: [String] = []
+    ) -> Target {
+        .target(
+            name: name, dependencies: uses, path: path(directory ?? name), exclude: exclude, swiftSettings: strict)
+    }
+
+    func program(_ name: String, in directory: String? = nil, uses: [Target.Dependency] = []) -> Target {
+        .executableTarget(name: name, dependencies: uses, path: path(directory ?? name), swiftSettings: strict)
+    }
+
+    func tests(_ name: String, exclude: [String] = [], uses: [Target.Dependency]) -> Target {
+        .testTarget(name: name, dependencies: uses, path: path(name), exclude: exclude, swiftSettings: strict)
+    }
+
+    /// A C library of the system, and the Debian packages that have its headers.
+    func systemLibrary(_ name: String, pkgConfig: String? = nil, packages: [String]) -> Target {
+        .systemLibrary(name: name, path: path(name), pkgConfig: pkgConfig, providers: [.apt(packages)])
+    }
+
+    func path(_ directory: String) -> String { path + "/" + directory }
+}
+
+// Sources/Container: the shared container. Uses nothing of the other directories.
+
+let container = Directory("Sources/Container")
+let containerTargets: [Target] = [
+    container.systemLibrary("CGroupInotifyTools", packages: ["libinotifytools0-dev"]),
+    .target(name: "CGroupLinux", path: container.path("CGroupLinux"), cSettings: [.define("_GNU_SOURCE")]),
+    container.module(
+        "GroupSystemCalls",
+        uses: ["CGroupLinux", .target(name: "CGroupInotifyTools", condition: .when(traits: ["InotifyTools"]))]),
+    container.module("GroupBytes"),
+    container.module("GroupLog", uses: ["GroupBytes", "GroupSystemCalls"]),
+    container.module("GroupLocking", uses: ["GroupBytes", "GroupSystemCalls"]),
+    container.module("GroupContainer", uses: ["GroupBytes", "GroupLocking", "GroupLog", "GroupSystemCalls"]),
+]
+
+// Sources/Commands: groupctl, watch-group, and what all commands share.
+
+let commands = Directory("Sources/Commands")
+let commandModules: [Target.Dependency] = [
     "GroupContainer", "GroupBytes", "GroupSystemCalls", "GroupCommandLine", "GroupCommands",
+]
+let commandsTargets: [Target] = [
+    commands.module("GroupCommandLine", uses: ["GroupBytes", "CGroupLinux"]),
+    commands.module("GroupCommands", uses: ["GroupContainer", "GroupBytes", "GroupSystemCalls", "GroupCommandLine"]),
+    commands.program("watch-group", uses: commandModules),
+    commands.program("groupctl", uses: commandModules + ["Widgets"]),
+]
+
+// Sources/Widgets: widgets, apps that have widgets, hosts that show them.
+
+let widgets = Directory("Sources/Widgets")
+let widgetsTargets: [Target] = [
+    widgets.module("GroupProtocolLines", uses: ["GroupSystemCalls"]),
+    widgets.module("GroupManifests", uses: ["GroupBytes", "GroupSystemCalls", "GroupCommandLine"]),
+    widgets.module("Widgets", uses: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls"]),
+    .target(name: "WidgetAppIsForAppsNotForWidgets", path: widgets.path("WidgetAppIsForAppsNotForWidgets")),
+    widgets.module(
+        "WidgetApp", uses: ["Widgets", "GroupContainer", "GroupSystemCalls", "WidgetAppIsForAppsNotForWidgets"]),
+    widgets.module("GroupContainerTesting", uses: ["Widgets", "GroupContainer", "GroupSystemCalls"]),
+    widgets.module(
+        "GroupWidgetHosting",
+        uses: [
+            "Widgets", "GroupManifests", "GroupProtocolLines", "GroupContainer", "GroupBytes", "GroupSystemCalls",
+            "GroupCommandLine",
+        ]),
+    widgets.module("GroupTodayView", uses: ["GroupWidgetHosting", "GroupSystemCalls", "GroupCommandLine"]),
+    widgets.program(
+        "widget-host", uses: commandModules + ["Widgets", "GroupManifests", "GroupWidgetHosting", "GroupTodayView"]),
+]
+
+// Sources/Extensions: programs that a host runs for one request, their hosts, the pasteboard.
+
+let extensions = Directory("Sources/Extensions")
+let extensionsTargets: [Target] = [
+    extensions.module("Extensions", uses: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls"]),
+    extensions.module(
+        "ExtensionHosting",
+        uses: [
+            "Extensions", "GroupManifests", "GroupProtocolLines", "GroupContainer", "GroupBytes", "GroupSystemCalls",
+            "GroupCommandLine",
+        ]),
+    extensions.module("GroupPasteboard", uses: ["GroupContainer", "Extensions", "GroupSystemCalls"]),
+    extensions.program(
+        "group-share",
+        uses: commandModules + ["Extensions", "ExtensionHosting", "GroupProtocolLines", "Widgets"]),
+]
+
+// Sources/Apple: the names of Apple's systems.
+
+let apple = Directory("Sources/Apple")
+let appleTargets: [Target] = [
+    apple.module("AppleFileCoordination", uses: ["GroupContainer", "GroupSystemCalls"]),
+    apple.module("GroupWidgetAdapters", uses: ["Widgets", "GroupContainer", "GroupSystemCalls"]),
+    apple.module("NotificationCenter", uses: ["GroupWidgetAdapters", "Widgets", "GroupContainer"]),
+    apple.module("WidgetKit", uses: ["GroupWidgetAdapters", "Widgets", "GroupContainer", "GroupSystemCalls"]),
+]
+
+// Sources/Services: a database, transfers, secrets, and the C libraries for them.
+
+let services = Directory("Sources/Services")
+let servicesTargets: [Target] = [
+    services.systemLibrary("CGroupSQLite", packages: ["libsqlite3-dev"]),
+    services.module("GroupDatabase", uses: ["CGroupSQLite", "GroupContainer", "GroupBytes", "GroupSystemCalls"]),
+    services.systemLibrary("CGroupSecret", pkgConfig: "libsecret-1", packages: ["libsecret-1-dev"]),
+    services.module("GroupSecrets", uses: ["CGroupSecret", "GroupContainer", "GroupSystemCalls"]),
+    services.systemLibrary("CGroupCurl", packages: ["libcurl4-openssl-dev", "libssl-dev"]),
+    services.module("GroupDigest", uses: ["CGroupCurl", "GroupSystemCalls"]),
+    services.module("Transfers", uses: ["GroupContainer", "GroupBytes", "GroupSystemCalls"]),
+    services.program(
+        "group-transfer",
+        uses: commandModules + ["Transfers", "Widgets", "GroupSecrets", "GroupDigest", "CGroupCurl"]),
+]
+
+// Sources/Cluster: one container on several machines.
+
+let cluster = Directory("Sources/Cluster")
+let clusterTargets: [Target] = [
+    cluster.module("GroupCluster", uses: ["GroupBytes"]),
+    cluster.module("GroupEtcd", uses: ["CGroupCurl", "GroupBytes", "GroupSystemCalls"]),
+    cluster.program(
+        "group-cluster",
+        uses: commandModules + ["GroupCluster", "GroupDatabase", "GroupEtcd", "GroupDigest", "CGroupCurl"]),
+]
+
+// Sources/Examples: programs that use the package as its users do.
+
+let examples = Directory("Sources/Examples")
+
+/// An app and its widget, as separate programs, and what they share: a library, which may use what a widget may use.
+func example(_ name: String, _ shared: String) -> [Target] {
+    [
+        examples.module(shared, uses: ["GroupContainer", "Widgets"]),
+        examples.program(name, uses: commandModules + ["Widgets", "WidgetApp", .byName(name: shared)]),
+        examples.program(
+            "\(name)-widget", uses: commandModules + ["Widgets", "WidgetCommands", .byName(name: shared)]),
+    ]
+}
+
+let widgetExamples: [Target] =
+    [
+        examples.module(
+            "WidgetCommands", uses: ["Widgets", "GroupContainer", "GroupBytes", "GroupCommandLine", "GroupCommands"]),
+        examples.program("readme-example", uses: commandModules + ["Widgets"]),
+    ]
+    + example("todo", "TodoShared")
+    + example("note", "NoteShared")
+    + example("countdown", "CountdownShared")
+    + example("quick-actions", "QuickActionsShared")
+
+let extensionExamples: [Target] = [
+    // An app, its share extension, and an action of another app.
+    examples.program("bookmarks", uses: commandModules + ["Extensions"]),
+    examples.program("bookmarks-share", uses: ["Extensions", "GroupContainer"]),
+    examples.program("title-case", uses: ["Extensions"]),
+
+    // A host of photo editing extensions, and one of these.
+    examples.systemLibrary("CPhotoPNG", packages: ["libpng-dev"]),
+    examples.module("PhotoPNG", uses: ["CPhotoPNG"]),
+    examples.program("photos", uses: commandModules + ["Extensions", "ExtensionHosting", "PhotoPNG"]),
+    examples.program("photo-light", uses: ["Extensions", "PhotoPNG"]),
+
+    // A host of page scripts, and one of these.
+    examples.program("page-host", uses: commandModules + ["Extensions", "ExtensionHosting", "GroupProtocolLines"]),
+    examples.program("page-words", uses: ["Extensions", "GroupContainer"]),
+]
+
+let serviceExamples: [Target] = [
+    // An app with a database, its widget and its share extension.
+    examples.module("NotebookShared", uses: ["GroupContainer", "GroupDatabase"]),
+    examples.program("notebook", uses: commandModules + ["NotebookShared"]),
+    examples.program("notebook-widget", uses: commandModules + ["Widgets", "WidgetCommands", "NotebookShared"]),
+    examples.program("notebook-share", uses: ["Extensions", "GroupContainer", "NotebookShared"]),
+
+    // An app whose widget downloads files for it.
+    examples.module("MapsShared", uses: ["GroupContainer", "Transfers"]),
+    examples.program("maps", uses: commandModules + ["WidgetApp", "MapsShared"]),
+    examples.program("maps-widget", uses: ["Widgets", "WidgetCommands", "MapsShared"]),
+]
+
+let appleExamples: [Target] = [
+    // Code as it stands in apps of Apple's systems, with the language mode that many of them have.
+    .executableTarget(
+        name: "diary", dependencies: ["AppleFileCoordination", "NotificationCenter"], path: examples.path("diary"),
+        swiftSettings: [.swiftLanguageMode(.v5)])
+]
+
+// Tests/Support: what tests share. Tests/Programs: what they start.
+
+let support = Directory("Tests/Support")
+let supportTargets: [Target] = [
+    support.module(
+        "TestSupport", uses: ["CGroupLinux", "GroupSystemCalls", "GroupContainer"], exclude: ["server.py"]),
+    support.module("ScenarioKit", uses: ["GroupSystemCalls"]),
+    support.tests("ScenarioKitTests", uses: ["ScenarioKit", "TestSupport", "GroupSystemCalls"]),
+    support.module("PresenterModel"),
+    support.module("EtcdSupport", uses: ["TestSupport", "GroupSystemCalls"]),
+]
+
+let programs = Directory("Tests/Programs")
+let programsTargets: [Target] = [
+    programs.program(
+        "test-member", in: "TestMember",
+        uses: ["TestSupport", "GroupContainer", "GroupSystemCalls", "GroupCommandLine", "ScenarioKit"]),
+    programs.program(
+        "stress-worker", in: "StressWorker", uses: ["GroupContainer", "GroupLocking", "GroupSystemCalls"]),
+    programs.program(
+        "storm-member", in: "StormMember", uses: ["TestSupport", "Widgets", "GroupContainer", "GroupSystemCalls"]),
+    programs.program(
+        "presenter-storm", in: "PresenterStorm",
+        uses: ["PresenterModel", "TestSupport", "GroupContainer", "GroupSystemCalls"]),
+    programs.program("crash-worker", in: "CrashWorker", uses: ["TestSupport", "Widgets", "GroupContainer"]),
+    programs.program("bench-worker", in: "BenchWorker", uses: ["GroupContainer"]),
+    programs.program(
+        "test-widget", in: "TestWidget", uses: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls", "Widgets"]),
+    programs.program("test-today", in: "TodayProgram", uses: ["GroupTodayView", "GroupSystemCalls"]),
+    programs.program("inbox-member", in: "InboxMember", uses: ["GroupContainer", "Extensions"]),
+    programs.program(
+        "test-extension", in: "TestExtension",
+        uses: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls", "Extensions"]),
+    programs.program(
+        "pasteboard-member", in: "PasteboardMember", uses: ["GroupContainer", "GroupPasteboard", "Extensions"]),
+    programs.program("adopted-widget", in: "AdoptedWidgets", uses: ["NotificationCenter", "WidgetKit"]),
+    programs.program("database-member", in: "DatabaseMember", uses: ["GroupContainer", "GroupDatabase"]),
+    programs.program("secrets-member", in: "SecretsMember", uses: ["GroupSecrets"]),
+    programs.program("cluster-bench", in: "ClusterBench", uses: ["GroupContainer", "GroupEtcd", "GroupSystemCalls"]),
+    programs.program(
+        "cluster-storm", in: "ClusterStorm",
+        uses: ["EtcdSupport", "TestSupport", "GroupContainer", "GroupSystemCalls"]),
+]
+
+// Tests/Container to Tests/Cluster: the tests of the directory of this name in Sources.
+
+let containerTests = Directory("Tests/Container")
+let containerTestsTargets: [Target] = [
+    containerTests.tests("GroupBytesTests", uses: ["GroupBytes"]),
+    containerTests.tests("GroupSystemCallsTests", uses: ["TestSupport", "GroupSystemCalls"]),
+    containerTests.tests("GroupLogTests", uses: ["TestSupport", "GroupLog", "GroupBytes", "GroupSystemCalls"]),
+    containerTests.tests("GroupLockingTests", uses: ["TestSupport", "GroupLocking", "GroupBytes", "GroupSystemCalls"]),
+    containerTests.tests(
+        "GroupContainerTests",
+        uses: [
+            "TestSupport", "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog", "Widgets", "GroupSystemCalls",
+        ]),
+    containerTests.tests(
+        "WatchingTests",
+        uses: [
+            "TestSupport", "ScenarioKit", "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog",
+            "GroupSystemCalls", "groupctl", "watch-group", "test-member",
+        ]),
+    containerTests.tests(
+        "FaultTests",
+        uses: [
+            "TestSupport", "ScenarioKit", "PresenterModel", "GroupContainer", "GroupLocking", "GroupSystemCalls",
+            "groupctl", "watch-group", "test-member", "storm-member", "presenter-storm",
+        ]),
+]
+
+let commandsTests = Directory("Tests/Commands")
+let commandsTestsTargets: [Target] = [
+    commandsTests.tests("GroupCommandLineTests", uses: ["GroupCommandLine"]),
+    commandsTests.tests(
+        "GroupCommandsTests", uses: ["GroupCommands", "GroupCommandLine", "GroupContainer", "watch-group"]),
+    commandsTests.tests(
+        "CommandTests",
+        uses: [
+            "TestSupport", "GroupContainer", "groupctl", "watch-group", "widget-host", "group-share", "group-transfer",
+            "group-cluster", "todo", "todo-widget", "readme-example", "test-member",
+        ]),
+]
+
+let widgetsTests = Directory("Tests/Widgets")
+let widgetsTestsTargets: [Target] = [
+    widgetsTests.tests(
+        "WidgetsTests",
+        uses: [
+            "TestSupport", "GroupProtocolLines", "Widgets", "WidgetApp", "GroupContainer", "groupctl", "watch-group",
+            "todo", "todo-widget", "readme-example", "note", "note-widget", "countdown", "countdown-widget",
+            "quick-actions", "quick-actions-widget",
+        ]),
+    widgetsTests.tests(
+        "GroupWidgetHostingTests",
+        uses: [
+            "TestSupport", "GroupManifests", "GroupWidgetHosting", "Widgets", "WidgetApp", "GroupContainer",
+            "GroupSystemCalls", "widget-host", "test-widget", "groupctl", "todo", "todo-widget", "note", "note-widget",
+            "countdown", "countdown-widget", "quick-actions", "quick-actions-widget",
+        ]),
+    widgetsTests.tests(
+        "GroupTodayViewTests",
+        uses: ["TestSupport", "GroupTodayView", "test-today", "GroupWidgetHosting", "GroupSystemCalls"]),
+    widgetsTests.tests("GroupContainerTestingTests", uses: ["GroupContainerTesting", "Widgets", "GroupContainer"]),
+]
+
+let extensionsTests = Directory("Tests/Extensions")
+let extensionsTestsTargets: [Target] = [
+    extensionsTests.tests(
+        "ExtensionsTests",
+        uses: [
+            "TestSupport", "Extensions", "GroupProtocolLines", "GroupContainer", "GroupSystemCalls", "test-extension",
+            "inbox-member", "groupctl",
+        ]),
+    extensionsTests.tests(
+        "ExtensionHostingTests", exclude: ["browser.py"],
+        uses: [
+            "TestSupport", "ExtensionHosting", "Extensions", "GroupManifests", "GroupProtocolLines", "GroupContainer",
+            "GroupSystemCalls", "test-extension", "group-share", "groupctl", "bookmarks", "bookmarks-share",
+            "title-case", "photos", "photo-light", "PhotoPNG", "page-host", "page-words",
+        ]),
+    extensionsTests.tests(
+        "GroupPasteboardTests",
+        uses: [
+            "TestSupport", "GroupPasteboard", "Extensions", "GroupContainer", "GroupSystemCalls", "pasteboard-member",
+        ]),
+]
+
+let appleTests = Directory("Tests/Apple")
+let appleTestsTargets: [Target] = [
+    appleTests.tests(
+        "AppleFileCoordinationTests",
+        uses: [
+            "TestSupport", "GroupContainerTesting", "AppleFileCoordination", "GroupContainer", "GroupSystemCalls",
+            "groupctl", "watch-group", "widget-host", "test-member", "diary",
+        ]),
+    appleTests.tests(
+        "NotificationCenterTests",
+        uses: [
+            "TestSupport", "GroupContainerTesting", "NotificationCenter", "Widgets", "GroupContainer",
+            "GroupSystemCalls", "widget-host", "groupctl", "adopted-widget",
+        ]),
+    appleTests.tests(
+        "WidgetKitTests",
+        uses: [
+            "TestSupport", "GroupContainerTesting", "WidgetKit", "Widgets", "GroupContainer", "GroupSystemCalls",
+            "widget-host", "groupctl", "adopted-widget",
+        ]),
+]
+
+let servicesTests = Directory("Tests/Services")
+let servicesTestsTargets: [Target] = [
+    servicesTests.tests(
+        "GroupDatabaseTests",
+        uses: [
+            "TestSupport", "GroupDatabase", "GroupContainer", "GroupSystemCalls", "database-member", "watch-group",
+            "groupctl", "group-share", "notebook", "notebook-widget", "notebook-share",
+        ]),
+    servicesTests.tests(
+        "TransfersTests",
+        uses: [
+            "TestSupport", "Transfers", "WidgetApp", "GroupContainer", "GroupSystemCalls", "group-transfer", "groupctl",
+            "maps", "maps-widget",
+        ]),
+    servicesTests.tests(
+        "GroupSecretsTests", exclude: ["session.conf"],
+        uses: [
+            "TestSupport", "GroupSecrets", "GroupContainer", "GroupSystemCalls", "secrets-member", "group-transfer",
+            "groupctl",
+        ]),
+]
+
+let clusterTests = Directory("Tests/Cluster")
+let clusterTestsTargets: [Target] = [
+    clusterTests.tests("GroupClusterTests", uses: ["TestSupport", "GroupCluster"]),
+    clusterTests.tests(
+        "GroupEtcdTests", exclude: ["fake.py"], uses: ["EtcdSupport", "TestSupport", "GroupEtcd", "GroupSystemCalls"]),
+    clusterTests.tests(
+        "ClusterTests",
+        uses: [
+            "EtcdSupport", "TestSupport", "GroupContainer", "GroupSystemCalls", "group-cluster", "groupctl",
+            "watch-group",
+        ]),
+]
+
+// Tests/Support/Fuzzers: the decoders, as a test of their corpora; or, for tools/fuzz, as the one program that libFuzzer
+// drives.
+
+let decoders: [Target.Dependency] = [
+    "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog", "GroupSystemCalls", "GroupProtocolLines", "Widgets",
+    "GroupManifests", "GroupWidgetHosting", "GroupTodayView", "GroupCommandLine", "GroupCommands", "Extensions",
+    "ExtensionHosting", "Transfers", "GroupCluster", "GroupEtcd",
+]
+let fuzzers: [Target] = [
+    Context.environment["GROUP_CONTAINER_FUZZING"] == nil
+        ? .testTarget(
+            name: "FuzzTests", dependencies: decoders + ["TestSupport"], path: support.path("Fuzzers"),
+            exclude: ["Corpora", "README.md", "Entry.swift"], swiftSettings: strict)
+        : .executableTarget(
+            name: "fuzz-decoders", dependencies: decoders, path: support.path("Fuzzers"),
+            exclude: ["Corpora", "README.md", "DecoderTests.swift"],
+            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
 ]
 
 let package = Package(
     name: "group-container",
     products: [
         .library(name: "GroupContainer", targets: ["GroupContainer"]),
-        .library(name: "Widgets", targets: ["Widgets"]),
-        .library(name: "WidgetApp", targets: ["WidgetApp"]),
-        .library(name: "NotificationCenter", targets: ["NotificationCenter"]),
-        .library(name: "WidgetKit", targets: ["WidgetKit"]),
-        .library(name: "Extensions", targets: ["Extensions"]),
-        .library(name: "ExtensionHosting", targets: ["ExtensionHosting"]),
-        .library(name: "GroupDatabase", targets: ["GroupDatabase"]),
-        .library(name: "Transfers", targets: ["Transfers"]),
-        .library(name: "GroupPasteboard", targets: ["GroupPasteboard"]),
-        .library(name: "GroupSecrets", targets: ["GroupSecrets"]),
-        .library(name: "AppleFileCoordination", targets: ["AppleFileCoordination"]),
-        .library(name: "GroupContainerTesting", targets: ["GroupContainerTesting"]),
         .executable(name: "watch-group", targets: ["watch-group"]),
         .executable(name: "groupctl", targets: ["groupctl"]),
+        .library(name: "Widgets", targets: ["Widgets"]),
+        .library(name: "WidgetApp", targets: ["WidgetApp"]),
+        .library(name: "GroupContainerTesting", targets: ["GroupContainerTesting"]),
         .executable(name: "widget-host", targets: ["widget-host"]),
+        .library(name: "Extensions", targets: ["Extensions"]),
+        .library(name: "ExtensionHosting", targets: ["ExtensionHosting"]),
+        .library(name: "GroupPasteboard", targets: ["GroupPasteboard"]),
         .executable(name: "group-share", targets: ["group-share"]),
+        .library(name: "AppleFileCoordination", targets: ["AppleFileCoordination"]),
+        .library(name: "NotificationCenter", targets: ["NotificationCenter"]),
+        .library(name: "WidgetKit", targets: ["WidgetKit"]),
+        .library(name: "GroupDatabase", targets: ["GroupDatabase"]),
+        .library(name: "GroupSecrets", targets: ["GroupSecrets"]),
+        .library(name: "Transfers", targets: ["Transfers"]),
         .executable(name: "group-transfer", targets: ["group-transfer"]),
         .executable(name: "group-cluster", targets: ["group-cluster"]),
     ],
@@ -47,445 +445,12 @@ let package = Package(
                 Receive inotify events through libinotifytools, which is GPL-2 only; without it, from the kernel.
                 """),
     ],
-    targets: [
-        .systemLibrary(name: "CGroupInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
-        .target(name: "CGroupLinux", cSettings: [.define("_GNU_SOURCE")]),
-        .target(
-            name: "GroupSystemCalls",
-            dependencies: [
-                "CGroupLinux",
-                .target(name: "CGroupInotifyTools", condition: .when(traits: ["InotifyTools"])),
-            ],
-            swiftSettings: strict),
-        .target(name: "GroupBytes", swiftSettings: strict),
-        .target(name: "GroupCluster", dependencies: ["GroupBytes"], swiftSettings: strict),
-        .target(name: "GroupLog", dependencies: ["GroupBytes", "GroupSystemCalls"], swiftSettings: strict),
-        .target(name: "GroupLocking", dependencies: ["GroupBytes", "GroupSystemCalls"], swiftSettings: strict),
-        .target(
-            name: "GroupContainer", dependencies: ["GroupBytes", "GroupLocking", "GroupLog", "GroupSystemCalls"],
-            swiftSettings: strict),
-        .target(name: "GroupProtocolLines", dependencies: ["GroupSystemCalls"], swiftSettings: strict),
-        .target(
-            name: "Widgets", dependencies: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls"],
-            swiftSettings: strict),
-        .target(name: "WidgetAppIsForAppsNotForWidgets"),
-        .target(
-            name: "WidgetApp",
-            dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls", "WidgetAppIsForAppsNotForWidgets"],
-            swiftSettings: strict),
-        .target(
-            name: "GroupWidgetAdapters", dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls"],
-            swiftSettings: strict),
-        .target(
-            name: "NotificationCenter", dependencies: ["GroupWidgetAdapters", "Widgets", "GroupContainer"],
-            swiftSettings: strict),
-        .target(
-            name: "WidgetKit", dependencies: ["GroupWidgetAdapters", "Widgets", "GroupContainer", "GroupSystemCalls"],
-            swiftSettings: strict),
-        .target(
-            name: "AppleFileCoordination", dependencies: ["GroupContainer", "GroupSystemCalls"], swiftSettings: strict),
-        .target(
-            name: "GroupContainerTesting", dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls"],
-            swiftSettings: strict),
-        .target(name: "GroupCommandLine", dependencies: ["GroupBytes", "CGroupLinux"], swiftSettings: strict),
-        .target(
-            name: "GroupCommands",
-            dependencies: ["GroupContainer", "GroupBytes", "GroupSystemCalls", "GroupCommandLine"],
-            swiftSettings: strict),
-        .target(
-            name: "GroupManifests", dependencies: ["GroupBytes", "GroupSystemCalls", "GroupCommandLine"],
-            swiftSettings: strict),
-        .target(
-            name: "GroupWidgetHosting",
-            dependencies: [
-                "Widgets", "GroupManifests", "GroupProtocolLines", "GroupContainer", "GroupBytes", "GroupSystemCalls",
-                "GroupCommandLine",
-            ],
-            swiftSettings: strict),
-        .target(
-            name: "Extensions", dependencies: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls"],
-            swiftSettings: strict),
-        .target(
-            name: "ExtensionHosting",
-            dependencies: [
-                "Extensions", "GroupManifests", "GroupProtocolLines", "GroupContainer", "GroupBytes",
-                "GroupSystemCalls", "GroupCommandLine",
-            ],
-            swiftSettings: strict),
-        .systemLibrary(name: "CGroupSQLite", providers: [.apt(["libsqlite3-dev"])]),
-        .target(
-            name: "GroupDatabase", dependencies: ["CGroupSQLite", "GroupContainer", "GroupBytes", "GroupSystemCalls"],
-            swiftSettings: strict),
-        .systemLibrary(name: "CGroupCurl", providers: [.apt(["libcurl4-openssl-dev", "libssl-dev"])]),
-        .target(
-            name: "GroupEtcd", dependencies: ["CGroupCurl", "GroupBytes", "GroupSystemCalls"], swiftSettings: strict),
-        .target(name: "GroupDigest", dependencies: ["CGroupCurl", "GroupSystemCalls"], swiftSettings: strict),
-        .target(
-            name: "Transfers", dependencies: ["GroupContainer", "GroupBytes", "GroupSystemCalls"], swiftSettings: strict
-        ),
-        .target(
-            name: "GroupPasteboard", dependencies: ["GroupContainer", "Extensions", "GroupSystemCalls"],
-            swiftSettings: strict),
-        .systemLibrary(name: "CGroupSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
-        .target(
-            name: "GroupSecrets", dependencies: ["CGroupSecret", "GroupContainer", "GroupSystemCalls"],
-            swiftSettings: strict),
-        .target(
-            name: "GroupTodayView", dependencies: ["GroupWidgetHosting", "GroupSystemCalls", "GroupCommandLine"],
-            swiftSettings: strict),
-        .executableTarget(name: "watch-group", dependencies: commands, swiftSettings: strict),
-        .executableTarget(
-            name: "widget-host",
-            dependencies: commands + ["Widgets", "GroupManifests", "GroupWidgetHosting", "GroupTodayView"],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "group-share",
-            dependencies: commands + ["Extensions", "ExtensionHosting", "GroupProtocolLines", "Widgets"],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "group-transfer",
-            dependencies: commands + ["Transfers", "Widgets", "GroupSecrets", "GroupDigest", "CGroupCurl"],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "group-cluster",
-            dependencies: commands + ["GroupCluster", "GroupDatabase", "GroupEtcd", "GroupDigest", "CGroupCurl"],
-            swiftSettings: strict),
-        .executableTarget(name: "groupctl", dependencies: commands + ["Widgets"], swiftSettings: strict),
-        .target(
-            name: "WidgetCommands",
-            dependencies: ["Widgets", "GroupContainer", "GroupBytes", "GroupCommandLine", "GroupCommands"],
-            path: "Sources/Examples/WidgetCommands", swiftSettings: strict),
-        .executableTarget(
-            name: "readme-example", dependencies: commands + ["Widgets"], path: "Sources/Examples/readme-example",
-            swiftSettings: strict),
-        .target(
-            name: "TestSupport", dependencies: ["CGroupLinux", "GroupSystemCalls", "GroupContainer"],
-            path: "Tests/TestSupport", exclude: ["server.py"], swiftSettings: strict),
-        .target(
-            name: "ScenarioKit", dependencies: ["GroupSystemCalls"], path: "Tests/ScenarioKit", swiftSettings: strict),
-        .executableTarget(
-            name: "test-member",
-            dependencies: ["TestSupport", "GroupContainer", "GroupSystemCalls", "GroupCommandLine", "ScenarioKit"],
-            path: "Tests/TestMember", swiftSettings: strict),
-        .executableTarget(
-            name: "test-widget", dependencies: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls", "Widgets"],
-            path: "Tests/TestWidget",
-            swiftSettings: strict),
-        .executableTarget(
-            name: "inbox-member", dependencies: ["GroupContainer", "Extensions"], path: "Tests/InboxMember",
-            swiftSettings: strict),
-        .executableTarget(
-            name: "test-extension",
-            dependencies: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls", "Extensions"],
-            path: "Tests/TestExtension", swiftSettings: strict),
-        .executableTarget(
-            name: "adopted-widget", dependencies: ["NotificationCenter", "WidgetKit"], path: "Tests/AdoptedWidgets",
-            swiftSettings: strict),
-        .executableTarget(
-            name: "test-today", dependencies: ["GroupTodayView", "GroupSystemCalls"], path: "Tests/TodayProgram",
-            swiftSettings: strict),
-        .executableTarget(
-            name: "stress-worker", dependencies: ["GroupContainer", "GroupLocking", "GroupSystemCalls"],
-            path: "Tests/StressWorker", swiftSettings: strict),
-        .executableTarget(
-            name: "storm-member", dependencies: ["TestSupport", "Widgets", "GroupContainer", "GroupSystemCalls"],
-            path: "Tests/StormMember", swiftSettings: strict),
-        .target(name: "PresenterModel", path: "Tests/PresenterModel", swiftSettings: strict),
-        .executableTarget(
-            name: "presenter-storm",
-            dependencies: ["PresenterModel", "TestSupport", "GroupContainer", "GroupSystemCalls"],
-            path: "Tests/PresenterStorm", swiftSettings: strict),
-        .executableTarget(
-            name: "crash-worker", dependencies: ["TestSupport", "Widgets", "GroupContainer"],
-            path: "Tests/CrashWorker", swiftSettings: strict),
-        .executableTarget(
-            name: "bench-worker", dependencies: ["GroupContainer"], path: "Tests/BenchWorker", swiftSettings: strict),
-        .testTarget(name: "GroupBytesTests", dependencies: ["GroupBytes"], swiftSettings: strict),
-        .testTarget(
-            name: "GroupClusterTests", dependencies: ["TestSupport", "GroupCluster"], swiftSettings: strict),
-        .target(
-            name: "EtcdSupport", dependencies: ["TestSupport", "GroupSystemCalls"], path: "Tests/EtcdSupport",
-            swiftSettings: strict),
-        .executableTarget(
-            name: "cluster-bench", dependencies: ["GroupContainer", "GroupEtcd", "GroupSystemCalls"],
-            path: "Tests/ClusterBench", swiftSettings: strict),
-        .executableTarget(
-            name: "cluster-storm",
-            dependencies: ["EtcdSupport", "TestSupport", "GroupContainer", "GroupSystemCalls"],
-            path: "Tests/ClusterStorm", swiftSettings: strict),
-        .testTarget(
-            name: "GroupEtcdTests", dependencies: ["EtcdSupport", "TestSupport", "GroupEtcd", "GroupSystemCalls"],
-            exclude: ["fake.py"], swiftSettings: strict),
-        .testTarget(
-            name: "GroupLogTests", dependencies: ["TestSupport", "GroupLog", "GroupBytes", "GroupSystemCalls"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "GroupLockingTests", dependencies: ["TestSupport", "GroupLocking", "GroupBytes", "GroupSystemCalls"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "ClusterTests",
-            dependencies: [
-                "EtcdSupport", "TestSupport", "GroupContainer", "GroupSystemCalls", "group-cluster", "groupctl",
-                "watch-group",
-            ],
-            swiftSettings: strict),
-        .testTarget(name: "GroupCommandLineTests", dependencies: ["GroupCommandLine"], swiftSettings: strict),
-        .testTarget(
-            name: "GroupCommandsTests",
-            dependencies: ["GroupCommands", "GroupCommandLine", "GroupContainer", "watch-group"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "GroupSystemCallsTests", dependencies: ["TestSupport", "GroupSystemCalls"], swiftSettings: strict),
-        .testTarget(
-            name: "ScenarioKitTests", dependencies: ["ScenarioKit", "TestSupport", "GroupSystemCalls"],
-            swiftSettings: strict
-        ),
-        .testTarget(
-            name: "WatchingTests",
-            dependencies: [
-                "TestSupport", "ScenarioKit", "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog",
-                "GroupSystemCalls", "groupctl",
-                "watch-group", "test-member",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "WidgetsTests",
-            dependencies: [
-                "TestSupport", "GroupProtocolLines", "Widgets", "WidgetApp", "GroupContainer", "groupctl",
-                "watch-group", "todo",
-                "todo-widget",
-                "readme-example", "note", "note-widget", "countdown", "countdown-widget", "quick-actions",
-                "quick-actions-widget",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "GroupWidgetHostingTests",
-            dependencies: [
-                "TestSupport", "GroupManifests", "GroupWidgetHosting", "Widgets", "WidgetApp", "GroupContainer",
-                "GroupSystemCalls",
-                "widget-host",
-                "test-widget",
-                "groupctl", "todo", "todo-widget", "note", "note-widget", "countdown", "countdown-widget",
-                "quick-actions",
-                "quick-actions-widget",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "ExtensionsTests",
-            dependencies: [
-                "TestSupport", "Extensions", "GroupProtocolLines", "GroupContainer", "GroupSystemCalls",
-                "test-extension", "inbox-member", "groupctl",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "ExtensionHostingTests",
-            dependencies: [
-                "TestSupport", "ExtensionHosting", "Extensions", "GroupManifests", "GroupProtocolLines",
-                "GroupContainer", "GroupSystemCalls", "test-extension", "group-share", "groupctl", "bookmarks",
-                "bookmarks-share",
-                "title-case", "photos", "photo-light", "PhotoPNG", "page-host", "page-words",
-            ],
-            exclude: ["browser.py"], swiftSettings: strict),
-        .executableTarget(
-            name: "database-member", dependencies: ["GroupContainer", "GroupDatabase"], path: "Tests/DatabaseMember",
-            swiftSettings: strict),
-        .testTarget(
-            name: "GroupDatabaseTests",
-            dependencies: [
-                "TestSupport", "GroupDatabase", "GroupContainer", "GroupSystemCalls", "database-member", "watch-group",
-                "groupctl", "group-share", "notebook", "notebook-widget", "notebook-share",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "TransfersTests",
-            dependencies: [
-                "TestSupport", "Transfers", "WidgetApp", "GroupContainer", "GroupSystemCalls", "group-transfer",
-                "groupctl", "maps", "maps-widget",
-            ],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "pasteboard-member", dependencies: ["GroupContainer", "GroupPasteboard", "Extensions"],
-            path: "Tests/PasteboardMember", swiftSettings: strict),
-        .testTarget(
-            name: "GroupPasteboardTests",
-            dependencies: [
-                "TestSupport", "GroupPasteboard", "Extensions", "GroupContainer", "GroupSystemCalls",
-                "pasteboard-member",
-            ],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "secrets-member", dependencies: ["GroupSecrets"], path: "Tests/SecretsMember", swiftSettings: strict),
-        .testTarget(
-            name: "GroupSecretsTests",
-            dependencies: [
-                "TestSupport", "GroupSecrets", "GroupContainer", "GroupSystemCalls", "secrets-member", "group-transfer",
-                "groupctl",
-            ],
-            exclude: ["session.conf"], swiftSettings: strict),
-        .testTarget(
-            name: "GroupTodayViewTests",
-            dependencies: ["TestSupport", "GroupTodayView", "test-today", "GroupWidgetHosting", "GroupSystemCalls"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "CommandTests",
-            dependencies: [
-                "TestSupport", "GroupContainer", "groupctl", "watch-group", "widget-host", "group-share",
-                "group-transfer",
-                "group-cluster", "todo",
-                "todo-widget",
-                "readme-example", "test-member",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "FaultTests",
-            dependencies: [
-                "TestSupport", "ScenarioKit", "PresenterModel", "GroupContainer", "GroupLocking", "GroupSystemCalls",
-                "groupctl", "watch-group", "test-member", "storm-member", "presenter-storm",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "NotificationCenterTests",
-            dependencies: [
-                "TestSupport", "GroupContainerTesting", "NotificationCenter", "Widgets", "GroupContainer",
-                "GroupSystemCalls", "widget-host", "groupctl", "adopted-widget",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "WidgetKitTests",
-            dependencies: [
-                "TestSupport", "GroupContainerTesting", "WidgetKit", "Widgets", "GroupContainer", "GroupSystemCalls",
-                "widget-host", "groupctl", "adopted-widget",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "AppleFileCoordinationTests",
-            dependencies: [
-                "TestSupport", "GroupContainerTesting", "AppleFileCoordination", "GroupContainer", "GroupSystemCalls",
-                "groupctl", "watch-group", "widget-host", "test-member", "diary",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "GroupContainerTestingTests", dependencies: ["GroupContainerTesting", "Widgets", "GroupContainer"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "GroupContainerTests",
-            dependencies: [
-                "TestSupport", "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog", "Widgets",
-                "GroupSystemCalls",
-            ],
-            swiftSettings: strict),
-    ],
+    targets: containerTargets + commandsTargets + widgetsTargets + extensionsTargets + appleTargets + servicesTargets
+        + clusterTargets + widgetExamples + extensionExamples + serviceExamples + appleExamples + supportTargets
+        + programsTargets + containerTestsTargets + commandsTestsTargets + widgetsTestsTargets + extensionsTestsTargets
+        + appleTestsTargets + servicesTestsTargets + clusterTestsTargets + fuzzers,
     swiftLanguageModes: [.v6]
 )
-
-/// An app and its widget, as separate programs, and what they share: a library, which may use what a widget may use.
-func example(_ name: String, _ shared: String) -> [Target] {
-    let app: [Target.Dependency] = ["Widgets", "WidgetApp", .byName(name: shared)]
-    let widget: [Target.Dependency] = ["Widgets", "WidgetCommands", .byName(name: shared)]
-    return [
-        .target(
-            name: shared, dependencies: ["GroupContainer", "Widgets"], path: "Sources/Examples/\(shared)",
-            swiftSettings: strict),
-        .executableTarget(
-            name: name, dependencies: commands + app, path: "Sources/Examples/\(name)", swiftSettings: strict),
-        .executableTarget(
-            name: "\(name)-widget", dependencies: commands + widget, path: "Sources/Examples/\(name)-widget",
-            swiftSettings: strict),
-    ]
-}
-
-package.targets += example("todo", "TodoShared")
-package.targets += example("note", "NoteShared")
-package.targets += example("countdown", "CountdownShared")
-package.targets += example("quick-actions", "QuickActionsShared")
-
-// An app, its share extension, and an action of another app.
-package.targets += [
-    .executableTarget(
-        name: "bookmarks", dependencies: commands + ["Extensions"], path: "Sources/Examples/bookmarks",
-        swiftSettings: strict),
-    .executableTarget(
-        name: "bookmarks-share", dependencies: ["Extensions", "GroupContainer"],
-        path: "Sources/Examples/bookmarks-share", swiftSettings: strict),
-    .executableTarget(
-        name: "title-case", dependencies: ["Extensions"], path: "Sources/Examples/title-case", swiftSettings: strict),
-]
-
-// A host of photo editing extensions, and one of these.
-package.targets += [
-    .systemLibrary(name: "CPhotoPNG", path: "Sources/Examples/CPhotoPNG", providers: [.apt(["libpng-dev"])]),
-    .target(
-        name: "PhotoPNG", dependencies: ["CPhotoPNG"], path: "Sources/Examples/PhotoPNG", swiftSettings: strict),
-    .executableTarget(
-        name: "photos", dependencies: commands + ["Extensions", "ExtensionHosting", "PhotoPNG"],
-        path: "Sources/Examples/photos", swiftSettings: strict),
-    .executableTarget(
-        name: "photo-light", dependencies: ["Extensions", "PhotoPNG"], path: "Sources/Examples/photo-light",
-        swiftSettings: strict),
-]
-
-// A host of page scripts, and one of these.
-package.targets += [
-    .executableTarget(
-        name: "page-host", dependencies: commands + ["Extensions", "ExtensionHosting", "GroupProtocolLines"],
-        path: "Sources/Examples/page-host", swiftSettings: strict),
-    .executableTarget(
-        name: "page-words", dependencies: ["Extensions", "GroupContainer"], path: "Sources/Examples/page-words",
-        swiftSettings: strict),
-]
-
-// An app with a database, its widget and its share extension.
-package.targets += [
-    .target(
-        name: "NotebookShared", dependencies: ["GroupContainer", "GroupDatabase"],
-        path: "Sources/Examples/NotebookShared", swiftSettings: strict),
-    .executableTarget(
-        name: "notebook", dependencies: commands + ["NotebookShared"], path: "Sources/Examples/notebook",
-        swiftSettings: strict),
-    .executableTarget(
-        name: "notebook-widget", dependencies: commands + ["Widgets", "WidgetCommands", "NotebookShared"],
-        path: "Sources/Examples/notebook-widget", swiftSettings: strict),
-    .executableTarget(
-        name: "notebook-share", dependencies: ["Extensions", "GroupContainer", "NotebookShared"],
-        path: "Sources/Examples/notebook-share", swiftSettings: strict),
-]
-
-// An app whose widget downloads files for it.
-package.targets += [
-    .target(
-        name: "MapsShared", dependencies: ["GroupContainer", "Transfers"], path: "Sources/Examples/MapsShared",
-        swiftSettings: strict),
-    .executableTarget(
-        name: "maps", dependencies: commands + ["WidgetApp", "MapsShared"], path: "Sources/Examples/maps",
-        swiftSettings: strict),
-    .executableTarget(
-        name: "maps-widget", dependencies: ["Widgets", "WidgetCommands", "MapsShared"],
-        path: "Sources/Examples/maps-widget", swiftSettings: strict),
-]
-
-// Code as it stands in apps of Apple's systems, with the language mode that many of them have.
-package.targets += [
-    .executableTarget(
-        name: "diary", dependencies: ["AppleFileCoordination", "NotificationCenter"], path: "Sources/Examples/diary",
-        swiftSettings: [.swiftLanguageMode(.v5)])
-]
-
-// The decoders, as a test of their corpora; or, for `tools/fuzz`, as the one program that libFuzzer drives.
-let decoders: [Target.Dependency] = [
-    "GroupContainer", "GroupBytes", "GroupLocking", "GroupLog", "GroupSystemCalls", "GroupProtocolLines", "Widgets",
-    "GroupManifests", "GroupWidgetHosting", "GroupTodayView", "GroupCommandLine", "GroupCommands", "Extensions",
-    "ExtensionHosting", "Transfers", "GroupCluster", "GroupEtcd",
-]
-package.targets += [
-    Context.environment["GROUP_CONTAINER_FUZZING"] == nil
-        ? .testTarget(
-            name: "FuzzTests", dependencies: decoders + ["TestSupport"], path: "Tests/Fuzzers",
-            exclude: ["Corpora", "README.md", "Entry.swift"], swiftSettings: strict)
-        : .executableTarget(
-            name: "fuzz-decoders", dependencies: decoders, path: "Tests/Fuzzers",
-            exclude: ["Corpora", "README.md", "DecoderTests.swift"],
-            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
-]
 
 // For `tools/test --target`: only some test targets, and what they depend on.
 if let names = Context.environment["GROUP_CONTAINER_TEST_TARGETS"] {

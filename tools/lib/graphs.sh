@@ -24,12 +24,12 @@ symbol_graphs() {
     done
     for module in "${public_modules[@]}"; do
         mkdir -p -- "$directory/$module"
-        swift-symbolgraph-extract -module-name "$module" -I .build/debug/Modules -I Sources/CGroupLinux/include \
+        swift-symbolgraph-extract -module-name "$module" -I .build/debug/Modules -I Sources/Container/CGroupLinux/include \
             -Xcc -fmodule-map-file=.build/debug/CGroupLinux.build/module.modulemap \
             -Xcc -fmodule-map-file=.build/debug/WidgetAppIsForAppsNotForWidgets.build/module.modulemap \
-            -Xcc -fmodule-map-file=Sources/CGroupInotifyTools/module.modulemap \
-            -Xcc -fmodule-map-file=Sources/CGroupSQLite/module.modulemap \
-            -Xcc -fmodule-map-file=Sources/CGroupSecret/module.modulemap "${secret_flags[@]}" \
+            -Xcc -fmodule-map-file=Sources/Container/CGroupInotifyTools/module.modulemap \
+            -Xcc -fmodule-map-file=Sources/Services/CGroupSQLite/module.modulemap \
+            -Xcc -fmodule-map-file=Sources/Services/CGroupSecret/module.modulemap "${secret_flags[@]}" \
             -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level public -skip-inherited-docs \
             -emit-extension-block-symbols \
             -output-dir "$directory/$module"

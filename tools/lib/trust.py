@@ -11,10 +11,10 @@ import tempfile
 import xml.etree.ElementTree
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-PAGE = os.path.join(ROOT, "docs", "trust.md")
+PAGE = os.path.join(ROOT, "docs", "internals", "trust.md")
 
 HELP = """\
-Runs the tests, and writes the tests of each fault and their results into docs/trust.md.
+Runs the tests, and writes the tests of each fault and their results into docs/internals/trust.md.
 
 A comment `// case 9` before a test, or before a suite, marks it as a test of the ninth fault in the page's table. The
 table's other columns are written by hand, and so is the last one of a fault that has a command instead of a test."""

@@ -1,7 +1,7 @@
 import GroupContainer
 import GroupSystemCalls
 
-// Runs the README's example in the container at a path, or the tour of docs/tour.md. `Example.swift` and `Tour.swift` are
+// Runs the README's example in the container at a path, or the tour of docs/guide/tour.md. `Example.swift` and `Tour.swift` are
 // the code of these documents, to the letter; tools/check compares them.
 
 let words = CommandLine.arguments.dropFirst()

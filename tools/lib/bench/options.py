@@ -7,7 +7,7 @@ from .rows import ROWS
 
 DESCRIPTION = """\
 Measures writes, locks, watch-group and group defaults beside their alternatives, in turns in one run, and prints
-Markdown. With --write it also writes docs/benchmarks.md and its picture: on a machine that does nothing else.
+Markdown. With --write it also writes docs/internals/benchmarks.md and its picture: on a machine that does nothing else.
 
 Builds this package with optimization, and installs the alternatives that the chosen rows need and that are missing
 (inotify-tools, fswatch, watchman, and the development files of SQLite, LMDB and dconf, by apt-get; watchfiles, watchdog
@@ -35,7 +35,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--list", action="store_true", help="print the rows, and measure nothing")
     parser.add_argument("--json", metavar="FILE", help="write the numbers to FILE, too")
     parser.add_argument(
-        "--write", nargs="?", const=DOCUMENT, metavar="FILE", help="write a document, too (docs/benchmarks.md)"
+        "--write", nargs="?", const=DOCUMENT, metavar="FILE", help="write a document, too (docs/internals/benchmarks.md)"
     )
     parser.add_argument("--from", dest="source", metavar="FILE", help="use the numbers that --json wrote, for --write; measure nothing")
     parser.add_argument("--directory", metavar="DIRECTORY", help="the directory on the disk to measure (default: TMPDIR or /tmp)")
@@ -43,5 +43,5 @@ def parse(words: list[str]) -> argparse.Namespace:
     if choices.source and not choices.write:
         parser.error("--from is for --write")
     if choices.write == DOCUMENT and (choices.quick or choices.row):
-        parser.error("docs/benchmarks.md is of a whole run: with --quick or --row, name another FILE to --write")
+        parser.error("docs/internals/benchmarks.md is of a whole run: with --quick or --row, name another FILE to --write")
     return choices

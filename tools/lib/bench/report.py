@@ -1,4 +1,4 @@
-"""docs/benchmarks.md: the machine, the goals, every table, and the explanations of them."""
+"""docs/internals/benchmarks.md: the machine, the goals, every table, and the explanations of them."""
 
 import os
 import sys
@@ -9,8 +9,8 @@ from .rows import SECTIONS
 from .table import Table
 
 NOTES = os.path.join(HERE, "notes")
-DOCUMENT = os.path.join(ROOT, "docs", "benchmarks.md")
-PICTURE = os.path.join("images", "growth.svg")
+DOCUMENT = os.path.join(ROOT, "docs", "internals", "benchmarks.md")
+PICTURES = os.path.join(ROOT, "docs", "images")
 
 INTRODUCTION = """\
 # Benchmarks
@@ -41,10 +41,13 @@ def write(path: str, values: dict) -> None:
     tables = [Table.of(table) for table in values["tables"]]
     picture = growth(tables)
     directory = os.path.dirname(os.path.abspath(path))
+    pictures = PICTURES if os.path.abspath(path) == DOCUMENT else os.path.join(directory, "images")
+    place = os.path.join(pictures, "growth.svg")
     if picture is not None:
-        os.makedirs(os.path.join(directory, os.path.dirname(PICTURE)), exist_ok=True)
-        save(os.path.join(directory, PICTURE), picture)
-    save(path, document(values["machine"], tables, values["is quick"], picture is not None))
+        os.makedirs(pictures, exist_ok=True)
+        save(place, picture)
+    link = None if picture is None else os.path.relpath(place, directory)
+    save(path, document(values["machine"], tables, values["is quick"], link))
 
 
 def save(path: str, text: str) -> None:
@@ -57,7 +60,7 @@ def save(path: str, text: str) -> None:
         sys.exit(f"tools/bench: {path}: {reason.strerror}")
 
 
-def document(machine: dict[str, str], tables: list[Table], is_quick: bool, has_picture: bool) -> str:
+def document(machine: dict[str, str], tables: list[Table], is_quick: bool, picture: str | None) -> str:
     parts = [INTRODUCTION]
     if float(machine["load before"].split()[0]) > (os.cpu_count() or 1):
         parts.append("**The machine was busy: measure again.**\n")
@@ -69,8 +72,8 @@ def document(machine: dict[str, str], tables: list[Table], is_quick: bool, has_p
         shown = [(kind.name, [table for table in tables if table.row == kind.name]) for kind in kinds]
         if any(of_row for _, of_row in shown):
             parts.append(f"## {heading}\n")
-        if heading == "Growth" and has_picture:
-            parts.append(f"![What a start, a change and a write cost as the tree and the journal grow]({PICTURE})\n")
+        if heading == "Growth" and picture is not None:
+            parts.append(f"![What a start, a change and a write cost as the tree and the journal grow]({picture})\n")
         parts += [section(name, of_row) for name, of_row in shown if of_row]
     return "\n".join([*parts, REPRODUCE])
 

@@ -1,0 +1,125 @@
+import GroupBytes
+package import GroupCommandLine
+package import GroupContainer
+import GroupSystemCalls
+
+/// One run of a command: its arguments, its output, and how its errors are reported.
+package struct CommandRun: ~Copyable {
+    package let arguments: ParsedArguments
+    package let options: CommonOptions
+    package var output = StandardOutput()
+
+    /// Parses the arguments, runs `body` and ends the process with the status that it returns. A closed output pipe
+    /// ends the process with status 0, without a message. `own` completes arguments that only this program has.
+    package static func main(
+        _ specification: CommandSpecification, completing own: (CompletionPoint) -> [String]? = { _ in nil },
+        _ body: (inout CommandRun) throws -> ExitStatus
+    ) -> Never {
+        ignoreBrokenPipe()
+        prepareProcess()
+        SeparateTable.spare()
+        let words = RawArguments.current()
+        var report = ErrorReport(
+            program: specification.name, isJSON: ArgumentParser.mentions("json", in: words),
+            isQuiet: ArgumentParser.mentions("quiet", in: words))
+        // `--manual-page` is not in the help; docs/reference/man and what tools/install installs are made with it.
+        if words == [Array("--manual-page".utf8)] {
+            report.end(
+                printing: ManualPage(of: specification, version: GroupContainerVersion.package).rendered())
+        }
+        if words.first == Array(Completions.question.utf8) {
+            let point = CompletionPoint(specification, words: Array(words.dropFirst()))
+            report.end(printing: CompletionAnswer(point).lines(own: own).map { $0 + "\n" }.joined())
+        }
+        for shell in Completions.Shell.allCases
+        where
+            [["--completions=\(shell.rawValue)"], ["--completions", shell.rawValue]].contains(
+                words.map { String(decoding: $0, as: UTF8.self) })
+        {
+            report.end(printing: Completions(of: specification).rendered(for: shell))
+        }
+        do {
+            switch try ArgumentParser(specification).parse(words) {
+            case .help(let text): report.end(printing: text)
+            case .version:
+                report.end(
+                    printing:
+                        "\(specification.name) \(GroupContainerVersion.package) (format \(GroupContainerVersion.format))\n"
+                )
+            case .run(let arguments):
+                report.isQuiet = arguments.flag("quiet")
+                var run = CommandRun(
+                    arguments: arguments, options: try CommonOptions(arguments, program: specification.name))
+                let status: ExitStatus
+                do {
+                    status = try body(&run)
+                } catch {
+                    // Output that was produced before the error is still written.
+                    try? run.output.flush()
+                    throw error
+                }
+                try run.output.flush()
+                exitProcess(status.rawValue)
+            }
+        } catch {
+            exitProcess(report.print(error).rawValue)
+        }
+    }
+
+    /// How long to wait for a lock: --timeout, else 30 s.
+    package var lockTimeout: Duration { options.timeout ?? .seconds(30) }
+
+    /// The shortest time to wait while other processes open the container, even if --timeout allows one try only: they
+    /// need milliseconds.
+    private static let leastOpeningTimeout = Duration.seconds(1)
+
+    /// Opens the container that the GROUP argument names. Waits while other processes open it, up to --timeout, or a
+    /// second if --timeout is shorter.
+    package func openContainer() throws -> Container {
+        guard let group = arguments.positional("GROUP") else { throw arguments.usageError("GROUP is missing") }
+        do throws(CoordinationError) {
+            let container = try Container(named: group, timeout: max(lockTimeout, Self.leastOpeningTimeout))
+            if let question = environmentValue(AnsweredQuestion.variable), !question.isEmpty {
+                try AnsweredQuestion.answerInThisProcess(question, in: container)
+            }
+            return container
+        } catch {
+            throw error.code == .notFound ? explained(error, group) : error
+        }
+    }
+
+    /// Replaces the error's remedy if the argument after GROUP is a container: then the two arguments were probably
+    /// swapped.
+    private func explained(_ error: CoordinationError, _ group: [UInt8]) -> CoordinationError {
+        var error = error
+        if let other = arguments.positional("PATH"), other.contains(UInt8(ascii: "/")),
+            (try? FileDescriptor.open(path: other + Array("/.group".utf8), [.placeOnly, .directory])) != nil
+        {
+            let words = arguments.commandPath + [PipeText.escaped(other), PipeText.escaped(group)]
+            error.remedy = .ofCommand("GROUP comes first: \(words.joined(separator: " "))")
+        }
+        return error
+    }
+
+    /// Returns the item that the PATH argument names.
+    package func itemPath(_ name: String = "PATH") throws(UsageError) -> ItemPath {
+        guard let path = arguments.positional(name) else { throw arguments.usageError("\(name) is missing") }
+        return ItemPath(bytes: path)
+    }
+
+    /// Prints a line on standard error, with --verbose.
+    package func explain(_ line: String) {
+        if options.isVerbose { printError(line) }
+    }
+
+    /// Prints a line on standard error, unless --quiet is set, about a failure that does not decide the exit status.
+    package func complain(_ line: String) {
+        if !options.isQuiet { printError("\(arguments.commandPath.first ?? ""): \(line)") }
+    }
+
+    private func printError(_ line: String) {
+        var errors = StandardOutput(descriptor: 2)
+        try? errors.writeLine(line)
+        try? errors.flush()
+    }
+}

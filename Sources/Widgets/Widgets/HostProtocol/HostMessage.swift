@@ -1,0 +1,59 @@
+/// A message from a host to a widget: one JSON object a line on the widget's standard input. `docs/reference/widget-protocol.md`
+/// has the fields.
+package enum HostMessage: Hashable, Sendable {
+    /// Refresh, and send an answer with this number before `deadline` seconds are over. `shows`: the host has nothing
+    /// to show, so the answer has the timeline also where nothing is new. `reloads`: a reload was requested, so the
+    /// widget renders also where nothing in the container changed.
+    case update(id: Int, environment: WidgetEnvironment, deadline: Double, shows: Bool, reloads: Bool)
+    /// The widget will be stopped: release its locks, and answer `suspended`.
+    case suspend(id: Int)
+    /// The widget was suspended, and goes on.
+    case resume
+    /// End. The end of the input means the same.
+    case end
+}
+
+extension HostMessage: Codable {
+    private enum Verb: String, Codable {
+        case update, suspend, resume, end
+    }
+
+    private enum Field: String, CodingKey {
+        case verb = "do"
+        case id, environment, deadline, shows, reloads
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: Field.self)
+        switch try fields.decode(Verb.self, forKey: .verb) {
+        case .update:
+            self = .update(
+                id: try fields.decode(Int.self, forKey: .id),
+                environment: try fields.decode(WidgetEnvironment.self, forKey: .environment),
+                deadline: try fields.decode(Double.self, forKey: .deadline),
+                shows: try fields.decodeIfPresent(Bool.self, forKey: .shows) ?? false,
+                reloads: try fields.decodeIfPresent(Bool.self, forKey: .reloads) ?? false)
+        case .suspend: self = .suspend(id: try fields.decode(Int.self, forKey: .id))
+        case .resume: self = .resume
+        case .end: self = .end
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: Field.self)
+        switch self {
+        case .update(let id, let environment, let deadline, let shows, let reloads):
+            try fields.encode(Verb.update, forKey: .verb)
+            try fields.encode(id, forKey: .id)
+            try fields.encode(environment, forKey: .environment)
+            try fields.encode(deadline, forKey: .deadline)
+            try fields.encode(shows, forKey: .shows)
+            try fields.encode(reloads, forKey: .reloads)
+        case .suspend(let id):
+            try fields.encode(Verb.suspend, forKey: .verb)
+            try fields.encode(id, forKey: .id)
+        case .resume: try fields.encode(Verb.resume, forKey: .verb)
+        case .end: try fields.encode(Verb.end, forKey: .verb)
+        }
+    }
+}

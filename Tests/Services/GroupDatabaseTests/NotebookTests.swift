@@ -1,0 +1,40 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The example: an app with a database, its widget and its share extension.
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
+struct `The notebook example` {
+    @Test func `the lines of its page print what the page says`() throws {
+        let home = try TemporaryDirectory()
+        let page = try String(
+            contentsOf: projectDirectory.appending(path: "docs/guide/examples/notebook.md"), encoding: .utf8)
+        let blocks = page.components(separatedBy: "```\n")
+        let (lines, expected) = (try #require(blocks.dropFirst().first), try #require(blocks.dropFirst(3).first))
+        // The programs of this build, wherever it is.
+        let script = lines.replacing(/export PATH=.*\n/, with: "")
+            .replacing("manifests=", with: "manifests='\(projectDirectory.path)'/")
+        let (status, text) = try RunningProcess(
+            ["bash", "-euc", "cd '\(home.path)'\n" + script],
+            environment: [
+                "PATH": "\(BuildDirectory.path):/usr/bin:/bin", "XDG_DATA_HOME": home.path, "HOME": home.path,
+            ]
+        ).finish()
+        #expect(status == 0 && text == expected + "notebook\tcall Ada / by hand\n", "\(text)")
+        #expect(FileManager.default.fileExists(atPath: home.path + "/notebook-copy.sqlite"))
+    }
+
+    @Test func `a program that follows the notes prints a line after each change`() throws {
+        let container = try TemporaryContainer()
+        let follower = try RunningProcess(["notebook", "--group", container.path, "follow"], input: "")
+        defer { follower.kill() }
+        try follower.waitForText("0 open\n")
+        for number in 1...3 {
+            #expect(try RunningProcess(["notebook", "--group", container.path, "add", "a"]).finish().status == 0)
+            try follower.waitForText("\(number) open\n")
+        }
+        #expect(try RunningProcess(["notebook", "--group", container.path, "done", "9"]).finish().status == 64)
+        #expect(try RunningProcess(["notebook", "--group", container.path, "done", "2"]).finish().status == 0)
+        try follower.waitForText { $0.hasSuffix("3 open\n2 open\n") }
+    }
+}

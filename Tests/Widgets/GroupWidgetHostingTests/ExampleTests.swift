@@ -1,0 +1,162 @@
+import Foundation
+import Glibc
+import GroupContainer
+import GroupManifests
+import GroupWidgetHosting
+import TestSupport
+import Testing
+import WidgetApp
+import Widgets
+
+/// The example apps and their widgets, each a process, under widget-host.
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
+struct `The example widgets` {
+    private final class Stage {
+        let container: TemporaryContainer
+        let host: RunningProcess
+
+        init(_ kinds: String) throws {
+            container = try TemporaryContainer()
+            let manifests = projectDirectory.appending(path: "Sources/Examples/Manifests").path
+            let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+            let environment = container.environment.merging([
+                "XDG_STATE_HOME": container.directory + "/state", "PATH": "\(BuildDirectory.path):\(path)",
+            ]) { $1 }
+            host = try RunningProcess(
+                ["widget-host", "show", "--verbose", "--widgets", manifests, "--show", kinds, container.path],
+                environment: environment)
+        }
+
+        func app(_ words: String...) throws -> (status: Int32, text: String) {
+            try RunningProcess([words[0], "--group", container.path] + words.dropFirst(), input: "").finish()
+        }
+
+        func sees(_ kind: String, _ state: String, _ text: String) throws {
+            try host.waitForText("\t\(kind)\t\(state)\t\(text)\n")
+        }
+
+        /// Returns the texts that the widget has shown, in order, without repetitions.
+        func shown(_ kind: String) -> [String] {
+            let lines = host.text.split(separator: "\n").map {
+                $0.split(separator: "\t", omittingEmptySubsequences: false)
+            }
+            return lines.filter { $0.count > 3 && $0[1] == kind }.map { String($0[3]) }.reduce(into: []) {
+                if $0.last != $1 { $0.append($1) }
+            }
+        }
+    }
+
+    @Test func `the example manifests have no findings, and each has a title`() throws {
+        let manifests = projectDirectory.appending(path: "Sources/Examples/Manifests").path
+        let found = ManifestDirectories<WidgetManifest>(manifests).read()
+        #expect(found.errors.isEmpty && found.findings.isEmpty && found.manifests.count == 8)
+        #expect(Set(found.manifests.map(\.title)).count == 8, "\(found.manifests.map(\.title))")
+    }
+
+    @Test func `the note widget shows each saved note, also those saved while it was hidden`() throws {
+        let stage = try Stage("note")
+        try stage.sees("note", "active", "nothing noted")
+        #expect(try stage.app("note", "save", "milk").status == 0)
+        try stage.sees("note", "active", "milk")
+        #expect(try stage.app("note", "--through", "defaults", "save", "bread").status == 0)
+        try stage.sees("note", "active", "bread")
+        try stage.host.send("hide note")
+        try stage.sees("note", "suspended", "bread")
+        #expect(try stage.app("note", "clear").status == 0)
+        try stage.host.send("show note")
+        try stage.sees("note", "active", "nothing noted")
+    }
+
+    @Test func `the to-do widgets show entries or a button, and open the app`() throws {
+        let stage = try Stage("todo-list,todo-count")
+        try stage.sees("todo-list", "active", "+ Add an entry")
+        try stage.sees("todo-count", "active", "0 to do")
+        for title in ["Milk", "Bread"] { #expect(try stage.app("todo", "add", title).status == 0) }
+        try stage.sees("todo-count", "active", "2 to do")
+        try stage.host.waitForText("\ttodo-list\tactive\tBread")
+        let app = try RunningProcess(["todo", "--group", stage.container.path, "serve"])
+        let channel = try GroupChannel(stage.container.open(), name: "group-container.open.todo")
+        #expect(try channel.waitForListener(named: "app", timeout: .seconds(60)))
+        try stage.host.send("open todo-list 1")
+        try app.waitForText("entry 2: Bread\n")
+        app.signal(SIGTERM)
+        app.reap()
+    }
+
+    @Test func `the editor saves what was typed as soon as another process reads the list`() throws {
+        let container = try TemporaryContainer()
+        let editor = try RunningProcess(["todo", "--group", container.path, "edit"])
+        for title in ["Milk", "Bread"] { try editor.send(title) }
+        let entries = "1 [ ] Milk\n2 [ ] Bread\n"
+        #expect(
+            try eventually {
+                try RunningProcess(["todo", "--group", container.path, "list"]).finish().text == entries
+            })
+        try editor.send("Tea")
+        editor.closeInput()
+        #expect(try editor.finish().status == 0)
+        #expect(try container.content("Library/todo.json").contains("Tea"))
+    }
+
+    @Test func `the countdown widget counts on without its app, until it is finished`() throws {
+        let stage = try Stage("countdown")
+        try stage.sees("countdown", "active", "no countdown")
+        let end = { stage.shown("countdown").first { $0.hasPrefix("until 2") } }
+        let app = try RunningProcess(["countdown", "--group", stage.container.path, "start", "2.5"])
+        let center = try WidgetCenter(stage.container.open())
+        #expect(try eventually { try center.isAppInFront() })
+        app.signal(SIGTERM)
+        #expect(try app.finish().text == "left\n")
+        try stage.sees("countdown", "active", "finished")
+        #expect(end() != nil, "a line has the end: \(stage.shown("countdown"))")
+        #expect(stage.shown("countdown").count >= 3, "\(stage.shown("countdown"))")
+    }
+
+    @Test func `the host logs the address that a stopped app has not taken`() throws {
+        let stage = try Stage("quick-actions")
+        try stage.host.waitForText("\tquick-actions\tactive\tCompose")
+        let app = try RunningProcess(["quick-actions", "--group", stage.container.path, "--idle", "60"])
+        let channel = try GroupChannel(stage.container.open(), name: "group-container.open.quick-actions")
+        #expect(try channel.waitForListener(named: "app", timeout: .seconds(60)))
+        app.signal(SIGSTOP)
+        try stage.host.send("open quick-actions 2")
+        try stage.host.waitForText("quick-actions: its app has not taken 'quick-actions://search' in time")
+        app.signal(SIGKILL)
+        app.reap()
+    }
+
+    @Test func `a widget opens an app that was registered in another working directory`() throws {
+        let stage = try Stage("quick-actions")
+        try stage.host.waitForText("\tquick-actions\tactive\tCompose")
+        let directory = (stage.container.path as NSString).deletingLastPathComponent
+        let name = (stage.container.path as NSString).lastPathComponent
+        let app = try RunningProcess(
+            [
+                "sh", "-c",
+                "cd '\(directory)' && exec '\(BuildDirectory.path)/quick-actions' --group ./\(name) --idle 0",
+            ],
+            input: "")
+        #expect(try app.finish().status == 0)
+        let container = try stage.container.open()
+        var changes = try container.recordedChanges(
+            since: .now, matching: ChangeFilter(including: ["Library/opened.json"]))
+        try stage.host.send("open quick-actions 2")
+        #expect(try changes.next(timeout: .seconds(60)) != nil)
+    }
+
+    @Test func `the quick actions widget starts its app and opens places in it`() throws {
+        let stage = try Stage("quick-actions")
+        try stage.host.waitForText("\tquick-actions\tactive\tCompose")
+        #expect(try stage.app("quick-actions", "--idle", "0").status == 0)
+        let container = try stage.container.open()
+        var changes = try container.recordedChanges(
+            since: .now, matching: ChangeFilter(including: ["Library/opened.json"]))
+        for line in ["2", "4"] {
+            try stage.host.send("open quick-actions \(line)")
+            _ = try changes.next(timeout: .seconds(60))
+        }
+        let opened = try container.coordinator(purpose: "test").blocking
+            .read("Library/opened.json", as: [String].self)
+        #expect(opened == ["opened search", "opened share"])
+    }
+}
