@@ -36,23 +36,28 @@ struct Directory {
         .testTarget(name: name, dependencies: uses, path: path(name), exclude: exclude, swiftSettings: strict)
     }
 
-    /// A C library of the system, and the Debian packages that have its headers.
-    func systemLibrary(_ name: String, pkgConfig: String? = nil, packages: [String]) -> Target {
-        .systemLibrary(name: name, path: path(name), pkgConfig: pkgConfig, providers: [.apt(packages)])
-    }
+    /// A C library of the system, which is needed only if its trait is on. Its header names the Debian packages.
+    func systemLibrary(_ name: String) -> Target { .systemLibrary(name: name, path: path(name)) }
 
     func path(_ directory: String) -> String { path + "/" + directory }
+}
+
+extension Target.Dependency {
+    /// A C library that the target uses if a trait is on; its Swift files ask for the trait by `#if`.
+    static func library(_ name: String, _ trait: String) -> Target.Dependency {
+        .target(name: name, condition: .when(traits: [trait]))
+    }
 }
 
 // Sources/Container: the shared container. Uses nothing of the other directories.
 
 let container = Directory("Sources/Container")
 let containerTargets: [Target] = [
-    container.systemLibrary("CGroupInotifyTools", packages: ["libinotifytools0-dev"]),
+    container.systemLibrary("CGroupInotifyTools"),
     .target(name: "CGroupLinux", path: container.path("CGroupLinux"), cSettings: [.define("_GNU_SOURCE")]),
     container.module(
         "GroupSystemCalls",
-        uses: ["CGroupLinux", .target(name: "CGroupInotifyTools", condition: .when(traits: ["InotifyTools"]))]),
+        uses: ["CGroupLinux", .library("CGroupInotifyTools", "InotifyTools")]),
     container.module("GroupBytes"),
     container.module("GroupLog", uses: ["GroupBytes", "GroupSystemCalls"]),
     container.module("GroupLocking", uses: ["GroupBytes", "GroupSystemCalls"]),
@@ -66,7 +71,7 @@ let commandModules: [Target.Dependency] = [
     "GroupContainer", "GroupBytes", "GroupSystemCalls", "GroupCommandLine", "GroupCommands",
 ]
 let commandsTargets: [Target] = [
-    commands.module("GroupCommandLine", uses: ["GroupBytes", "CGroupLinux"]),
+    commands.module("GroupCommandLine", uses: ["GroupBytes", "GroupSystemCalls"]),
     commands.module("GroupCommands", uses: ["GroupContainer", "GroupBytes", "GroupSystemCalls", "GroupCommandLine"]),
     commands.program("watch-group", uses: commandModules),
     commands.program("groupctl", uses: commandModules + ["Widgets"]),
@@ -125,16 +130,18 @@ let appleTargets: [Target] = [
 
 let services = Directory("Sources/Services")
 let servicesTargets: [Target] = [
-    services.systemLibrary("CGroupSQLite", packages: ["libsqlite3-dev"]),
-    services.module("GroupDatabase", uses: ["CGroupSQLite", "GroupContainer", "GroupBytes", "GroupSystemCalls"]),
-    services.systemLibrary("CGroupSecret", pkgConfig: "libsecret-1", packages: ["libsecret-1-dev"]),
-    services.module("GroupSecrets", uses: ["CGroupSecret", "GroupContainer", "GroupSystemCalls"]),
-    services.systemLibrary("CGroupCurl", packages: ["libcurl4-openssl-dev", "libssl-dev"]),
-    services.module("GroupDigest", uses: ["CGroupCurl", "GroupSystemCalls"]),
+    services.systemLibrary("CGroupSQLite"),
+    services.module(
+        "GroupDatabase", uses: [.library("CGroupSQLite", "SQLite"), "GroupContainer", "GroupBytes", "GroupSystemCalls"]),
+    services.systemLibrary("CGroupSecret"),
+    services.module("GroupSecrets", uses: [.library("CGroupSecret", "Secrets"), "GroupContainer", "GroupSystemCalls"]),
+    services.systemLibrary("CGroupCurl"),
+    services.module("GroupCurl", uses: [.library("CGroupCurl", "Curl"), "GroupSystemCalls"]),
+    services.module("GroupDigest", uses: [.library("CGroupCurl", "Curl"), "GroupSystemCalls"]),
     services.module("Transfers", uses: ["GroupContainer", "GroupBytes", "GroupSystemCalls"]),
     services.program(
         "group-transfer",
-        uses: commandModules + ["Transfers", "Widgets", "GroupSecrets", "GroupDigest", "CGroupCurl"]),
+        uses: commandModules + ["Transfers", "Widgets", "GroupSecrets", "GroupDigest", "GroupCurl"]),
 ]
 
 // Sources/Cluster: one container on several machines.
@@ -142,10 +149,10 @@ let servicesTargets: [Target] = [
 let cluster = Directory("Sources/Cluster")
 let clusterTargets: [Target] = [
     cluster.module("GroupCluster", uses: ["GroupBytes"]),
-    cluster.module("GroupEtcd", uses: ["CGroupCurl", "GroupBytes", "GroupSystemCalls"]),
+    cluster.module("GroupEtcd", uses: ["GroupCurl", "GroupBytes", "GroupSystemCalls"]),
     cluster.program(
         "group-cluster",
-        uses: commandModules + ["GroupCluster", "GroupDatabase", "GroupEtcd", "GroupDigest", "CGroupCurl"]),
+        uses: commandModules + ["GroupCluster", "GroupDatabase", "GroupEtcd", "GroupDigest", "GroupCurl"]),
 ]
 
 // Sources/Examples: programs that use the package as its users do.
@@ -180,8 +187,8 @@ let extensionExamples: [Target] = [
     examples.program("title-case", uses: ["Extensions"]),
 
     // A host of photo editing extensions, and one of these.
-    examples.systemLibrary("CPhotoPNG", packages: ["libpng-dev"]),
-    examples.module("PhotoPNG", uses: ["CPhotoPNG"]),
+    examples.systemLibrary("CPhotoPNG"),
+    examples.module("PhotoPNG", uses: [.library("CPhotoPNG", "PNG")]),
     examples.program("photos", uses: commandModules + ["Extensions", "ExtensionHosting", "PhotoPNG"]),
     examples.program("photo-light", uses: ["Extensions", "PhotoPNG"]),
 
@@ -283,7 +290,7 @@ let containerTestsTargets: [Target] = [
 
 let commandsTests = Directory("Tests/Commands")
 let commandsTestsTargets: [Target] = [
-    commandsTests.tests("GroupCommandLineTests", uses: ["GroupCommandLine"]),
+    commandsTests.tests("GroupCommandLineTests", uses: ["GroupCommandLine", "GroupSystemCalls"]),
     commandsTests.tests(
         "GroupCommandsTests", uses: ["GroupCommands", "GroupCommandLine", "GroupContainer", "watch-group"]),
     commandsTests.tests(
@@ -386,7 +393,8 @@ let clusterTests = Directory("Tests/Cluster")
 let clusterTestsTargets: [Target] = [
     clusterTests.tests("GroupClusterTests", uses: ["TestSupport", "GroupCluster"]),
     clusterTests.tests(
-        "GroupEtcdTests", exclude: ["fake.py"], uses: ["EtcdSupport", "TestSupport", "GroupEtcd", "GroupSystemCalls"]),
+        "GroupEtcdTests", exclude: ["fake.py"],
+        uses: ["EtcdSupport", "TestSupport", "GroupEtcd", "GroupCurl", "GroupSystemCalls"]),
     clusterTests.tests(
         "ClusterTests",
         uses: [
@@ -437,13 +445,19 @@ let package = Package(
         .executable(name: "group-transfer", targets: ["group-transfer"]),
         .executable(name: "group-cluster", targets: ["group-cluster"]),
     ],
+    // Off by default, so that a plain `swift build` needs nothing but the toolchain. tools/ builds with all of them.
     traits: [
-        .default(enabledTraits: ["InotifyTools"]),
         .trait(
             name: "InotifyTools",
             description: """
-                Receive inotify events through libinotifytools, which is GPL-2 only; without it, from the kernel.
+                Receive inotify events through libinotifytools (libinotifytools0-dev), which is GPL-2 only; without it, \
+                from the kernel.
                 """),
+        .trait(name: "SQLite", description: "GroupDatabase, and the state of group-cluster (libsqlite3-dev)."),
+        .trait(
+            name: "Curl", description: "HTTP of group-transfer and group-cluster (libcurl4-openssl-dev, libssl-dev)."),
+        .trait(name: "Secrets", description: "GroupSecrets, and secrets in transfers (libsecret-1-dev)."),
+        .trait(name: "PNG", description: "Pictures in the example photos (libpng-dev)."),
     ],
     targets: containerTargets + commandsTargets + widgetsTargets + extensionsTargets + appleTargets + servicesTargets
         + clusterTargets + widgetExamples + extensionExamples + serviceExamples + appleExamples + supportTargets

@@ -31,6 +31,45 @@ usage_error() {
     die "$exit_usage" "$1; see $script --help"
 }
 
+# The traits of the package that the tools build with: all but those of a graphical toolkit.
+readonly all_traits=InotifyTools,SQLite,Curl,Secrets,PNG
+
+# use_traits LIST: takes the value of an option --traits: names of traits, separated by commas, or "none". Sets `traits` to
+# it, and the array `swift_options` to the options of `swift build` for it. Each list has a build directory of its own, because
+# all is built anew when the list changes: .build for none, as that of a plain `swift build`, and .build/tools for all.
+use_traits() {
+    local name
+    traits="$1"
+    case "$1" in
+        none) swift_options=() ;;
+        "$all_traits") swift_options=(--traits "$1" --scratch-path "$root/.build/tools") ;;
+        *)
+            for name in ${1//,/ }; do
+                [[ ",$all_traits," == *",$name,"* ]] ||
+                    usage_error "there is no trait '$name'; the traits are ${all_traits//,/, } and none"
+            done
+            [[ -n "$1" ]] || usage_error "--traits needs names of traits, or none"
+            # shellcheck disable=SC2034 # used where this is sourced
+            swift_options=(--traits "$1" --scratch-path "$root/.build/$1")
+            ;;
+    esac
+}
+
+# has_trait NAME: returns whether the trait is among those that use_traits was called with.
+has_trait() {
+    [[ ",$traits," == *",$1,"* ]]
+}
+
+use_traits "$all_traits"
+
+# build PRODUCT...: builds products of the package for debugging, and sets `binaries` to the directory that they are in.
+build() {
+    local product
+    for product in "$@"; do swift build --package-path "$root" "${swift_options[@]}" --product "$product"; done
+    # shellcheck disable=SC2034 # used where this is sourced
+    binaries="$(swift build --package-path "$root" "${swift_options[@]}" --show-bin-path)"
+}
+
 # Runs git in the package's root, also where the clone belongs to another user, as in a container.
 project_git() {
     git -c "safe.directory=$root" -C "$root" "$@"

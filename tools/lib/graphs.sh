@@ -10,26 +10,25 @@ readonly public_modules=(
 
 # symbol_graphs DIRECTORY: builds the public modules, and writes the graphs of their public symbols to DIRECTORY/MODULE/.
 symbol_graphs() {
-    local directory="$1" module output flag secret_flags=()
-    for flag in $(pkg-config --cflags-only-I libsecret-1); do
-        secret_flags+=(-Xcc "$flag")
-    done
+    local directory="$1" module output
     for module in GroupContainerTesting WidgetApp NotificationCenter WidgetKit ExtensionHosting GroupDatabase Transfers \
         GroupPasteboard GroupSecrets AppleFileCoordination; do
         # For an up-to-date build its output is of no use.
-        output="$(swift build --target "$module" 2>&1)" || {
+        # shellcheck disable=SC2154 # by common.sh
+        output="$(swift build "${swift_options[@]}" --target "$module" 2>&1)" || {
             printf '%s\n' "$output"
             return 1
         }
     done
     for module in "${public_modules[@]}"; do
         mkdir -p -- "$directory/$module"
-        swift-symbolgraph-extract -module-name "$module" -I .build/debug/Modules -I Sources/Container/CGroupLinux/include \
-            -Xcc -fmodule-map-file=.build/debug/CGroupLinux.build/module.modulemap \
-            -Xcc -fmodule-map-file=.build/debug/WidgetAppIsForAppsNotForWidgets.build/module.modulemap \
+        swift-symbolgraph-extract -module-name "$module" -I .build/tools/debug/Modules \
+            -I Sources/Container/CGroupLinux/include \
+            -Xcc -fmodule-map-file=.build/tools/debug/CGroupLinux.build/module.modulemap \
+            -Xcc -fmodule-map-file=.build/tools/debug/WidgetAppIsForAppsNotForWidgets.build/module.modulemap \
             -Xcc -fmodule-map-file=Sources/Container/CGroupInotifyTools/module.modulemap \
             -Xcc -fmodule-map-file=Sources/Services/CGroupSQLite/module.modulemap \
-            -Xcc -fmodule-map-file=Sources/Services/CGroupSecret/module.modulemap "${secret_flags[@]}" \
+            -Xcc -fmodule-map-file=Sources/Services/CGroupSecret/module.modulemap \
             -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level public -skip-inherited-docs \
             -emit-extension-block-symbols \
             -output-dir "$directory/$module"

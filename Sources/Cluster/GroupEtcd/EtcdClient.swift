@@ -1,3 +1,5 @@
+package import GroupCurl
+
 /// Requests to etcd's JSON gateway, for one thread at a time. It keeps its connection, and the user's token.
 ///
 /// Each call tries the endpoints in turn, an endpoint that failed last. A request that was surely not sent goes to the
@@ -6,10 +8,10 @@ package final class EtcdClient {
     private let connection: EtcdConnection
 
     /// Ends a call from another thread.
-    package var canceller: EtcdCanceller { connection.canceller }
+    package var canceller: CurlCanceller { connection.canceller }
 
     package init(_ configuration: EtcdConfiguration) {
-        connection = EtcdConnection(configuration, EtcdCanceller())
+        connection = EtcdConnection(configuration, CurlCanceller())
     }
 
     /// Ends a call in progress, which fails with `noAnswer`; nothing else. From another thread, by `canceller`.

@@ -1,9 +1,10 @@
+import GroupCurl
 import GroupSystemCalls
 
 /// The endpoints of a cluster, in the order in which they are tried, and the token of the user.
 final class EtcdConnection {
     let configuration: EtcdConfiguration
-    let canceller: EtcdCanceller
+    let canceller: CurlCanceller
     let transfer: CurlTransfer
     /// An endpoint that fails is tried last the next time.
     private(set) var order: [String]
@@ -14,7 +15,7 @@ final class EtcdConnection {
     static let largestResponse = 64 << 20
     private static let longestToken = 4_096
 
-    init(_ configuration: EtcdConfiguration, _ canceller: EtcdCanceller) {
+    init(_ configuration: EtcdConfiguration, _ canceller: CurlCanceller) {
         (self.configuration, self.canceller) = (configuration, canceller)
         transfer = CurlTransfer(canceller)
         order = configuration.endpoints

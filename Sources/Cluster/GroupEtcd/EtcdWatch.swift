@@ -1,3 +1,4 @@
+import GroupCurl
 import GroupSystemCalls
 
 /// The changes of all keys with a prefix, from a revision on, in order.
@@ -15,7 +16,7 @@ package final class EtcdWatch: Sendable {
     private let prefix: [UInt8]
     private let revision: UInt64
     private let silence: Duration
-    private let canceller = EtcdCanceller()
+    private let canceller = CurlCanceller()
 
     /// - Parameters:
     ///   - revision: the first one whose changes are wanted; 0 for those that come from now on.

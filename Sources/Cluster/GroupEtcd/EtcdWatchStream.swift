@@ -1,3 +1,4 @@
+import GroupCurl
 import GroupSystemCalls
 
 /// A watch at one endpoint: a request whose body stays open, and the lines of its answer.

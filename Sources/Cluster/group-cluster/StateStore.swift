@@ -1,8 +1,12 @@
 import GroupCluster
+import GroupCommands
 import GroupContainer
+#if SQLite
 import GroupDatabase
+#endif
 import GroupSystemCalls
 
+#if SQLite
 /// What this machine knows of its cluster: the fold, the base, the items of the disk, and the entry in flight, as rows of one
 /// SQLite database below `.group`. All that belongs to one step is stored in one transaction.
 ///
@@ -10,15 +14,6 @@ import GroupSystemCalls
 /// good: what is on the disk is what the fold wants then, and is taken over. Only an entry that is about to be sent must be on the
 /// disk before (`durable`), because the cluster may have it then.
 final class StateStore {
-    /// What a row is about.
-    enum Space: Int64 {
-        case meta = 0
-        case item, machine, value, channel, message
-        case base, local
-        /// Steps that have begun: files that were taken out of the container, and what they are to become.
-        case taken
-    }
-
     static let directory = "cluster"
     static let ifDamaged = CoordinationError.Remedy(
         .init(rawValue: "joinAgain"),
@@ -106,4 +101,36 @@ final class StateStore {
     func set(_ key: String, _ value: [UInt8]?) throws { try set(.meta, Array(key.utf8), value) }
 
     func removeAll(_ space: Space) throws { try connection.run("DELETE FROM state WHERE space = ?", space.rawValue) }
+}
+#else
+/// The state of a machine, which cannot be kept: this program was built without the trait `SQLite`.
+final class StateStore {
+    static let ifDamaged = CoordinationError.Remedy(.init(rawValue: "joinAgain"), "")
+
+    init(_ container: Container) throws {
+        if let missing = PackageTrait.missing(of: [.sqlite]) { throw missing }
+    }
+
+    static func remove(from container: Container) throws {}
+    func close() {}
+    func value(_ space: Space, _ key: [UInt8]) throws -> [UInt8]? { nil }
+    func value(_ key: String) throws -> [UInt8]? { nil }
+    func number(_ key: String) throws -> Int64 { 0 }
+    func forEach(_ space: Space, _ body: (_ key: [UInt8], _ value: [UInt8]) throws -> Void) throws {}
+    func store(isDurable: Bool = false, _ body: (StateStore) throws -> Void) throws {}
+    func set(_ space: Space, _ key: [UInt8], _ value: [UInt8]?) throws {}
+    func set(_ key: String, _ value: [UInt8]?) throws {}
+    func removeAll(_ space: Space) throws {}
+}
+#endif
+
+extension StateStore {
+    /// What a row is about.
+    enum Space: Int64 {
+        case meta = 0
+        case item, machine, value, channel, message
+        case base, local
+        /// Steps that have begun: files that were taken out of the container, and what they are to become.
+        case taken
+    }
 }

@@ -1,17 +1,16 @@
-import CGroupCurl
 import FoundationEssentials
-import Glibc
 import GroupBytes
 import GroupCluster
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
+import GroupCurl
 import GroupEtcd
 import GroupSystemCalls
 
-CommandRun.main(groupClusterSpecification) { run in
-    // Before any thread (libcurl(3), "global constants").
-    _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+CommandRun.main(groupClusterSpecification, needing: [.curl, .sqlite]) { run in
+    // Before any thread.
+    _ = CurlLibrary.isPrepared
     switch run.arguments.subcommands.first {
     case "join":
         do {
@@ -41,12 +40,6 @@ private func right(to container: Container) throws -> SoleProcess {
 extension ClusterRecords {
     /// Returns the status of a container that is in a cluster.
     static func isThere(_ container: Container) -> ClusterStatus? { (try? ClusterRecords(container))?.status }
-}
-
-private func hostName() -> String {
-    var name = [CChar](repeating: 0, count: 256)
-    guard unsafe gethostname(&name, name.count - 1) == 0 else { return "unknown" }
-    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
 private func absolute(_ path: String) -> String {
@@ -116,7 +109,7 @@ private func isFull(_ error: any Error) -> Bool {
 }
 
 /// Starts this program anew in this process, after a wait that a signal ends: what is stored is true, what is in memory may be ahead of
-/// it. Returns only where a signal has ended the wait. System calls: execve(2)
+/// it. Returns only where a signal has ended the wait.
 private func startAgain(waiting nanoseconds: Int64) throws -> ExitStatus {
     let signals = TerminationSignals()
     let end = monotonicNanoseconds() + nanoseconds
@@ -124,17 +117,7 @@ private func startAgain(waiting nanoseconds: Int64) throws -> ExitStatus {
         signals.wait(nanoseconds: rest)
     }
     if signals.received != nil { return .success }
-    if let path = programPath() {
-        _ = unsafe (path + [0]).withUnsafeBytes { bytes -> Int32 in
-            unsafe bytes.withMemoryRebound(to: CChar.self) { path -> Int32 in
-                guard let path = path.baseAddress else { return -1 }
-                return unsafe execv(path, CommandLine.unsafeArgv)
-            }
-        }
-    }
-    // The program's file was replaced by a newer one since.
-    if let name = unsafe CommandLine.unsafeArgv.pointee { _ = unsafe execvp(name, CommandLine.unsafeArgv) }
-    throw Errno(errno)
+    try startProgramAnew()
 }
 
 private func records(_ container: Container) throws -> (ClusterRecords, ClusterStatus) {

@@ -1,4 +1,4 @@
-import Glibc
+import GroupSystemCalls
 
 /// Standard input line by line, as it comes. Not copyable, so that no two owners hold the same unread bytes.
 package struct InputLines: ~Copyable {
@@ -56,21 +56,19 @@ package struct InputLines: ~Copyable {
     /// System calls: read(2), poll(2).
     package mutating func wait() throws(InputError) {
         while !isAtEnd {
-            let count = unsafe read(descriptor, &buffer, buffer.count)
-            let code = errno
-            if count > 0 {
-                pending += buffer[..<count]
-                return
-            }
-            if count == 0 {
+            do throws(Errno) {
+                let count = try StandardStreams.read(descriptor, into: &buffer, count: buffer.count)
+                if count > 0 {
+                    pending += buffer[..<count]
+                    return
+                }
                 isAtEnd = true
-            } else if code == EAGAIN {
-                var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-                _ = unsafe poll(&entry, 1, -1)
-            } else if code == EINTR {
-                return
-            } else {
-                throw .failed(code)
+            } catch {
+                switch error {
+                case .tryAgain: _ = StandardStreams.wait(for: .readable, of: descriptor, milliseconds: nil)
+                case .interrupted: return
+                default: throw .failed(error)
+                }
             }
         }
     }

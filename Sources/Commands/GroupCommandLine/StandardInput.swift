@@ -1,18 +1,18 @@
-import Glibc
+package import GroupSystemCalls
 
 /// The error of reading standard input.
 package enum InputError: Error, Equatable, CustomStringConvertible {
     /// The input is longer than this many bytes.
     case tooLarge(limit: Int)
 
-    /// The `errno` of read(2).
-    case failed(Int32)
+    /// The error of read(2).
+    case failed(Errno)
 
     /// A sentence for the user.
     package var description: String {
         switch self {
         case .tooLarge(let limit): "standard input is longer than \(limit) bytes"
-        case .failed(let code): "standard input: \(unsafe String(cString: strerror(code)))"
+        case .failed(let error): "standard input: \(error)"
         }
     }
 }
@@ -52,18 +52,22 @@ package enum StandardInput {
     package static func next(_ buffer: inout [UInt8], _ descriptor: Int32 = 0) throws(InputError) -> Bool {
         if buffer.count < chunk { buffer += [UInt8](repeating: 0, count: chunk - buffer.count) }
         while true {
-            let count = unsafe read(descriptor, &buffer, chunk)
-            let code = errno
-            if count >= 0 {
+            do throws(Errno) {
+                let count = try StandardStreams.read(descriptor, into: &buffer, count: chunk)
                 buffer.removeLast(buffer.count - count)
                 return count > 0
-            }
-            if code == EAGAIN {
-                var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-                _ = unsafe poll(&entry, 1, -1)
-            } else if code != EINTR {
-                throw .failed(code)
+            } catch {
+                switch error {
+                case .tryAgain: _ = StandardStreams.wait(for: .readable, of: descriptor, milliseconds: nil)
+                case .interrupted: break
+                default: throw .failed(error)
+                }
             }
         }
     }
+}
+
+extension [UInt8] {
+    /// The text of these bytes; nil if they are not valid UTF-8.
+    package var validText: String? { String(validating: self, as: UTF8.self) }
 }

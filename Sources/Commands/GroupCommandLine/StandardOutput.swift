@@ -1,19 +1,18 @@
-import CGroupLinux
-import Glibc
+package import GroupSystemCalls
 
 /// The error of writing to standard output.
 package enum OutputError: Error, Equatable, CustomStringConvertible {
     /// No process reads any more: the command ends quietly with 0.
     case closedPipe
 
-    /// The `errno` of write(2); ENOSPC when the disk is full.
-    case failed(Int32)
+    /// The error of write(2): `noSpace` when the disk is full.
+    case failed(Errno)
 
     /// A sentence for the user.
     package var description: String {
         switch self {
         case .closedPipe: "standard output was closed by its reader"
-        case .failed(let code): "standard output: \(unsafe String(cString: strerror(code)))"
+        case .failed(let error): "standard output: \(error)"
         }
     }
 }
@@ -50,20 +49,15 @@ package struct StandardOutput: ~Copyable, Sendable {
         pending.removeAll(keepingCapacity: true)
         var written = 0
         while written < bytes.count {
-            let count = unsafe bytes[written...].withUnsafeBytes { rest in
-                unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-            }
-            let code = errno
-            if count >= 0 {
-                written += count
-                continue
-            }
-            switch code {
-            case EINTR: continue
-            // The descriptor is shared with other processes, and one of them may have made it non-blocking.
-            case EAGAIN: _ = returnedEvents(POLLOUT, timeout: -1)
-            case EPIPE: throw .closedPipe
-            default: throw .failed(code)
+            do throws(Errno) {
+                written += try StandardStreams.write(bytes[written...], to: descriptor)
+            } catch {
+                switch error {
+                case .interrupted: break
+                case .tryAgain: _ = StandardStreams.wait(for: .writable, of: descriptor, milliseconds: nil)
+                case .brokenPipe: throw .closedPipe
+                default: throw .failed(error)
+                }
             }
         }
     }
@@ -85,18 +79,18 @@ package struct StandardOutput: ~Copyable, Sendable {
         var written = 0
         defer { pending.removeFirst(written) }
         while written < pending.count {
-            let events = returnedEvents(POLLOUT, timeout: 0)
-            if events & (POLLERR | POLLHUP) != 0 { throw .closedPipe }
-            if events & POLLOUT == 0 { return false }
-            let count = unsafe pending[written...].prefix(4_096).withUnsafeBytes { rest in
-                unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-            }
-            switch (count, errno) {
-            case (0..., _): written += count
-            case (_, EINTR): continue
-            case (_, EAGAIN): return false
-            case (_, EPIPE): throw .closedPipe
-            case (_, let code): throw .failed(code)
+            let events = StandardStreams.wait(for: .writable, of: descriptor, milliseconds: 0)
+            if !events.isDisjoint(with: .readerIsGone) { throw .closedPipe }
+            if !events.contains(.writable) { return false }
+            do throws(Errno) {
+                written += try StandardStreams.write(pending[written...].prefix(4_096), to: descriptor)
+            } catch {
+                switch error {
+                case .interrupted: break
+                case .tryAgain: return false
+                case .brokenPipe: throw .closedPipe
+                default: throw .failed(error)
+                }
             }
         }
         return true
@@ -104,28 +98,20 @@ package struct StandardOutput: ~Copyable, Sendable {
 
     /// Writes bytes that another owner of this output does not have in its buffer, if that takes one call and no waiting:
     /// at most PIPE_BUF bytes, into a pipe. Returns false if nothing was written.
-    ///
-    /// System calls: pwritev2(2) with RWF_NOWAIT, because O_NONBLOCK would be set for other processes, too.
     package static func writeNow(_ bytes: [UInt8], to descriptor: Int32 = 1) -> Bool {
-        if bytes.count > Int(PIPE_BUF) { return false }
-        return unsafe bytes.withUnsafeBytes { unsafe clinux_write_now(descriptor, $0.baseAddress, $0.count) }
-            == bytes.count
+        StandardStreams.writeNow(bytes, to: descriptor)
     }
 
     /// Whether standard output is a pipe.
-    package static var isPipe: Bool {
-        var status = stat()
-        return unsafe fstat(1, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
-    }
+    package static var isPipe: Bool { StandardStreams.kind(of: 1) == .pipe }
 
     /// Calls `flushReady` until the buffer is empty, or `nanoseconds` have passed. Returns true if it is empty.
     package mutating func flushReady(within nanoseconds: Int64) throws(OutputError) -> Bool {
         var left = nanoseconds
         while try !flushReady() {
             if left <= 0 { return false }
-            let step: Int64 = 50_000_000
-            _ = returnedEvents(POLLOUT, timeout: Int32(step / 1_000_000))
-            left -= step
+            _ = StandardStreams.wait(for: .writable, of: descriptor, milliseconds: 50)
+            left -= 50_000_000
         }
         return true
     }
@@ -133,40 +119,30 @@ package struct StandardOutput: ~Copyable, Sendable {
     /// Returns whether no process can read any more, so that a command that waits for changes can end.
     ///
     /// System calls: poll(2), which returns POLLERR for a pipe and POLLHUP for a socket or a terminal.
-    package func readerIsGone() -> Bool { returnedEvents(0, timeout: 0) & (POLLERR | POLLHUP) != 0 }
+    package func readerIsGone() -> Bool {
+        !StandardStreams.wait(for: [], of: descriptor, milliseconds: 0).isDisjoint(with: .readerIsGone)
+    }
 
     /// Whether standard output is a pipe, a socket or a terminal: a file has no reader that could go.
-    package var hasReader: Bool {
-        var status = stat()
-        let kind = unsafe fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
-        return kind == S_IFIFO || kind == S_IFSOCK || isatty(descriptor) == 1
-    }
+    package var hasReader: Bool { StandardStreams.kind(of: descriptor) != .other }
 
     /// Returns a function that blocks until no process can read any more, or the descriptor is closed. System calls:
     /// poll(2)
     package var waitUntilReaderIsGone: @Sendable () -> Void {
         { [descriptor] in
-            while Self.returnedEvents(0, of: descriptor, timeout: -1) & (POLLERR | POLLHUP | POLLNVAL) == 0 {}
+            let ends: StandardStreams.Events = [.readerIsGone, .closed]
+            while StandardStreams.wait(for: [], of: descriptor, milliseconds: nil).isDisjoint(with: ends) {}
         }
-    }
-
-    private func returnedEvents(_ events: Int32, timeout: Int32) -> Int32 {
-        Self.returnedEvents(events, of: descriptor, timeout: timeout)
-    }
-
-    private static func returnedEvents(_ events: Int32, of descriptor: Int32, timeout: Int32) -> Int32 {
-        var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-        return unsafe poll(&entry, 1, timeout) > 0 ? Int32(entry.revents) : 0
     }
 }
 
 extension StandardOutput {
     /// Whether standard output is a terminal.
-    package static var isTerminal: Bool { isatty(1) == 1 }
+    package static var isTerminal: Bool { StandardStreams.kind(of: 1) == .terminal }
 
     /// Whether standard input is a terminal.
-    package static var isTerminalForInput: Bool { isatty(0) == 1 }
+    package static var isTerminalForInput: Bool { StandardStreams.kind(of: 0) == .terminal }
 
     /// Whether standard error is a terminal.
-    package static var isTerminalForErrors: Bool { isatty(2) == 1 }
+    package static var isTerminalForErrors: Bool { StandardStreams.kind(of: 2) == .terminal }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import GroupSystemCalls
 
 /// The value of `--color`.
 package enum ColorChoice: String, Sendable, CaseIterable {
@@ -37,8 +37,8 @@ package struct TerminalText: Sendable, Equatable {
     package init(_ choice: ColorChoice, descriptor: Int32 = 1) {
         self.init(
             isColored: Self.colors(
-                choice, noColor: Self.environment("NO_COLOR"), terminal: Self.environment("TERM"),
-                isTerminal: isatty(descriptor) == 1))
+                choice, noColor: environmentValue("NO_COLOR"), terminal: environmentValue("TERM"),
+                isTerminal: StandardStreams.kind(of: descriptor) == .terminal))
     }
 
     /// Returns whether to use color. The option outranks NO_COLOR, as https://no-color.org recommends; a terminal
@@ -96,8 +96,4 @@ package struct TerminalText: Sendable, Equatable {
         }
     }
 
-    private static func environment(_ name: String) -> String? {
-        guard let value = unsafe getenv(name) else { return nil }
-        return unsafe String(cString: value)
-    }
 }

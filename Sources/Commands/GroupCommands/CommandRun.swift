@@ -10,9 +10,12 @@ package struct CommandRun: ~Copyable {
     package var output = StandardOutput()
 
     /// Parses the arguments, runs `body` and ends the process with the status that it returns. A closed output pipe
-    /// ends the process with status 0, without a message. `own` completes arguments that only this program has.
+    /// ends the process with status 0, without a message. `own` completes arguments that only this program has. A program
+    /// that was built without one of the `traits` prints its help, its version and its manual page, and ends with 69
+    /// otherwise.
     package static func main(
-        _ specification: CommandSpecification, completing own: (CompletionPoint) -> [String]? = { _ in nil },
+        _ specification: CommandSpecification, needing traits: [PackageTrait] = [],
+        completing own: (CompletionPoint) -> [String]? = { _ in nil },
         _ body: (inout CommandRun) throws -> ExitStatus
     ) -> Never {
         ignoreBrokenPipe()
@@ -48,6 +51,7 @@ package struct CommandRun: ~Copyable {
                 )
             case .run(let arguments):
                 report.isQuiet = arguments.flag("quiet")
+                if let missing = PackageTrait.missing(of: traits) { throw missing }
                 var run = CommandRun(
                     arguments: arguments, options: try CommonOptions(arguments, program: specification.name))
                 let status: ExitStatus

@@ -2,7 +2,6 @@ import GroupBytes
 package import GroupCommandLine
 package import GroupContainer
 package import GroupSystemCalls
-import Glibc
 
 /// The handling of a command that cannot be started.
 package enum CommandStartFailure {
@@ -53,7 +52,11 @@ package enum CommandStartFailure {
     }
 
     private static func fault(at path: [UInt8]) -> Errno? {
-        if unsafe access(path.map { CChar(bitPattern: $0) } + [0], X_OK) == 0 { return nil }
-        return Errno(errno) == .accessDenied ? .accessDenied : .noSuchEntry
+        do throws(Errno) {
+            try checkMayExecute(path)
+            return nil
+        } catch {
+            return error == .accessDenied ? .accessDenied : .noSuchEntry
+        }
     }
 }

@@ -1,5 +1,9 @@
 import CGroupLinux
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A range of a file's bytes.
 package struct ByteRange: Equatable, Hashable, Sendable {

@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Calls `body` with a path as a C string, which ends with a NUL. Names are bytes: Linux does not interpret them as
 /// characters.
@@ -11,4 +15,14 @@ func withCString<Answer>(_ bytes: [UInt8], _ body: (UnsafePointer<CChar>) -> Ans
             return unsafe body(base)
         }
     }
+}
+
+/// read(2), for code in which another function has this name.
+func readBytes(_ descriptor: Int32, _ room: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    unsafe read(descriptor, room, count)
+}
+
+/// write(2), for code in which another function has this name.
+func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    unsafe write(descriptor, bytes, count)
 }

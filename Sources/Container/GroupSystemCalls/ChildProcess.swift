@@ -1,5 +1,9 @@
 import CGroupLinux
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A command that was started, and whose end was not waited for yet.
 package struct ChildProcess: ~Copyable {

@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Returns the nanoseconds since some fixed moment. The clock does not jump, and goes on while the machine is
 /// suspended, so that a deadline is right for its user. System calls: clock_gettime(CLOCK_BOOTTIME)

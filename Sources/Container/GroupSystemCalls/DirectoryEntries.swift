@@ -1,5 +1,9 @@
 import CGroupLinux
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Calls on an entry of a directory. `name` is one component, so no call can leave the directory.
 extension FileDescriptor {

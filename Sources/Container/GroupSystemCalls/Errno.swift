@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// The reason why a system call failed: `errno(3)`.
 package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConvertible {
@@ -12,6 +16,8 @@ package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConverti
     package static let notPermitted = Errno(EPERM)
     package static let noSuchEntry = Errno(ENOENT)
     package static let inputOutput = Errno(EIO)
+    package static let interrupted = Errno(EINTR)
+    package static let brokenPipe = Errno(EPIPE)
     package static let accessDenied = Errno(EACCES)
     package static let exists = Errno(EEXIST)
     package static let crossesDevices = Errno(EXDEV)

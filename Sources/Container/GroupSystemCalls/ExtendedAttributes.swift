@@ -1,5 +1,9 @@
 import CGroupLinux
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// The extended attributes of a file: names with a namespace in front (`user.comment`), values of any bytes.
 ///

@@ -1,5 +1,9 @@
 import CGroupLinux
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Copying the content of one file into another: shared on the disk where the file system can do so, else copied by the
 /// kernel, else through this process.

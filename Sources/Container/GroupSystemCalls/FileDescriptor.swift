@@ -1,5 +1,9 @@
 import CGroupLinux
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// An open file with exactly one owner; it is closed when its owner ends. Every descriptor is close-on-exec.
 package struct FileDescriptor: ~Copyable, Sendable {
@@ -125,7 +129,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         var found: Result<Int, Errno> = .success(0)
         let piece = unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
             do throws(Errno) {
-                count = try retryingOnInterrupt { unsafe Glibc.read(number, buffer.baseAddress, room) }
+                count = try retryingOnInterrupt { unsafe readBytes(number, buffer.baseAddress, room) }
                 found = .success(count)
             } catch {
                 found = .failure(error)
@@ -180,7 +184,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     package func read(into chunk: inout [UInt8]) throws(Errno) -> Int {
         let number = number
         return try retryingOnInterrupt {
-            unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(number, $0.baseAddress, $0.count) }
+            unsafe chunk.withUnsafeMutableBytes { unsafe readBytes(number, $0.baseAddress, $0.count) }
         }
     }
 
@@ -191,7 +195,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         while done < content.count {
             done += try retryingOnInterrupt {
                 unsafe content.withUnsafeBytes {
-                    unsafe Glibc.write(number, $0.baseAddress.map { unsafe $0 + done }, $0.count - done)
+                    unsafe writeBytes(number, $0.baseAddress.map { unsafe $0 + done }, $0.count - done)
                 }
             }
         }
@@ -204,7 +208,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         while done < bytes.count {
             done += try retryingOnInterrupt {
                 unsafe bytes.withUnsafeBytes {
-                    unsafe Glibc.write(number, $0.baseAddress.map { unsafe $0 + done }, $0.count - done)
+                    unsafe writeBytes(number, $0.baseAddress.map { unsafe $0 + done }, $0.count - done)
                 }
             }
         }

@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A lock that a process holds on a file, whichever code took it and by whichever call.
 package struct FileLock: Hashable, Sendable {

@@ -1,5 +1,9 @@
 import CGroupLinux
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// The result of `statx(2)` for a file. Times are nanoseconds since 1970.
 package struct FileStatus: Equatable, Sendable {

@@ -1,5 +1,9 @@
 import CGroupLinux
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A life of a file system: from its first mount until its last mount is gone. Other mounts of it, in another mount
 /// namespace for instance, have the same life; after it is unmounted and mounted again it has another one.

@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 public import Glibc
+#elseif canImport(Musl)
+public import Musl
+#endif
 
 /// A value protected by a mutex. (`Synchronization.Mutex` would do, but ThreadSanitizer does not understand it.)
 @safe public final class Guarded<Value>: @unchecked Sendable {

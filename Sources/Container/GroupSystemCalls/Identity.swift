@@ -1,5 +1,9 @@
 import CGroupLinux
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Returns the running kernel's identity, which changes with each boot. Reads /proc/sys/kernel/random/boot_id.
 package func bootIdentifier() throws(Errno) -> [UInt8] {
@@ -60,3 +64,23 @@ package func exitProcess(_ status: Int32) -> Never { exit(status) }
 /// write(2) rather than the end of the process, SIGQUIT ends the process without a backtrace, and standard descriptors
 /// that are closed stay unusable, instead of becoming the next file that is opened. System calls: sigaction(2), open(2)
 package func prepareProcess() { clinux_prepare_process() }
+
+/// Checks that this process may run a file, as far as its mode shows. System calls: access(2)
+package func checkMayExecute(_ path: [UInt8]) throws(Errno) {
+    _ = try check { unsafe withCString(path) { unsafe access($0, X_OK) } }
+}
+
+/// Returns this machine's name; "unknown" where it has none. System calls: uname(2)
+package func hostName() -> String {
+    var name = [CChar](repeating: 0, count: 256)
+    guard unsafe gethostname(&name, name.count - 1) == 0 else { return "unknown" }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+/// Starts this program anew in this process, with the same words; a newer file of the program's name, where its file was
+/// replaced. Returns only after an error, which it throws. System calls: execve(2)
+package func startProgramAnew() throws(Errno) -> Never {
+    if let path = programPath() { unsafe withCString(path) { _ = unsafe execv($0, CommandLine.unsafeArgv) } }
+    if let name = unsafe CommandLine.unsafeArgv.pointee { _ = unsafe execvp(name, CommandLine.unsafeArgv) }
+    throw Errno.last
+}

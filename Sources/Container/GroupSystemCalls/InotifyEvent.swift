@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// An event of a watched directory, of an entry in it, or of the queue: `inotify(7)`.
 package struct InotifyEvent: Equatable, Sendable {

@@ -1,5 +1,9 @@
 import CGroupLinux
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A wait in the kernel for one or more byte locks, taken one after the other on a thread named `lock-wait` that sleeps
 /// in `fcntl(F_OFD_SETLKW)`. Nothing polls; a cancellation takes less than a millisecond and leaves no lock behind.

@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 extension FileDescriptor {
     /// Returns whether a process has this file open for writing, or has mapped it for that; nil where the file system has no

@@ -1,5 +1,9 @@
 import CGroupLinux
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Processes below this one whose own parents have ended, also those that have left their group and session.
 package enum Orphans {

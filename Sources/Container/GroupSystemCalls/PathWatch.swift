@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Notices changes at some paths: of the files and directories there, and of what the directories contain. Where a path
 /// does not exist, it watches the nearest directory above that does. It does not report which path changed, so the

@@ -1,5 +1,9 @@
 import CGroupLinux
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A wait for descriptors to become readable, which any thread can end.
 package final class Poller: Sendable {

@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// The state of a process at this moment, by /proc.
 package struct ProcessView: Sendable {

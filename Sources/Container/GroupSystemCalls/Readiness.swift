@@ -1,5 +1,9 @@
 import CGroupLinux
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// The kinds of readiness that a descriptor is awaited for, or has.
 package struct Readiness: OptionSet, Hashable, Sendable {

@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 extension FileDescriptor {
     /// Removes an entry of any type; a directory with everything in it, at any depth. Needs two descriptors at a time,

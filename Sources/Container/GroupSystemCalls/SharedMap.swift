@@ -1,5 +1,9 @@
 public import CGroupLinux
+#if canImport(Glibc)
 public import Glibc
+#elseif canImport(Musl)
+public import Musl
+#endif
 
 /// A file's bytes as read-only memory that is shared by every process which maps the file: the kernel refuses a store;
 /// for stores there is `WritableMap`. Words are read atomically; a range is copied, never lent out. An access outside

@@ -1,5 +1,9 @@
 import CGroupLinux
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// The signals that programs of this package receive or send, by their numbers on Linux.
 package enum Signal: Int32, Sendable {

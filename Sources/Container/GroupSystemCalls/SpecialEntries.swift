@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Entries that are neither files nor directories, and the owner of any entry.
 extension FileDescriptor {

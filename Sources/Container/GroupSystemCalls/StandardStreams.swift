@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A process's standard input and output, taken away from all other code in it that might read or print.
 package enum StandardStreams {

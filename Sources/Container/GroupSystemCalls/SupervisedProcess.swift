@@ -1,5 +1,9 @@
 import CGroupLinux
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A child process that can be communicated with, stopped and continued, and whose end is noticed without a blocking
 /// wait.
@@ -124,7 +128,7 @@ extension FileDescriptor {
     package func writeSome(_ content: ArraySlice<UInt8>) throws(Errno) -> Int {
         let number = number
         return try retryingOnInterrupt {
-            unsafe content.withUnsafeBytes { unsafe Glibc.write(number, $0.baseAddress, $0.count) }
+            unsafe content.withUnsafeBytes { unsafe writeBytes(number, $0.baseAddress, $0.count) }
         }
     }
 }

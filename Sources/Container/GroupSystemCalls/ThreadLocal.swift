@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// An object for each thread. A caller that sets it must restore the former value before the thread ends.
 /// Library calls: pthread_key_create(3), pthread_getspecific(3), pthread_setspecific(3)
@@ -24,5 +28,17 @@ import Glibc
             unsafe pthread_setspecific(key, newValue.map { unsafe Unmanaged.passRetained($0).toOpaque() })
             if let before = unsafe before { unsafe Unmanaged<Value>.fromOpaque(before).release() }
         }
+    }
+}
+
+/// A thread of this process, as long as it lives. Library calls: pthread_self(3), pthread_equal(3)
+@safe package struct ThreadIdentity: Equatable, @unchecked Sendable {
+    private let thread: pthread_t
+
+    /// The calling thread.
+    package static var current: ThreadIdentity { ThreadIdentity(thread: pthread_self()) }
+
+    package static func == (one: ThreadIdentity, other: ThreadIdentity) -> Bool {
+        pthread_equal(one.thread, other.thread) != 0
     }
 }

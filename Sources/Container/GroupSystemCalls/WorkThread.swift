@@ -1,6 +1,10 @@
 import CGroupLinux
 import Dispatch
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Threads for work that blocks. Dispatch has at most 255 threads for everything in the process, including the
 /// cooperative pool and its timers: work that blocks on them would stop all of it. A few threads are kept for later

@@ -1,3 +1,7 @@
+#if !__has_include(<png.h>)
+#error "group-container: the trait PNG needs libpng-dev: apt-get install libpng-dev, or build without the trait"
+#else
+
 #include <png.h>
 #include <string.h>
 
@@ -28,3 +32,5 @@ static inline int photo_png_write(
 }
 
 static inline const char *photo_png_fault(const png_image * image) { return image->message; }
+
+#endif

@@ -1,9 +1,10 @@
 package import GroupContainer
+
+#if SQLite
 import GroupDatabase
 
 /// The store of the notes: a database that the app, its widget and its share extension open, each for itself.
 package struct Notebook: Sendable {
-    package static let path: ItemPath = "Library/notebook.sqlite"
     private let database: GroupDatabase
 
     /// The steps to the present schema. Whichever program comes first executes those that are missing.
@@ -11,12 +12,6 @@ package struct Notebook: Sendable {
         Migration("notes", script: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL)"),
         Migration("done", script: "ALTER TABLE note ADD COLUMN done INTEGER NOT NULL DEFAULT 0"),
     ]
-
-    package struct Note: Sendable {
-        package var number: Int
-        package var text: String
-        package var isDone: Bool
-    }
 
     package init(in container: Container) throws {
         database = try GroupDatabase(Self.path, in: container, migrations: Self.steps)
@@ -46,4 +41,29 @@ package struct Notebook: Sendable {
     }
 
     package func backUp(to file: AbsolutePath) throws { try database.blocking.backUp(to: file) }
+}
+#else
+/// The store of the notes, which cannot be opened: this program was built without the package trait SQLite.
+package struct Notebook: Sendable {
+    private struct Missing: Error, CustomStringConvertible {
+        let description = "this program was built without the package trait SQLite"
+    }
+
+    package init(in container: Container) throws { throw Missing() }
+    package func add(_ text: String) throws {}
+    package func finish(_ number: Int) throws -> Bool { false }
+    package func notes() throws -> [Note] { [] }
+    package func follow(_ body: ([Note]) throws -> Void) throws {}
+    package func backUp(to file: AbsolutePath) throws {}
+}
+#endif
+
+extension Notebook {
+    package static let path: ItemPath = "Library/notebook.sqlite"
+
+    package struct Note: Sendable {
+        package var number: Int
+        package var text: String
+        package var isDone: Bool
+    }
 }

@@ -1,4 +1,6 @@
+#if PNG
 import CPhotoPNG
+#endif
 
 /// A picture in memory, from PNG and to PNG. (8 bits a channel: a finer PNG, its color profile and its texts are not kept.)
 public struct Picture: Equatable, Sendable {
@@ -20,6 +22,7 @@ public struct Picture: Equatable, Sendable {
 
     /// Decodes a PNG, all of it. Errors: `Fault`, also for more pixels than `mostPixels`.
     public init(png: [UInt8]) throws(Fault) {
+        #if PNG
         var image = unsafe png_image()
         // libpng keeps a pointer to the bytes until it has read them.
         let result = unsafe png.withUnsafeBytes { bytes -> Result<Picture, Fault> in
@@ -36,6 +39,9 @@ public struct Picture: Equatable, Sendable {
             return .success(Picture(width: width, height: height, pixels: pixels))
         }
         self = try result.get()
+        #else
+        throw Self.isMissing
+        #endif
     }
 
     private init(width: Int, height: Int, pixels: [UInt8]) {
@@ -50,6 +56,7 @@ public struct Picture: Equatable, Sendable {
 
     /// Encodes the picture. Errors: `Fault`
     public func png() throws(Fault) -> [UInt8] {
+        #if PNG
         var image = unsafe png_image()
         var count: png_alloc_size_t = 0
         let (width, height) = (png_uint_32(width), png_uint_32(height))
@@ -61,11 +68,18 @@ public struct Picture: Equatable, Sendable {
             throw unsafe Self.fault(&image)
         }
         return bytes
+        #else
+        throw Self.isMissing
+        #endif
     }
 
+    #if PNG
     private static func fault(_ image: UnsafePointer<png_image>) -> Fault {
         Fault(description: unsafe String(cString: photo_png_fault(image)))
     }
+    #else
+    private static let isMissing = Fault(description: "this program was built without the package trait PNG")
+    #endif
 
     /// Returns the picture with each color, but not the opacity, replaced.
     public func mapColors(_ change: (UInt8) -> UInt8) -> Picture {

@@ -1,15 +1,16 @@
 import GroupBytes
 package import GroupCommandLine
-import GroupCommands
+package import GroupCommands
 import FoundationEssentials
 package import GroupContainer
 package import Widgets
 
 /// The command of all example widgets: under a host it serves the host, else it prints the widget itself.
 package enum WidgetCommand {
-    /// Runs a provider as a command. `group` is the container without `--group`.
+    /// Runs a provider as a command. `group` is the container without `--group`, `traits` what the program needs of this
+    /// package.
     package static func main<Provider: WidgetProvider>(
-        name: String, summary: String, group: String, provider: Provider
+        name: String, summary: String, group: String, needing traits: [PackageTrait] = [], provider: Provider
     ) -> Never where Provider.Snapshot: WidgetContent {
         let specification = CommandSpecification(
             name: name, summary: summary, usage: ["\(name) [--group GROUP] [--hosted | --once | --output BAR]"],
@@ -22,7 +23,7 @@ package enum WidgetCommand {
                 .flag("expanded", help: "Show the expanded view instead of the compact view."),
             ] + CommonOptions.specifications(timeout: "How long to wait for a lock; the default is 30 s."),
             exitStatuses: [HelpEntry("0", "newData"), HelpEntry("1", "failed"), HelpEntry("3", "noData")])
-        CommandRun.main(specification) { run in
+        CommandRun.main(specification, needing: traits) { run in
             let container = try container(run.arguments, else: group)
             let program = WidgetProgram(provider, in: container)
             let environment =

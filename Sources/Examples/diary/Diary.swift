@@ -1,11 +1,11 @@
 #if canImport(AppleFileCoordination)
-    import AppleFileCoordination
-    import NotificationCenter
+import AppleFileCoordination
+import NotificationCenter
 
-    typealias UserDefaults = GroupUserDefaults
+typealias UserDefaults = GroupUserDefaults
 #else
-    import Foundation
-    import NotificationCenter
+import Foundation
+import NotificationCenter
 #endif
 
 /// The place of the diary, which the app and its widget share.

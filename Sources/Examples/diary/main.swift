@@ -5,9 +5,9 @@
 //     diary author [NAME]   prints the author's name, or sets it; '' forgets it
 //     diary widget          is its widget, for a host
 #if canImport(AppleFileCoordination)
-    import AppleFileCoordination
+import AppleFileCoordination
 #else
-    import Foundation
+import Foundation
 #endif
 
 do {
@@ -23,7 +23,7 @@ do {
     case ("author", 2):
         if let name = words.last, !name.isEmpty { Settings().save(author: name) } else { Settings().clear() }
     #if canImport(AppleFileCoordination)
-        case ("widget", 1): try await DiaryViewController().run()
+    case ("widget", 1): try await DiaryViewController().run()
     #endif
     default:
         print("usage: diary write | show | author [NAME] | widget")

@@ -22,4 +22,4 @@ struct NotebookWidget: WidgetProvider {
 
 WidgetCommand.main(
     name: "notebook-widget", summary: "Shows the notes that are not done.", group: "group.com.example.notebook",
-    provider: NotebookWidget())
+    needing: [.sqlite], provider: NotebookWidget())

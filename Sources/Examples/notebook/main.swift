@@ -28,7 +28,7 @@ private let specification = CommandSpecification(
     ],
     examples: [HelpEntry("notebook add \"buy milk\"", ""), HelpEntry("notebook --group ./shared/ list", "")])
 
-CommandRun.main(specification) { run in
+CommandRun.main(specification, needing: [.sqlite]) { run in
     let group = run.arguments.value("group") ?? Array("group.com.example.notebook".utf8)
     let notebook = try Notebook(in: try Container(named: group, creating: true))
     let operand = run.arguments.positionals.first.map { String(decoding: $0, as: UTF8.self) } ?? ""

@@ -55,7 +55,7 @@ private func line(_ name: String, _ store: PhotoStore) throws -> String {
     return "\(name)\t\(picture.width)×\(picture.height)\t\(picture.lightness)\t\(photo.edit?.editor ?? "original")"
 }
 
-CommandRun.main(specification) { run in
+CommandRun.main(specification, needing: [.png]) { run in
     let group = run.arguments.value("group") ?? Array("group.com.example.photos".utf8)
     let container = try Container(named: group, creating: true)
     let store = PhotoStore(container)

@@ -1,3 +1,7 @@
+#if !__has_include(<curl/curl.h>) || !__has_include(<openssl/evp.h>)
+#error "group-container: the trait Curl needs libcurl4-openssl-dev libssl-dev: apt-get install libcurl4-openssl-dev libssl-dev, or build without the trait"
+#else
+
 #include <curl/curl.h>
 #include <openssl/evp.h>
 #include <sys/socket.h>
@@ -76,3 +80,5 @@ static inline void group_curl_leave_lookups(CURL *handle) {
     (void)handle;
 #endif
 }
+
+#endif

@@ -1,3 +1,7 @@
+#if !__has_include(<sqlite3.h>)
+#error "group-container: the trait SQLite needs libsqlite3-dev: apt-get install libsqlite3-dev, or build without the trait"
+#else
+
 #include <sqlite3.h>
 
 // SQLITE_TRANSIENT is a cast that Swift does not import.
@@ -9,3 +13,5 @@ static inline int group_sqlite_bind_text(sqlite3_stmt *statement, int index, con
 static inline int group_sqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
     return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
+
+#endif

@@ -1,4 +1,8 @@
-#include <libsecret/secret.h>
+#if !__has_include("/usr/include/libsecret-1/libsecret/secret.h") && !__has_include("/usr/local/include/libsecret-1/libsecret/secret.h")
+#error "group-container: the trait Secrets needs libsecret-1-dev: apt-get install libsecret-1-dev, or build without the trait"
+#else
+
+#include "libsecret.h"
 #include <string.h>
 
 // The calls of libsecret that have a variable number of arguments or work on GObjects, as one function for each call of
@@ -337,3 +341,5 @@ static inline const char *group_secret_bytes(void *value, long *count) {
 static inline const char *group_secret_reason(const group_secret_fault *fault) {
     return fault->reason;
 }
+
+#endif

@@ -1,3 +1,4 @@
+#if SQLite
 import CGroupSQLite
 import GroupBytes
 public import GroupContainer
@@ -111,3 +112,4 @@ extension Connection {
         if code != SQLITE_DONE { throw other.error(code, nil) }
     }
 }
+#endif

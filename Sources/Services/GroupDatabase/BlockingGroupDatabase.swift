@@ -1,3 +1,4 @@
+#if SQLite
 import GroupContainer
 import GroupSystemCalls
 
@@ -30,3 +31,4 @@ public struct BlockingGroupDatabase: Sendable {
     /// Interrupts what runs, and closes the connections until `GroupDatabase.resume()`. See `GroupDatabase.suspend()`.
     public func suspend() { database.connections.suspend() }
 }
+#endif

@@ -1,3 +1,4 @@
+#if SQLite
 public import GroupContainer
 import GroupSystemCalls
 
@@ -219,3 +220,11 @@ extension DatabaseLabel {
             .init(.update, "nothing was changed; use a newer version of this program"))
     }
 }
+#else
+/// Unavailable: this package was built without the trait `SQLite`.
+@available(
+    *, unavailable,
+    message: "enable the trait SQLite of the package group-container; it needs the Debian package libsqlite3-dev"
+)
+public enum GroupDatabase {}
+#endif

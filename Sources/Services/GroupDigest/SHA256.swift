@@ -1,6 +1,9 @@
+#if Curl
 import CGroupCurl
+#endif
 package import GroupSystemCalls
 
+#if Curl
 /// The SHA-256 of bytes that come piece by piece, computed by OpenSSL. Library calls: EVP_Digest*
 @safe package struct SHA256: ~Copyable {
     private let context: OpaquePointer
@@ -27,7 +30,17 @@ package import GroupSystemCalls
         guard isRight, unsafe EVP_DigestFinal_ex(context, &digest, &count) == 1, count == 32 else { return nil }
         return digest
     }
+}
+#else
+/// The SHA-256 of bytes, which cannot be computed: this package was built without the trait `Curl`.
+package struct SHA256: ~Copyable {
+    package init?() { return nil }
+    package mutating func add(_ bytes: [UInt8]) {}
+    package mutating func finish() -> [UInt8]? { nil }
+}
+#endif
 
+extension SHA256 {
     /// Returns the digest of some bytes.
     package static func digest(of bytes: [UInt8]) -> [UInt8]? {
         var digest = SHA256()

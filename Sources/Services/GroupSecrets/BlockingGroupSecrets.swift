@@ -1,3 +1,4 @@
+#if Secrets
 /// Secrets whose calls block the thread. For programs without tasks; see `GroupSecrets`.
 public struct BlockingGroupSecrets: Sendable {
     let secrets: GroupSecrets
@@ -34,3 +35,4 @@ public struct BlockingGroupSecrets: Sendable {
         try GroupSecrets.unlocking(timeout).block()
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Secrets
 public import GroupContainer
 
 /// Secrets that the programs of a group share: tokens and passwords, which the desktop's secret service keeps, such as
@@ -164,3 +165,11 @@ public struct GroupSecrets: Sendable {
         }
     }
 }
+#else
+/// Unavailable: this package was built without the trait `Secrets`.
+@available(
+    *, unavailable,
+    message: "enable the trait Secrets of the package group-container; it needs the Debian package libsecret-1-dev"
+)
+public enum GroupSecrets {}
+#endif

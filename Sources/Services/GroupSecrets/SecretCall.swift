@@ -1,3 +1,4 @@
+#if Secrets
 import CGroupSecret
 import GroupSystemCalls
 
@@ -47,7 +48,7 @@ struct SecretCall<Answer: Sendable>: Sendable {
 
 /// A `GCancellable`, which any thread may use.
 @safe final class ServiceCancellation: @unchecked Sendable {
-    let handle: UnsafeMutablePointer<GCancellable>?
+    let handle: OpaquePointer?
 
     init() { unsafe handle = group_secret_cancellable() }
 
@@ -135,3 +136,4 @@ enum ServiceCalls {
         }
     }
 }
+#endif

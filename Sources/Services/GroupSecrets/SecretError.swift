@@ -1,3 +1,4 @@
+#if Secrets
 /// An error of a call for a secret. No error has a secret in it.
 public enum SecretError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The secret, or the collection for new ones, is locked. The user was not asked: see `GroupSecrets.unlock(timeout:)`.
@@ -42,3 +43,4 @@ public enum SecretError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 }
+#endif

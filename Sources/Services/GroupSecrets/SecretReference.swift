@@ -1,3 +1,4 @@
+#if Secrets
 extension GroupSecrets {
     /// The place of a secret, without the secret: for records, messages and settings that other programs of the group read.
     public struct Reference: Codable, Hashable, Sendable {
@@ -23,3 +24,4 @@ extension GroupSecrets {
     /// Returns a reference to a secret of this group. The secret need not exist yet.
     public func reference(to name: String) -> Reference { Reference(group: group, name: name) }
 }
+#endif

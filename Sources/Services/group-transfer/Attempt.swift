@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GroupBytes
 import GroupContainer
+import GroupCurl
 import GroupDigest
 import GroupSystemCalls
 import Transfers
@@ -131,18 +132,18 @@ struct Attempt {
                 request.fields += ["Range: bytes=\(start)-", "If-Range: \(tag)"]
             }
             let sink = Sink(self, record, part, start)
-            exchange.onBody = { piece in
+            exchange.http.onBody = { piece in
                 guard let response = exchange.response else { return false }
                 return sink.take(piece, response)
             }
-            exchange.onProgress = { _ in sink.goesOn() }
-            let outcome = exchange.perform(request)
+            exchange.http.onProgress = { _ in sink.goesOn() }
+            let outcome = exchange.http.perform(request)
             // A response that was cut, or came too late, may lack its address: `finish` tries again.
             if case .done = outcome, let response = exchange.response, response.status / 100 == 3,
                 response.status != 304
             {
                 guard case .redirect = response.decision(offset: start, total: nil, expected: nil, hasHash: false),
-                    let target = exchange.redirection
+                    let target = exchange.http.redirection
                 else { return .ended(.failed("the server redirects to nowhere, with status \(response.status)")) }
                 if let refusal = TransferAddress.refusal(from: url, to: target) { return .ended(.failed(refusal)) }
                 url = target
@@ -322,7 +323,7 @@ struct Attempt {
             let exchange = Exchange()
             var lastRecord: Int64 = 0
             var isGone = false
-            exchange.onProgress = { sent in
+            exchange.http.onProgress = { sent in
                 let now = monotonicNanoseconds()
                 if now - lastRecord < Self.period { return true }
                 lastRecord = now
@@ -337,7 +338,7 @@ struct Attempt {
             let length = try file.status().size
             var place = 0
             let source = PartFile(file)
-            exchange.onSource = { room in
+            exchange.http.onSource = { room in
                 guard let piece = try? source.file.read(at: place, count: room) else { return nil }
                 place += piece.count
                 return piece
@@ -348,7 +349,7 @@ struct Attempt {
             case .failure(let reason, let isPermanent):
                 return isPermanent ? .failed(reason) : .retry(reason, after: nil)
             }
-            let outcome = exchange.perform(request)
+            let outcome = exchange.http.perform(request)
             if isGone { return .gone }
             switch outcome {
             case .failed(let reason, let isPermanent): return isPermanent ? .failed(reason) : .retry(reason, after: nil)
@@ -364,7 +365,7 @@ struct Attempt {
                 return .sent
             }
             // Only these keep the method and the body (RFC 9110, 15.4).
-            if response.status == 307 || response.status == 308, let target = exchange.redirection {
+            if response.status == 307 || response.status == 308, let target = exchange.http.redirection {
                 if let refusal = TransferAddress.refusal(from: url, to: target) { return .failed(refusal) }
                 url = target
                 continue

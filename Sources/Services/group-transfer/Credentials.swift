@@ -1,5 +1,7 @@
 import GroupContainer
+#if Secrets
 import GroupSecrets
+#endif
 import Transfers
 
 /// The fields of a transfer's requests, with their secrets.
@@ -18,6 +20,7 @@ struct Credentials {
         else {
             return .fields([])
         }
+        #if Secrets
         var lines: [String] = []
         do throws(SecretError) {
             let secrets = try GroupSecrets(container)
@@ -34,8 +37,13 @@ struct Credentials {
             return .failure("\(error)", isPermanent: !Self.mayPass(error))
         }
         return .fields(lines)
+        #else
+        return .failure(
+            "this program was built without the package trait Secrets, and sends no secrets", isPermanent: true)
+        #endif
     }
 
+    #if Secrets
     /// Whether the user, or the session, may change what is in the way.
     private static func mayPass(_ error: SecretError) -> Bool {
         switch error {
@@ -43,4 +51,5 @@ struct Credentials {
         case .noCollection, .fileBackend, .invalidName, .tooLarge, .failed: false
         }
     }
+    #endif
 }

@@ -1,14 +1,14 @@
-import CGroupCurl
 import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
+import GroupCurl
 import GroupSystemCalls
 import Transfers
 
-CommandRun.main(groupTransferSpecification) { run in
-    // Before any thread (libcurl(3), "global constants").
-    _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+CommandRun.main(groupTransferSpecification, needing: [.curl]) { run in
+    // Before any thread.
+    _ = CurlLibrary.isPrepared
     switch run.arguments.subcommands.first {
     case "download": return try download(&run)
     case "upload": return try upload(&run)

@@ -1,3 +1,4 @@
+#if Curl && SQLite
 import EtcdSupport
 import Foundation
 import GroupContainer
@@ -321,3 +322,4 @@ struct `Machines that come back` {
         #expect(agree(a, b) { $0.count == 2 })
     }
 }
+#endif

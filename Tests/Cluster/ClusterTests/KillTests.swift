@@ -1,3 +1,4 @@
+#if Curl && SQLite
 import EtcdSupport
 import Foundation
 import GroupSystemCalls
@@ -150,3 +151,4 @@ struct `A program that is killed at each step` {
         }
     }
 }
+#endif

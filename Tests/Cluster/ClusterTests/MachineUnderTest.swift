@@ -1,3 +1,4 @@
+#if Curl && SQLite
 import EtcdSupport
 import Foundation
 import GroupContainer
@@ -173,3 +174,4 @@ func comes(_ isTrue: () throws -> Bool) rethrows -> Bool {
     }
     return false
 }
+#endif

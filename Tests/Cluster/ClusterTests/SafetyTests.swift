@@ -1,3 +1,4 @@
+#if Curl && SQLite
 import EtcdSupport
 import Foundation
 import GroupContainer
@@ -71,3 +72,4 @@ struct `A cluster that is not trusted` {
         #expect(agree(a, b) { $0.count == 2 })
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Curl && SQLite
 import EtcdSupport
 import Foundation
 import GroupContainer
@@ -464,3 +465,4 @@ struct `Two machines of a cluster` {
         #expect(agree(a, b) { $0["d/x"] != nil && $0["d/new"] != nil })
     }
 }
+#endif

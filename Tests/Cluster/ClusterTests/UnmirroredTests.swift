@@ -1,3 +1,4 @@
+#if Curl && SQLite
 import EtcdSupport
 import Foundation
 import GroupContainer
@@ -163,3 +164,4 @@ struct `What is in no cluster` {
         #expect((0..<40).allSatisfy { suites[1].value(forKey: "key \($0)") == .string(half) })
     }
 }
+#endif

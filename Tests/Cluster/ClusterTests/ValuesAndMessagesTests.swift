@@ -1,3 +1,4 @@
+#if Curl && SQLite
 import EtcdSupport
 import Foundation
 import GroupContainer
@@ -217,3 +218,4 @@ struct `Values and messages of two machines` {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Curl
 import EtcdSupport
 import GroupEtcd
 import GroupSystemCalls
@@ -247,3 +248,4 @@ struct `An etcd with a certificate` {
         #expect(second?.isUnreachable == true, "\(String(describing: second))")
     }
 }
+#endif

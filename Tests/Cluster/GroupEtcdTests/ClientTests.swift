@@ -1,5 +1,7 @@
+#if Curl
 import EtcdSupport
 import GroupEtcd
+import GroupCurl
 import GroupSystemCalls
 import TestSupport
 import Testing
@@ -259,3 +261,4 @@ struct `A client of etcd` {
         _ = try client.range(.key(bytes("k")))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Curl
 import FoundationEssentials
 @testable import GroupEtcd
 import TestSupport
@@ -147,3 +148,4 @@ import Testing
         }
     }
 }
+#endif

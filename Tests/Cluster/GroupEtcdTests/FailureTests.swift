@@ -1,3 +1,4 @@
+#if Curl
 import EtcdSupport
 import Glibc
 import GroupEtcd
@@ -271,3 +272,4 @@ struct `A client of a server that is no etcd` {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Curl
 import EtcdSupport
 import FoundationEssentials
 @testable import GroupEtcd
@@ -61,3 +62,4 @@ final class FakeServer {
 
     func waitForRequests(_ count: Int) throws { try process.waitForLines(1 + count) }
 }
+#endif

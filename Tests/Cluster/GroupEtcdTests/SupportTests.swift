@@ -1,3 +1,4 @@
+#if Curl
 import EtcdSupport
 import Glibc
 import GroupEtcd
@@ -71,3 +72,4 @@ struct `Nodes of etcd for tests` {
         _ = succeeds(["rm", "-rf", "--", String(words[index + 2])])
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Curl
 import EtcdSupport
 import GroupEtcd
 import GroupSystemCalls
@@ -241,3 +242,4 @@ struct `A watch` {
         #expect(third?.isSurelyNotWritten == true, "\(String(describing: third))")
     }
 }
+#endif

@@ -1,4 +1,5 @@
 import GroupCommandLine
+import GroupSystemCalls
 import Testing
 
 struct ArgumentParserTests {

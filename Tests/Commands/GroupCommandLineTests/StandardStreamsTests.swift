@@ -1,19 +1,19 @@
 import GroupCommandLine
+import GroupSystemCalls
 import Glibc
 import Testing
 
-/// Both ends of a pipe, closed with the value or before.
+/// Both ends of a pipe, closed with the value or before. They are close-on-exec: other tests start processes meanwhile.
 private struct Pipe: ~Copyable {
     let reader: Int32
     let writer: Int32
     private var open: Set<Int32>
 
     init() throws {
-        var ends: [Int32] = [-1, -1]
-        try #require(unsafe pipe(&ends) == 0)
-        reader = ends[0]
-        writer = ends[1]
-        open = Set(ends)
+        let ends = try FileDescriptor.pipe()
+        reader = fcntl(ends.reading.number, F_DUPFD_CLOEXEC, 3)
+        writer = fcntl(ends.writing.number, F_DUPFD_CLOEXEC, 3)
+        open = [reader, writer]
     }
 
     mutating func close(_ end: Int32) {
@@ -88,7 +88,7 @@ struct StandardStreamsTests {
             try output.flush()
             Issue.record("written to a full disk")
         } catch {
-            #expect(error == .failed(ENOSPC))
+            #expect(error == .failed(Errno(ENOSPC)))
             #expect(error.description == "standard output: No space left on device")
         }
     }
@@ -109,6 +109,6 @@ struct StandardStreamsTests {
     }
 
     @Test func `standard input that cannot be read is an error`() {
-        #expect(throws: InputError.failed(EBADF)) { try StandardInput.readAll(limit: 1, descriptor: -1) }
+        #expect(throws: InputError.failed(Errno(EBADF))) { try StandardInput.readAll(limit: 1, descriptor: -1) }
     }
 }

@@ -221,28 +221,28 @@ struct `Inotify queues` {
     }
 
     #if InotifyTools
-        @Test func `a second inotify queue in a process is refused`() async {
-            await #expect(processExitsWith: .success) {
-                limitLifetime()
-                let first = try InotifyQueue()
-                #expect(throws: Errno.busy) { try InotifyQueue() }
-                _ = try first.drain()
-            }
+    @Test func `a second inotify queue in a process is refused`() async {
+        await #expect(processExitsWith: .success) {
+            limitLifetime()
+            let first = try InotifyQueue()
+            #expect(throws: Errno.busy) { try InotifyQueue() }
+            _ = try first.drain()
         }
+    }
 
-        @Test func `an inotify queue is refused if its descriptor would be too large for select`() async {
-            await #expect(processExitsWith: .success) {
-                limitLifetime()
-                var pipes = Pipes()
-                while pipes.highest < 1000 { try pipes.add() }
-                #expect(throws: Errno.tooManyFiles) { try InotifyQueue() }
-                pipes.removeAll()
-                let queue = try InotifyQueue()
-                #expect(queue.descriptor < 1000)
-                // Nor is there an event of the directory by which the library's descriptor was found.
-                #expect(try queue.drain() == [])
-            }
+    @Test func `an inotify queue is refused if its descriptor would be too large for select`() async {
+        await #expect(processExitsWith: .success) {
+            limitLifetime()
+            var pipes = Pipes()
+            while pipes.highest < 1000 { try pipes.add() }
+            #expect(throws: Errno.tooManyFiles) { try InotifyQueue() }
+            pipes.removeAll()
+            let queue = try InotifyQueue()
+            #expect(queue.descriptor < 1000)
+            // Nor is there an event of the directory by which the library's descriptor was found.
+            #expect(try queue.drain() == [])
         }
+    }
     #endif
 }
 

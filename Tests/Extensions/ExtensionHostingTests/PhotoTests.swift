@@ -1,3 +1,4 @@
+#if PNG
 import Foundation
 import PhotoPNG
 import TestSupport
@@ -194,3 +195,4 @@ struct `The photos example` {
         #expect(try photos("list").text.contains("photo-light.negative"))
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if SQLite
 // A process that opens a database of a container, for tests that run several of them, and kill some.
 import Glibc
 import GroupContainer
@@ -100,3 +101,4 @@ do {
     printLine("\(error)")
     exit(1)
 }
+#endif

@@ -1,3 +1,4 @@
+#if Secrets
 // A program of a group that calls the secret service for each line of its input, and prints one line for each.
 import Glibc
 import GroupSecrets
@@ -63,3 +64,4 @@ while let line = readLine() {
         printLine("\(error)")
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if SQLite
 import FoundationEssentials
 import GroupContainer
 import GroupDatabase
@@ -303,3 +304,4 @@ struct `A database` {
         #expect(try await task.value == 1)
     }
 }
+#endif

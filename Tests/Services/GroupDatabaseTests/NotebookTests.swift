@@ -1,3 +1,4 @@
+#if SQLite
 import Foundation
 import TestSupport
 import Testing
@@ -38,3 +39,4 @@ struct `The notebook example` {
         try follower.waitForText { $0.hasSuffix("3 open\n2 open\n") }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if SQLite
 import FoundationEssentials
 import Glibc
 import GroupContainer
@@ -178,3 +179,4 @@ struct `A database of several processes` {
         #expect(outcome.lines.suffix(2) == ["ok", "1"], "\(outcome)")
     }
 }
+#endif

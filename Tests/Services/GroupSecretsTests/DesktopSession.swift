@@ -1,3 +1,4 @@
+#if Secrets
 import GroupSystemCalls
 import TestSupport
 
@@ -118,3 +119,4 @@ final class DesktopSession: Sendable {
         func answer(_ line: String) throws -> String { try answer(to: send(line)) }
     }
 }
+#endif

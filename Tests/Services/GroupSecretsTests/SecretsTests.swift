@@ -1,3 +1,4 @@
+#if Secrets
 import FoundationEssentials
 import GroupContainer
 import GroupSecrets
@@ -178,3 +179,4 @@ struct `Secrets of a group` {
         #expect(throws: SecretError.self) { try GroupSecrets.Reference(group: "", name: "x").secretBlocking() }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Secrets && Curl
 import FoundationEssentials
 import GroupSecrets
 import TestSupport
@@ -84,3 +85,4 @@ struct `A field with a secret` {
         #expect(status == 0, "\(text)")
     }
 }
+#endif

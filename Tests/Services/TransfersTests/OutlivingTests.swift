@@ -1,3 +1,4 @@
+#if Curl
 import Foundation
 import GroupContainer
 import TestSupport
@@ -210,3 +211,4 @@ struct `Transfers outlive their callers` {
         #expect(lines.map { $0 + "\n" }.joined() == expected, "\(text)")
     }
 }
+#endif

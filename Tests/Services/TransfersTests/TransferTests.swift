@@ -1,3 +1,4 @@
+#if Curl
 import FoundationEssentials
 import Glibc
 import GroupContainer
@@ -189,7 +190,8 @@ struct `The program group-transfer` {
             "other", "half-head",
         ]
         // The server never has these as a whole.
-        let wrong = ["short": "no byte", "loop": "more than 10 times"]
+        // After a kill, "short" is asked for the rest of the file, and answers with another length than before.
+        let wrong = ["short": ["no byte", "bytes now, and had"], "loop": ["more than 10 times"]]
         let all = kinds + wrong.keys.sorted()
         let listener = try GroupChannel(container, name: Transfers.channel).listener(named: Transfers.listener)
         var changes = try container.follow(since: .now)
@@ -226,8 +228,9 @@ struct `The program group-transfer` {
         while let change = try changes.next(timeout: .zero) { records[change.path, default: []].append(change) }
         for (id, file) in paths {
             let transfer = try #require(transfers.transfer(id))
-            if let reason = wrong[file.kind] {
-                #expect(transfer.state == .failed && transfer.reason?.contains(reason) == true, "\(transfer)")
+            if let reasons = wrong[file.kind] {
+                let isKnown = reasons.contains { transfer.reason?.contains($0) == true }
+                #expect(transfer.state == .failed && isKnown, "\(transfer)")
                 #expect(!temporary.exists("\(file.path)") && records[file.path] == nil, "\(transfer)")
             } else {
                 #expect(transfer.state == .completed, "\(transfer)")
@@ -281,3 +284,4 @@ extension Sequence<UInt8> {
 extension String {
     fileprivate var trimmed: String { String(prefix { !$0.isNewline }) }
 }
+#endif

@@ -15,6 +15,10 @@ SWIFT = ("bench-worker", "cluster-bench", "stress-worker", "database-member", "g
 C = ("arrivals", "bare-inotify", "files", "one-thread", "plain-changes", "round-trips")
 
 
+# As tools/lib/common.sh has them.
+TRAITS = ("--traits", "InotifyTools,SQLite,Curl,Secrets,PNG", "--scratch-path", os.path.join(ROOT, ".build", "tools"))
+
+
 def build(show) -> dict[str, str]:
     """The programs' paths by name. Ends the run if one does not compile."""
     paths = {}
@@ -25,8 +29,8 @@ def build(show) -> dict[str, str]:
         paths[name] = os.path.join(KEPT, "installed", "bin", name)
     for name in SWIFT:
         show(f"building {name}")
-        run(["swift", "build", "--configuration", "release", "--product", name])
-        paths[name] = os.path.join(ROOT, ".build", "release", name)
+        run(["swift", "build", *TRAITS, "--configuration", "release", "--product", name])
+        paths[name] = os.path.join(ROOT, ".build", "tools", "release", name)
     for name in C:
         show(f"compiling {name}")
         paths[name] = os.path.join(KEPT, name)

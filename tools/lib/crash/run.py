@@ -71,12 +71,16 @@ def why_not(kinds):
     return None
 
 
+# As tools/lib/common.sh has them.
+TRAITS = ("--traits", "InotifyTools,SQLite,Curl,Secrets,PNG")
+
+
 def build(configuration, work):
     """Builds the worker and the cutter."""
-    words = ["--configuration", configuration, "--package-path", ROOT, "--product", "crash-worker"]
+    words = ["--scratch-path", os.path.join(ROOT, ".build", "tools"), *TRAITS, "--configuration", configuration, "--package-path", ROOT, "--product", "crash-worker"]
     subprocess.run([os.path.join(ROOT, "tools", "setup")], check=True, stdout=sys.stderr)
     subprocess.run(["swift", "build", *words], check=True, stdout=sys.stderr)
-    worker = os.path.join(ROOT, ".build", configuration, "crash-worker")
+    worker = os.path.join(ROOT, ".build", "tools", configuration, "crash-worker")
     cutter = os.path.join(work, "cutter")
     source = os.path.join(os.path.dirname(os.path.realpath(__file__)), "cutter.c")
     subprocess.run(["clang", "-std=gnu17", "-D_GNU_SOURCE", "-O1", "-Wall", "-Werror", "-o", cutter, source], check=True)

@@ -5,13 +5,10 @@ import PackageDescription
 
 /// Where the package is that this one depends on.
 let groupContainer = Context.environment["GROUP_CONTAINER_PACKAGE"] ?? "../../.."
-/// `traits: []` in a dependency: without libinotifytools.
-let traits: Set<Package.Dependency.Trait> =
-    Context.environment["GROUP_CONTAINER_WITHOUT_INOTIFYTOOLS"] == nil ? [.defaults] : []
 
 let package = Package(
     name: "shelf",
-    dependencies: [.package(name: "group-container", path: groupContainer, traits: traits)],
+    dependencies: [.package(name: "group-container", path: groupContainer)],
     targets: [
         .target(
             name: "ShelfShared",

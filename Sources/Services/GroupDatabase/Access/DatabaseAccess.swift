@@ -1,3 +1,4 @@
+#if SQLite
 /// The access to a database in the closure of a read or a write: one transaction. Outside of the closure it throws.
 ///
 /// The statements are SQLite's SQL, and `?`, `?1` or `:name` in them stand for values, which are passed beside the text and are
@@ -101,3 +102,4 @@ public final class DatabaseAccess {
         if isOver { throw DatabaseError(.misuse, reason: "the access was used after its closure had returned") }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if SQLite
 /// An error in a statement, or in the use of its result: what the caller has to correct. Errors of the container and of the
 /// files are `CoordinationError`s.
 public struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -35,3 +36,4 @@ public struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible 
     /// A sentence with all parts.
     public var description: String { statement.map { "cannot execute '\($0)': \(reason)" } ?? reason }
 }
+#endif

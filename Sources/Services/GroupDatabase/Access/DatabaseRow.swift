@@ -1,3 +1,4 @@
+#if SQLite
 /// A row of a result: a value for each column.
 public struct DatabaseRow: Sendable {
     /// The names of the columns, in their order.
@@ -29,3 +30,4 @@ public struct DatabaseRow: Sendable {
         return value
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if SQLite
 public import FoundationEssentials
 
 /// A value of SQLite, in one of its five storage classes.
@@ -125,3 +126,4 @@ extension Optional: DatabaseValueConvertible where Wrapped: DatabaseValueConvert
         }
     }
 }
+#endif

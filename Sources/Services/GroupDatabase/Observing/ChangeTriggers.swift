@@ -1,3 +1,4 @@
+#if SQLite
 /// The triggers that count the changes of each table, in the transaction that makes them: so also the commits of other
 /// programs are counted, and those of a process that died after its commit. A table has a number in `_group_changes`, which each
 /// changed row increases.
@@ -84,3 +85,4 @@ enum ChangeTriggers {
     private static func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
     private static func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
 }
+#endif

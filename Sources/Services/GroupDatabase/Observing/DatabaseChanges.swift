@@ -1,3 +1,4 @@
+#if SQLite
 public import GroupContainer
 import GroupSystemCalls
 
@@ -167,3 +168,4 @@ extension BlockingGroupDatabase {
         try database.backUp(to: file.bytes, until: Deadline(after: timeout), nil, progress)
     }
 }
+#endif

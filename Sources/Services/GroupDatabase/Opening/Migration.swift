@@ -1,3 +1,4 @@
+#if SQLite
 /// A step from one schema of a database to the next one. The steps of a database are numbered in their order; a step that was
 /// published is never changed, and new ones are added at the end.
 public struct Migration: Sendable {
@@ -13,3 +14,4 @@ public struct Migration: Sendable {
     /// Creates a step of SQL statements.
     public init(_ name: String, script: String) { self.init(name) { try $0.execute(script: script) } }
 }
+#endif

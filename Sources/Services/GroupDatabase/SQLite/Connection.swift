@@ -1,3 +1,4 @@
+#if SQLite
 import CGroupSQLite
 import GroupContainer
 import GroupSystemCalls
@@ -218,3 +219,4 @@ import Synchronization
         return label.error(code, text, errno: errno, statement)
     }
 }
+#endif

@@ -1,5 +1,5 @@
+#if SQLite
 import Dispatch
-import Glibc
 import GroupContainer
 import GroupSystemCalls
 import Synchronization
@@ -14,7 +14,7 @@ final class Connections: Sendable {
         var idle: [Connection] = []
         var running: [ObjectIdentifier: Connection] = [:]
         /// The thread of the writing closure.
-        var writingThread: pthread_t?
+        var writingThread: ThreadIdentity?
     }
 
     /// The database in the register; nil where this process may only read the container.
@@ -91,7 +91,7 @@ final class Connections: Sendable {
 
     /// Checks that this thread does not write already: it would wait for itself.
     func checkIsNotWriting() throws {
-        if state.withLock({ $0.writingThread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }) {
+        if state.withLock({ $0.writingThread == .current }) {
             throw DatabaseError(
                 .misuse, reason: "a write was begun in the closure of a write; use the access of that closure")
         }
@@ -146,7 +146,7 @@ final class Connections: Sendable {
             try state.withLock { state in
                 if state.phase != .open { throw state.phase == .closed ? label.isClosed : label.isSuspended }
                 state.running[ObjectIdentifier(connection)] = connection
-                if mode == .writing { state.writingThread = pthread_self() }
+                if mode == .writing { state.writingThread = .current }
             }
             return connection
         } catch {
@@ -246,3 +246,4 @@ final class Interruptible: Sendable {
         }
     }
 }
+#endif

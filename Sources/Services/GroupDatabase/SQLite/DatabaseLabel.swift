@@ -1,5 +1,5 @@
+#if SQLite
 import CGroupSQLite
-import Glibc
 package import GroupContainer
 import GroupSystemCalls
 
@@ -54,16 +54,16 @@ package struct DatabaseLabel: Sendable {
                     : "a transaction of another program was not over in time",
                 holders: holder.map { [$0] } ?? [], .init(.tryAgain, "try again"))
         case SQLITE_FULL: return noSpace(cause)
-        case SQLITE_IOERR where errno == ENOSPC || errno == EDQUOT: return noSpace(cause)
+        case SQLITE_IOERR where cause == .noSpace || cause == .quotaExceeded: return noSpace(cause)
         case SQLITE_IOERR: return error(.inputOutput, "\(message)\(cause.map { ": \($0)" } ?? "")", cause: cause)
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             return error(
                 .damaged, code & 0xff == SQLITE_NOTADB ? "the file is not an SQLite database" : message, ifDamaged)
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: return error(.notPermitted, message, cause: cause)
-        case SQLITE_CANTOPEN where errno == ENOENT:
+        case SQLITE_CANTOPEN where cause == .noSuchEntry:
             return error(.notFound, "there is no such database", .init(.checkPath, "check the path"), cause: cause)
         case SQLITE_CANTOPEN:
-            let isRefused = errno == EACCES || errno == EPERM || errno == EROFS
+            let isRefused = [.accessDenied, .notPermitted, .readOnly].contains(cause)
             return error(
                 isRefused ? .notPermitted : .inputOutput, "\(message)\(cause.map { ": \($0)" } ?? "")", cause: cause)
         case SQLITE_INTERRUPT: return error(.cancelled, "the transaction was interrupted, and has changed nothing")
@@ -80,3 +80,4 @@ package struct DatabaseLabel: Sendable {
             .init(.freeSpace, "nothing was changed; free space on the file system, and try again"), cause: cause)
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if SQLite
 import CGroupSQLite
 
 /// A prepared statement.
@@ -109,3 +110,4 @@ import CGroupSQLite
         return unsafe start.map { unsafe Array(UnsafeRawBufferPointer(start: $0, count: count)) } ?? []
     }
 }
+#endif

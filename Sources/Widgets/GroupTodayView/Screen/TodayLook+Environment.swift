@@ -1,18 +1,13 @@
-import Glibc
+import GroupSystemCalls
 
 extension TodayLook {
     /// Chooses by the terminal of a descriptor and by this process's environment: colors as in all commands, characters
-    /// by the locale's name. Library calls: getenv(3), isatty(3).
+    /// by the locale's name. Library calls: getenv(3)
     package init(_ choice: ColorChoice, descriptor: Int32 = 1) {
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(Self.environment).first { !$0.isEmpty }
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environmentValue).first { !$0.isEmpty }
         let name = (locale ?? "").lowercased()
         self.init(
             isColored: TerminalText(choice, descriptor: descriptor).isColored,
             isUnicode: name.hasSuffix("utf-8") || name.hasSuffix("utf8"))
-    }
-
-    static func environment(_ name: String) -> String? {
-        guard let value = unsafe getenv(name) else { return nil }
-        return unsafe String(cString: value)
     }
 }

@@ -1,4 +1,3 @@
-import Glibc
 package import GroupSystemCalls
 
 /// The view of today on a terminal, for a host's event loop: has the descriptor and the time to wait for, reads keys,
@@ -31,7 +30,8 @@ package struct TodayTerminal: ~Copyable {
     /// Whether there is a terminal to draw on: standard input and output are terminals, and TERM is neither empty nor
     /// `dumb`. Library calls: isatty(3), getenv(3).
     package static var isPossible: Bool {
-        isatty(0) == 1 && isatty(1) == 1 && !["", "dumb"].contains(TodayLook.environment("TERM") ?? "")
+        StandardStreams.kind(of: 0) == .terminal && StandardStreams.kind(of: 1) == .terminal
+            && !["", "dumb"].contains(environmentValue("TERM") ?? "")
     }
 
     /// Takes the terminal over for this view. The descriptors stay their owner's. `known` returns the installed

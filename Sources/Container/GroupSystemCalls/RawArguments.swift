@@ -28,8 +28,3 @@ package enum RawArguments {
         return bytes
     }
 }
-
-extension [UInt8] {
-    /// The text of these bytes; nil if they are not valid UTF-8.
-    package var validText: String? { String(validating: self, as: UTF8.self) }
-}

@@ -1,8 +1,10 @@
+#if Curl
 import CGroupCurl
+#endif
 import GroupSystemCalls
 
-/// Ends the calls of one client, or one watch, from any thread.
-package final class EtcdCanceller: Sendable {
+/// Ends the requests of a `CurlTransfer` from any thread.
+package final class CurlCanceller: Sendable {
     @safe private struct State {
         /// Wakes the thread that waits for the network; nil after the handle has ended.
         var wake: UnsafeMutableRawPointer?
@@ -12,14 +14,14 @@ package final class EtcdCanceller: Sendable {
     }
     private let state = Guarded(State())
 
-    init() {}
+    package init() {}
 
     /// Ends the call that is going on, if there is one.
     package func cancel() {
         state.withLock { state in
             guard state.isInCall else { return }
             state.isCancelled = true
-            if let handle = unsafe state.wake { unsafe _ = curl_multi_wakeup(handle) }
+            unsafe Self.wake(state.wake)
         }
     }
 
@@ -27,20 +29,26 @@ package final class EtcdCanceller: Sendable {
     package func cancelForGood() {
         state.withLock { state in
             state.isForGood = true
-            if let handle = unsafe state.wake { unsafe _ = curl_multi_wakeup(handle) }
+            unsafe Self.wake(state.wake)
         }
     }
 
-    var isCancelled: Bool { state.withLock { state in state.isCancelled || state.isForGood } }
+    package var isCancelled: Bool { state.withLock { state in state.isCancelled || state.isForGood } }
 
     /// Sets what is woken; nil before it ends.
     func setHandle(_ handle: UnsafeMutableRawPointer?) { state.withLock { state in unsafe state.wake = handle } }
 
     /// Marks the beginning and the end of a call.
-    func setInCall(_ isInCall: Bool) {
+    package func setInCall(_ isInCall: Bool) {
         state.withLock { state in
             state.isInCall = isInCall
             state.isCancelled = false
         }
+    }
+
+    private static func wake(_ handle: UnsafeMutableRawPointer?) {
+        #if Curl
+        if let handle = unsafe handle { unsafe _ = curl_multi_wakeup(handle) }
+        #endif
     }
 }

@@ -1,36 +1,15 @@
+#if Curl
 import CGroupCurl
+#endif
 import GroupSystemCalls
 
+#if Curl
 /// Requests of HTTP by libcurl, one after the other, on connections that are kept. A request is begun, and then stepped
 /// on, by the calling thread. Redirections are not followed, and proxies are not used.
-@safe final class CurlTransfer {
-    struct Request {
-        var url: String
-        /// Fields of the header. They may have a secret, and are in no text of an error.
-        var fields: [String] = []
-        var body: [UInt8]
-        /// Whether more of the body comes later, by `send`. The connection is the request's own then.
-        var isOpen = false
-        /// The limit of the connection. That of the request is the caller's business.
-        var limit: Duration
-        var authorityFile: String?
-        /// The largest response that is kept until it is taken.
-        var largest: Int
-    }
-
-    enum Ending: Equatable {
-        case answered(status: Int)
-        /// Whether the server was reached is `isSent`'s business.
-        case failed(String)
-        /// The certificate, or that of the authority, is not right.
-        case untrusted(String)
-        /// The response is larger than the request allows.
-        case tooLarge
-    }
-
+@safe package final class CurlTransfer {
     private let easy: UnsafeMutableRawPointer?
     private let multi: UnsafeMutableRawPointer?
-    private let canceller: EtcdCanceller
+    private let canceller: CurlCanceller
     private var list: UnsafeMutablePointer<curl_slist>?
     private let errors: UnsafeMutablePointer<CChar>
     private var isActive = false
@@ -43,16 +22,13 @@ import GroupSystemCalls
     private var isTooLarge = false
 
     /// The body of the response as far as it has not been taken.
-    private(set) var received: [UInt8] = []
+    package private(set) var received: [UInt8] = []
     /// Whether a part of the request's body was handed to the network. Without its body no server acts on a request.
-    private(set) var isSent = false
+    package private(set) var isSent = false
 
-    /// Called once before the first handle: libcurl prepares what its threads share.
-    private static let isPrepared: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
-
-    init(_ canceller: EtcdCanceller) {
+    package init(_ canceller: CurlCanceller) {
         self.canceller = canceller
-        let isPrepared = Self.isPrepared
+        let isPrepared = CurlLibrary.isPrepared
         unsafe easy = isPrepared ? curl_easy_init() : nil
         unsafe multi = isPrepared ? curl_multi_init() : nil
         unsafe errors = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -71,7 +47,7 @@ import GroupSystemCalls
     }
 
     /// Begins a request; nil, or why it cannot begin.
-    func begin(_ request: Request) -> Ending? {
+    package func begin(_ request: Request) -> Ending? {
         finish()
         guard let easy = unsafe easy, let multi = unsafe multi else { return .failed("libcurl cannot be used") }
         (source, sourceOffset, isOpen, isPaused) = (request.body, 0, request.isOpen, false)
@@ -130,7 +106,7 @@ import GroupSystemCalls
 
     /// Does what can be done, and waits for the network if that was nothing: until something comes, the canceller wakes
     /// this thread, or the time is over. Returns how the request ended, or nil as long as it goes on.
-    func step(atMost limit: Duration) -> Ending? {
+    package func step(atMost limit: Duration) -> Ending? {
         guard isActive, let multi = unsafe multi else { return .failed("no request is going on") }
         let before = received.count
         if let ending = unsafe perform(multi) { return ending }
@@ -147,7 +123,7 @@ import GroupSystemCalls
     }
 
     /// Appends to an open body.
-    func send(_ bytes: [UInt8]) {
+    package func send(_ bytes: [UInt8]) {
         guard isActive, isOpen else { return }
         source.removeFirst(sourceOffset)
         sourceOffset = 0
@@ -167,19 +143,19 @@ import GroupSystemCalls
     }
 
     /// How many bytes of the body were handed to the network, and how many of the answer have come.
-    var progress: Int { sourceOffset + received.count }
+    package var progress: Int { sourceOffset + received.count }
 
     /// Whether bytes of an open body wait to be sent.
-    var isSending: Bool { sourceOffset < source.count }
+    package var isSending: Bool { sourceOffset < source.count }
 
     /// Removes the response, and returns it.
-    func takeReceived() -> [UInt8] {
+    package func takeReceived() -> [UInt8] {
         defer { received = [] }
         return received
     }
 
     /// Ends the request, if one is going on; its connection, too, if it was not complete.
-    func finish() {
+    package func finish() {
         if isActive, let easy = unsafe easy, let multi = unsafe multi {
             withoutBrokenPipeSignals { unsafe _ = curl_multi_remove_handle(multi, easy) }
         }
@@ -250,4 +226,59 @@ import GroupSystemCalls
     /// CURL_READFUNC_ABORT and CURL_READFUNC_PAUSE
     private static let abort = 0x1000_0000
     private static let pause = 0x1000_0001
+}
+#else
+/// Requests of HTTP, each of which fails: this package was built without the trait `Curl`.
+package final class CurlTransfer {
+    package let received: [UInt8] = []
+    package let isSent = false
+    package let progress = 0
+    package let isSending = false
+
+    package init(_ canceller: CurlCanceller) {}
+    package func begin(_ request: Request) -> Ending? { .failed(CurlLibrary.isMissing) }
+    package func step(atMost limit: Duration) -> Ending? { .failed(CurlLibrary.isMissing) }
+    package func send(_ bytes: [UInt8]) {}
+    package func takeReceived() -> [UInt8] { [] }
+    package func finish() {}
+}
+#endif
+
+extension CurlTransfer {
+    package struct Request {
+        package var url: String
+        /// Fields of the header. They may have a secret, and are in no text of an error.
+        package var fields: [String] = []
+        package var body: [UInt8]
+        /// Whether more of the body comes later, by `send`. The connection is the request's own then.
+        package var isOpen = false
+        /// The limit of the connection. That of the request is the caller's business.
+        package var limit: Duration
+        package var authorityFile: String?
+        /// The largest response that is kept until it is taken.
+        package var largest: Int
+
+        package init(
+            url: String, fields: [String] = [], body: [UInt8], isOpen: Bool = false, limit: Duration,
+            authorityFile: String?, largest: Int
+        ) {
+            self.url = url
+            self.fields = fields
+            self.body = body
+            self.isOpen = isOpen
+            self.limit = limit
+            self.authorityFile = authorityFile
+            self.largest = largest
+        }
+    }
+
+    package enum Ending: Equatable {
+        case answered(status: Int)
+        /// Whether the server was reached is `isSent`'s business.
+        case failed(String)
+        /// The certificate, or that of the authority, is not right.
+        case untrusted(String)
+        /// The response is larger than the request allows.
+        case tooLarge
+    }
 }
