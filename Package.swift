@@ -221,8 +221,10 @@ let appleExamples: [Target] = [
 
 let support = Directory("Tests/Support")
 let supportTargets: [Target] = [
+    .target(name: "CTestDefaults", path: support.path("CTestDefaults")),
     support.module(
-        "TestSupport", uses: ["CGroupLinux", "GroupSystemCalls", "GroupContainer"], exclude: ["server.py"]),
+        "TestSupport", uses: ["CTestDefaults", "CGroupLinux", "GroupSystemCalls", "GroupContainer"],
+        exclude: ["server.py"]),
     support.module("ScenarioKit", uses: ["GroupSystemCalls"]),
     support.tests("ScenarioKitTests", uses: ["ScenarioKit", "TestSupport", "GroupSystemCalls"]),
     support.module("PresenterModel"),

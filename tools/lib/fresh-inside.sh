@@ -3,7 +3,8 @@
 #
 # usage: fresh-inside.sh COUNT PACKAGE... COMMAND...
 #
-# Installs the packages, COUNT of them, then runs all commands in the working directory, even after one has failed.
+# Installs the packages, COUNT of them, then runs all commands, even after one has failed: `root: COMMAND` in the working
+# directory, `user: COMMAND` as a new user, in a copy of that directory.
 set -euo pipefail
 
 count="$1"
@@ -15,12 +16,26 @@ if ! { apt-get --quiet=2 update && apt-get --quiet=2 install --yes --no-install-
     exit 1
 fi
 shift "$count"
+useradd --create-home --shell /bin/bash user
+cp -R -- "$PWD" /home/user/clone
+chown -R user:user /home/user/clone
+
+# run COMMAND
+run() {
+    case "$1" in
+        user:*)
+            runuser -u user -- env -C /home/user/clone HOME=/home/user PATH="/toolchain/usr/bin:/usr/local/bin:/usr/bin:/bin" \
+                bash -c "${1#user:}"
+            ;;
+        root:*) bash -c "${1#root:}" ;;
+    esac
+}
 
 status=0
 SECONDS=0
 for command in "$@"; do
     printf '== [%s s] %s\n' "$SECONDS" "$command"
-    if ! bash -c "$command" </dev/null; then
+    if ! run "$command" </dev/null; then
         printf '== [%s s] failed: %s\n' "$SECONDS" "$command"
         status=1
     fi

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Sourced by tools/test; does nothing by itself.
 
-# Prints the number of tests in the sources: that of a run without a filter, or a little more.
+# count_tests [TARGET...]: prints the number of tests in the sources of test targets, or of all: that of a run without a
+# filter, or a little more.
 count_tests() {
-    local files
-    mapfile -d '' -t files < <(project_files 'Tests/*.swift')
+    local files patterns=("${@/#/Tests/*/}")
+    mapfile -d '' -t files < <(project_files "${patterns[@]/%//*.swift}")
     cat -- "${files[@]}" | grep -c '^ *@Test'
 }
 

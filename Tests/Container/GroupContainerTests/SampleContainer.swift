@@ -15,7 +15,7 @@ struct SampleContainer {
     /// the member table, as any two do once in 256: tests hold one and expect another to be free.
     private static let apart = ["a", "b", "c", "d", "e", "n", "directory"]
 
-    init(in place: String = "/dev/shm") throws {
+    init(in place: String = TestFiles.directory) throws {
         var made = try Self.make(in: place)
         for _ in 0..<60 where try !Self.areApart(made.container.opened.hashKey) { made = try Self.make(in: place) }
         (temporary, container) = made

@@ -27,7 +27,7 @@ final class ClusterStorm {
     init(_ options: StormOptions) throws {
         self.options = options
         random = SeededGenerator(seed: options.seed)
-        directory = "/dev/shm/cluster-storm-\(options.seed)-\(getpid())"
+        directory = "\(TestFiles.parent)/cluster-storm-\(options.seed)-\(getpid())"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         network = options.partsNodes ? try NodeNetwork() : nil
         if network == nil { printLine("cluster-storm: the nodes of etcd are never parted: only root can do that") }

@@ -16,10 +16,11 @@ package final class EtcdCluster: Sendable {
         self.options = options
         let names = (1...places.count).map { "n\($0)" }
         let cluster = zip(names, places).map { EtcdServer.member($0, $1.host) }.joined(separator: ",")
-        nodes = try zip(names, places).map { name, place in
+        let room = EtcdRoom.shared.take(places.count)
+        nodes = try places.indices.map { index in
             var options = options
-            options.prefix = place.prefix
-            return try EtcdServer(name, place.host, cluster: cluster, options)
+            options.prefix = places[index].prefix
+            return try EtcdServer(names[index], places[index].host, cluster: cluster, options, room[index])
         }
         try start()
     }

@@ -32,6 +32,7 @@ package final class EtcdServer: Sendable {
     package let host: String
     package let directory: TemporaryDirectory
     private let options: EtcdOptions
+    private let place: EtcdRoom.Place
     private let process = Guarded<RunningProcess?>(nil)
     /// The nodes that found the cluster: name=address of peers, …
     private let initialCluster: String
@@ -39,14 +40,19 @@ package final class EtcdServer: Sendable {
     /// Starts a cluster of one node, and waits until it serves.
     package convenience init(_ options: EtcdOptions = EtcdOptions()) throws {
         let host = Self.freeHost()
-        try self.init("n1", host, cluster: Self.member("n1", host), options)
+        let places = EtcdRoom.shared.take(1)
+        try self.init("n1", host, cluster: Self.member("n1", host), options, places[0])
         try start()
         try awaitReady()
     }
 
     /// Prepares a node, which `start` starts.
-    init(_ name: String, _ host: String, cluster: String, _ options: EtcdOptions) throws {
-        (self.name, self.host, self.options, initialCluster) = (name, host, options, cluster)
+    init(_ name: String, _ host: String, cluster: String, _ options: EtcdOptions, _ place: EtcdRoom.Place) throws {
+        self.name = name
+        self.host = host
+        self.options = options
+        self.place = place
+        initialCluster = cluster
         directory = try TemporaryDirectory()
         try options.authority?.sign(host)
     }

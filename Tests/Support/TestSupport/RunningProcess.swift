@@ -45,11 +45,14 @@ package final class RunningProcess: @unchecked Sendable {
         let isStarted = Event()
         // The kernel sends the signal when the thread that started the program ends: it is one that waits for that.
         Thread.detachNewThread {
-            let result = Result {
-                try RunningProcess(["setpriv", "--pdeathsig", "KILL"] + words, input: "", environment: environment)
-            }
-            let identifier = try? result.get().identifier
-            started.withLock { $0 = result }
+            // The thread does not keep the object: the process would live until the end of the tests then.
+            let identifier = {
+                let result = Result {
+                    try RunningProcess(["setpriv", "--pdeathsig", "KILL"] + words, input: "", environment: environment)
+                }
+                started.withLock { $0 = result }
+                return try? result.get().identifier
+            }()
             isStarted.happen()
             if let identifier { ProcessLife.awaitEnd(of: identifier) }
         }

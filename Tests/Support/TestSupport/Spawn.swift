@@ -20,6 +20,7 @@ struct Spawn {
     static func environment(_ changes: [String: String?] = [:]) -> [String] {
         var variables = ProcessInfo.processInfo.environment.mapValues { Optional($0) }
         variables["PATH"] = BuildDirectory.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
+        variables[TestFiles.variable] = TestFiles.directory
         variables.merge(changes) { $1 }
         return variables.compactMap { name, value in value.map { "\(name)=\($0)" } }
     }

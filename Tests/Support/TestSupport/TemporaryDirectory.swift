@@ -6,10 +6,9 @@ package final class TemporaryDirectory: Sendable {
     package let path: String
     package let directory: FileDescriptor
 
-    /// Makes a directory in memory unless a place is named: on a disk the syncs, and the thousands of files, of some
-    /// tests take minutes.
-    package init(in place: String = environmentValue("TMPDIR") ?? "/dev/shm") throws {
-        path = "\(place)/group-container-test-\(randomWord())"
+    /// Makes a directory where tests make their files, unless a place is named.
+    package init(in place: String = TestFiles.directory) throws {
+        path = "\(place)/t-\(String(randomWord() % 2_176_782_336, radix: 36))"
         if unsafe mkdir(path, 0o700) != 0 { throw SetUpError("mkdir \(path)", errno) }
         directory = try FileDescriptor.open(path: Array(path.utf8), [.reading, .directory])
     }

@@ -1,5 +1,6 @@
 import Foundation
 import GroupContainer
+import TestSupport
 import Widgets
 
 /// A provider that shows the first line of an item, and fails without the item.
@@ -15,7 +16,7 @@ struct FirstLine: WidgetProvider {
 
 /// A container of its own, removed at the end.
 final class Place {
-    let path = "/dev/shm/widgets-tests-\(UUID().uuidString)"
+    let path = "\(TestFiles.directory)/widgets-tests-\(UUID().uuidString)"
     let container: Container
     var blocking: BlockingCoordinator { container.coordinator(purpose: "tests").blocking }
 

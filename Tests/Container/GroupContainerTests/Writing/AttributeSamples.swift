@@ -4,7 +4,7 @@ import TestSupport
 @testable import GroupContainer
 
 /// Directories in which the tests of attributes run: in memory and on the disk.
-let attributePlaces = ["/dev/shm", "/tmp"]
+let attributePlaces = TestFiles.kinds
 
 let accessListName = Array("system.posix_acl_access".utf8)
 let defaultListName = Array("system.posix_acl_default".utf8)

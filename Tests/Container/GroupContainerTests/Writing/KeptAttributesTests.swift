@@ -30,7 +30,7 @@ struct `Attributes of replaced files` {
         let sample = try SampleContainer(in: place)
         try sample.temporary.put("old", at: "file", mode: 0o440)
         // On ext4 all attributes of a file share one block of 4 KiB.
-        let length = count == 1 ? (place == "/tmp" ? 3_500 : 4_096) : 10
+        let length = count == 1 ? (place == TestFiles.disk ? 3_500 : 4_096) : 10
         for number in 0..<count {
             let value = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }
             let name = Array("user.\(number)".utf8)

@@ -88,29 +88,3 @@ extension Decoder {
         for slot in memberTable.slotsWithInFlight() { _ = memberTable.inFlight(of: slot) }
     }
 }
-
-/// A directory that is removed with everything in it.
-final class ScratchDirectory: Sendable {
-    private static let parent = [UInt8]("/dev/shm")
-    private let name: [UInt8]
-    var path: [UInt8] { Self.parent + [UInt8]("/") + name }
-    let descriptor: FileDescriptor
-
-    init() throws {
-        name = [UInt8]("group-container-fuzz-\(randomWord())")
-        let parent = try FileDescriptor.open(path: Self.parent, [.reading, .directory])
-        try parent.createDirectory(name, mode: 0o700)
-        descriptor = try FileDescriptor.open(name, in: parent, [.reading, .directory])
-    }
-
-    func write(_ content: [UInt8], as name: String) throws {
-        let file = try FileDescriptor.open(
-            [UInt8](name), in: descriptor, [.writing, .creating, .exclusively], mode: 0o600)
-        try file.writeAll(content)
-    }
-
-    deinit {
-        let parent = try? FileDescriptor.open(path: Self.parent, [.reading, .directory])
-        try? parent?.removeTree(name)
-    }
-}

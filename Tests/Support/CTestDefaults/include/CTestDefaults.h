@@ -1,0 +1,1 @@
+// Settings of the tests' process, made before its main function: see CTestDefaults.c.
