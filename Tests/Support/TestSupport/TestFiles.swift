@@ -68,7 +68,8 @@ package enum TestFiles {
     /// Removes a tree of any depth. `Spawn.environment` is not used: it has the directory that is being chosen.
     private static func remove(_ path: String) {
         let words = ["rm", "-rf", "--", path].map(\.commandBytes)
-        guard let process = try? Spawn(words: words, environment: ["PATH=/usr/bin:/bin"], streams: (2, 2, 2)).start() else {
+        guard let process = try? Spawn(words: words, environment: ["PATH=/usr/bin:/bin"], streams: (2, 2, 2)).start()
+        else {
             return
         }
         _ = ProcessLife(of: process).reap()
