@@ -75,7 +75,7 @@ import Testing
         #expect(try await offered("widget-host", "show", "--widgets", "w", "--show", "") == ["clock"])
     }
 
-    @Test func `completions in fish complete plain and quoted words`() async throws {
+    @Test(.needs("fish")) func `completions in fish complete plain and quoted words`() async throws {
         try await container.done("write", "Library/a b", input: "1")
         func offered(_ line: String) async throws -> [String] {
             let script = "groupctl --completions=fish | source; complete -C $argv[1]"
@@ -94,7 +94,8 @@ import Testing
         #expect(try await offered("groupctl read ./container/ --generation-file ./cont") == ["./container/"])
     }
 
-    @Test(.ownThreads, arguments: [true, false]) func `completions in zsh complete plain and quoted words`(isRead: Bool)
+    @Test(.needs("zsh"), .ownThreads, arguments: [true, false])
+    func `completions in zsh complete plain and quoted words`(isRead: Bool)
         async throws
     {
         try await container.done("write", "Library/a b", input: "its content")

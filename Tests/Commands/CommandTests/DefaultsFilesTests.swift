@@ -23,7 +23,9 @@ struct `groupctl defaults import and export` {
         return outcome.output
     }
 
-    @Test func `property lists are exchanged with Python's plistlib in both directions`() async throws {
+    @Test(.needs("python3")) func `property lists are exchanged with Python's plistlib in both directions`()
+        async throws
+    {
         let container = try await TemporaryContainer()
         let list = try await python(container, "import plistlib, sys; sys.stdout.buffer.write(plistlib.dumps(typed))")
         let imported = try await container.defaults("s", "import", "-", "--json", input: list)
@@ -41,7 +43,9 @@ struct `groupctl defaults import and export` {
         #expect(try await container.defaults("t", "list").text == container.defaults("s", "list").text)
     }
 
-    @Test func `a carriage return is kept through export and import of a property list`() async throws {
+    @Test(.needs("python3")) func `a carriage return is kept through export and import of a property list`()
+        async throws
+    {
         let container = try await TemporaryContainer()
         _ = try await container.defaults("s", "set", "k\r", "a\r\nb\r")
         let exported = try await container.defaults("s", "export", "--format", "plist")
@@ -51,7 +55,7 @@ struct `groupctl defaults import and export` {
         #expect(try await container.defaults("t", "export").text == #"{"k\r":"a\r\nb\r"}"# + "\n")
     }
 
-    @Test func `JSON is exchanged with Python's json in both directions`() async throws {
+    @Test(.needs("python3")) func `JSON is exchanged with Python's json in both directions`() async throws {
         let container = try await TemporaryContainer()
         let json = try await python(
             container, "import json; print(json.dumps(dict(sample, nothing=None, mixed=[None, {'a': None}]), indent=2))"

@@ -26,7 +26,9 @@ struct `A large item` {
         return outcome.text
     }
 
-    @Test func `a large item is written, and the same content is unchanged, in little memory`() async throws {
+    @Test(.needs("python3")) func `a large item is written, and the same content is unchanged, in little memory`()
+        async throws
+    {
         let container = try await TemporaryContainer()
         let text = try await run(
             """
@@ -37,7 +39,7 @@ struct `A large item` {
         #expect(text == "67108864\nsame 3\n", "\(text)")
     }
 
-    @Test func `a large item is read in little memory`() async throws {
+    @Test(.needs("python3")) func `a large item is read in little memory`() async throws {
         let container = try await TemporaryContainer()
         let text = try await run(
             """
@@ -49,7 +51,7 @@ struct `A large item` {
         #expect(text == "536870912\n536870912\n1\n", "\(text)")
     }
 
-    @Test(arguments: ["copy \"$1\" large copy", "copy -r \"$1\" directory copy"])
+    @Test(.needs("python3"), arguments: ["copy \"$1\" large copy", "copy -r \"$1\" directory copy"])
     func `a copy of a large item keeps its holes`(words: String) async throws {
         let container = try await TemporaryContainer()
         let text = try await run(

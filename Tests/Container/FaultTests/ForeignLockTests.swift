@@ -57,7 +57,7 @@ struct `Process-wide locks on items` {
         #expect(try holder.finish().status == 0)
     }
 
-    @Test(arguments: ["delete", "wal"])
+    @Test(.needs("python3"), arguments: ["delete", "wal"])
     func `a lock of SQLite in the leader keeps a second writer out`(journal: String) throws {
         let holder = try container.member("lock-database", "database", journal)
         try holder.waitForText { $0.contains("\n") }

@@ -138,7 +138,7 @@ struct `Findings about watching` {
     }
 
     // case 35
-    @Test func `the doctor reports a directory that is closed to the leader`() async throws {
+    @Test(.needsRoot) func `the doctor reports a directory that is closed to the leader`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.shell(
             "chmod 711 \"$1/..\"; chown -R 65534 \"$1\"; mkdir \"$1/closed\"; chmod 000 \"$1/closed\"")

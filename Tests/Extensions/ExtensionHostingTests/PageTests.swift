@@ -54,7 +54,7 @@ private struct PageRuns {
 }
 
 /// The example, with a browser that misbehaves.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.needs("python3"), .ownThreads, .timeLimit(.minutes(5)))
 struct `A host of page scripts` {
     private let fake = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "browser.py").path
 

@@ -192,7 +192,7 @@ struct `A request` {
         }
     }
 
-    @Test func `an extension in Python without a library counts words`() throws {
+    @Test(.needs("python3")) func `an extension in Python without a library counts words`() throws {
         let script = projectDirectory.appending(path: "docs/reference/extension.py").path
         let container = try TemporaryContainer()
         let open = try container.open()

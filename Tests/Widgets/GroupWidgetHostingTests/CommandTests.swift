@@ -242,7 +242,7 @@ struct `widget-host` {
         #expect(try alone.finish().status == 1 && alone.text.contains("ended with status 7"))
     }
 
-    @Test func `a widget in Python is shown by widget-host`() throws {
+    @Test(.needs("python3")) func `a widget in Python is shown by widget-host`() throws {
         let script = projectDirectory.appending(path: "docs/reference/widget.py").path
         let run = try HostRun([:])
         try run.quit()

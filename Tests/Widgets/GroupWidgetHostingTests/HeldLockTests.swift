@@ -47,7 +47,7 @@ struct `A hidden widget with a lock` {
 
     // A widget that does not use this library.
     // In the mode WAL a connection has shared locks also between transactions.
-    @Test(arguments: ["delete", "wal"])
+    @Test(.needs("python3"), arguments: ["delete", "wal"])
     func `a hidden widget with an open database transaction completes it for the app`(mode: String) throws {
         let run = try HostRun([:])
         let program = run.container.directory + "/database-widget"
