@@ -260,14 +260,16 @@ final class ScheduleRun {
     /// Writes each item, whose presenters, if they live, answer at once.
     private func writeLast(_ purpose: String, in container: Container) throws {
         for item in ["d/a", "d/b"] {
-            let coordinator = coordinator(for: "\(purpose)-\(item.suffix(1))", in: container)
+            // The content names its writer, by which the model checks what a request reads that is still going on.
+            let name = "\(purpose)-\(item.suffix(1))"
+            let coordinator = coordinator(for: name, in: container)
             var result = "ok"
             do {
                 try coordinator.blocking.coordinate(
                     .writing(ItemPath(item)), durability: .relaxed, timeout: patience
                 ) { access in
                     if !access.unresponsivePresenters.isEmpty { result = "passedOver" }
-                    try access.write(bytes: Array(purpose.utf8), to: ItemPath(item))
+                    try access.write(bytes: Array(name.utf8), to: ItemPath(item))
                 }
             } catch let error as CoordinationError {
                 result = error.code.rawValue
