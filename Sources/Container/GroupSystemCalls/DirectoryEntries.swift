@@ -5,8 +5,53 @@ import Glibc
 import Musl
 #endif
 
-/// Calls on an entry of a directory. `name` is one component, so no call can leave the directory.
+/// Calls on an entry of a directory. A name is one component, or a path below the directory: of a path, each directory on
+/// the way is resolved below this one and without symbolic links. A call that changes entries refuses any other name with
+/// `invalid`, so that a name from a file or from another process cannot lead it out of the directory.
 extension FileDescriptor {
+    /// Returns an entry of this directory, or of one below it. Errors: `invalid` for a name that is empty, that begins or
+    /// ends with a slash, or has a NUL or a component `.` or `..`; those of openat2(2) for a path.
+    func entry(_ name: [UInt8]) throws(Errno) -> Entry {
+        guard let slash = name.lastIndex(of: UInt8(ascii: "/")) else {
+            try Self.checkComponent(name[...])
+            return Entry(parent: nil, number: number, name: name)
+        }
+        for component in name.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            try Self.checkComponent(component)
+        }
+        let parent = try FileDescriptor.open(Array(name[..<slash]), in: self, [.placeOnly, .directory])
+        let number = parent.number
+        return Entry(parent: parent, number: number, name: Array(name[(slash + 1)...]))
+    }
+
+    private static func checkComponent(_ name: ArraySlice<UInt8>) throws(Errno) {
+        let dot = UInt8(ascii: ".")
+        if name.isEmpty || name == [dot] || name == [dot, dot] || name.contains(0) { throw .invalid }
+    }
+
+    /// An entry of a directory, which is open as long as this value lives.
+    struct Entry: ~Copyable {
+        private let parent: FileDescriptor?
+        let number: Int32
+        let name: [UInt8]
+
+        fileprivate init(parent: consuming FileDescriptor?, number: Int32, name: [UInt8]) {
+            self.parent = parent
+            self.number = number
+            self.name = name
+        }
+    }
+
+    /// Makes a directory by its path. System calls: mkdirat(2)
+    package static func createDirectory(path: [UInt8], mode: UInt32) throws(Errno) {
+        _ = try check { unsafe withCString(path) { unsafe mkdirat(AT_FDCWD, $0, mode) } }
+    }
+
+    /// Removes an empty directory by its path. System calls: unlinkat(2)
+    package static func removeDirectory(path: [UInt8]) throws(Errno) {
+        _ = try check { unsafe withCString(path) { unsafe unlinkat(AT_FDCWD, $0, AT_REMOVEDIR) } }
+    }
+
     /// The type of an entry, as the directory itself contains it.
     package enum EntryKind: Sendable {
         case directory, other
@@ -44,14 +89,16 @@ extension FileDescriptor {
 
     /// System calls: mkdirat(2)
     package func createDirectory(_ name: [UInt8], mode: UInt32) throws(Errno) {
-        let number = number
-        _ = try check { unsafe withCString(name) { unsafe mkdirat(number, $0, mode) } }
+        let entry = try entry(name)
+        _ = try check { unsafe withCString(entry.name) { unsafe mkdirat(entry.number, $0, mode) } }
     }
 
     /// System calls: unlinkat(2)
     package func unlink(_ name: [UInt8], directory: Bool = false) throws(Errno) {
-        let number = number
-        _ = try check { unsafe withCString(name) { unsafe unlinkat(number, $0, directory ? AT_REMOVEDIR : 0) } }
+        let entry = try entry(name)
+        _ = try check {
+            unsafe withCString(entry.name) { unsafe unlinkat(entry.number, $0, directory ? AT_REMOVEDIR : 0) }
+        }
     }
 
     /// Makes a hard link to a file; for a symbolic link, to the symbolic link itself. Not for directories.
@@ -59,10 +106,11 @@ extension FileDescriptor {
     package func link(
         _ name: [UInt8], as newName: [UInt8], in directory: borrowing FileDescriptor
     ) throws(Errno) {
-        let (from, to) = (number, directory.number)
+        let old = try entry(name)
+        let new = try directory.entry(newName)
         _ = try check {
-            unsafe withCString(name) { old in
-                unsafe withCString(newName) { new in unsafe linkat(from, old, to, new, 0) }
+            unsafe withCString(old.name) { name in
+                unsafe withCString(new.name) { unsafe linkat(old.number, name, new.number, $0, 0) }
             }
         }
     }
@@ -72,10 +120,13 @@ extension FileDescriptor {
     package func rename(
         _ name: [UInt8], to newName: [UInt8], in directory: borrowing FileDescriptor, replacing: Bool
     ) throws(Errno) {
-        let (from, to) = (number, directory.number)
+        let old = try entry(name)
+        let new = try directory.entry(newName)
         _ = try retryingOnInterrupt {
-            unsafe withCString(name) { old in
-                unsafe withCString(newName) { new in unsafe clinux_renameat2(from, old, to, new, replacing ? 0 : 1) }
+            unsafe withCString(old.name) { name in
+                unsafe withCString(new.name) {
+                    unsafe clinux_renameat2(old.number, name, new.number, $0, replacing ? 0 : 1)
+                }
             }
         }
     }
@@ -85,10 +136,11 @@ extension FileDescriptor {
     package func exchange(
         _ name: [UInt8], with other: [UInt8], in directory: borrowing FileDescriptor
     ) throws(Errno) {
-        let (from, to) = (number, directory.number)
+        let one = try entry(name)
+        let two = try directory.entry(other)
         _ = try retryingOnInterrupt {
-            unsafe withCString(name) { one in
-                unsafe withCString(other) { two in unsafe clinux_renameat2(from, one, to, two, 2) }
+            unsafe withCString(one.name) { name in
+                unsafe withCString(two.name) { unsafe clinux_renameat2(one.number, name, two.number, $0, 2) }
             }
         }
     }

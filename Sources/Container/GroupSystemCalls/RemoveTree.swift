@@ -95,7 +95,9 @@ extension FileDescriptor {
 
     /// Sets the mode of an entry, never that of a symbolic link's target. System calls: fchmodat(2)
     package func setMode(of name: [UInt8], _ mode: UInt32) throws(Errno) {
-        let number = number
-        _ = try check { unsafe withCString(name) { unsafe fchmodat(number, $0, mode, AT_SYMLINK_NOFOLLOW) } }
+        let entry = try entry(name)
+        _ = try check {
+            unsafe withCString(entry.name) { unsafe fchmodat(entry.number, $0, mode, AT_SYMLINK_NOFOLLOW) }
+        }
     }
 }

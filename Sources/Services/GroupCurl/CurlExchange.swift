@@ -93,6 +93,8 @@ package final class CurlExchange {
         if let url = unsafe group_curl_redirect(handle) { redirection = unsafe String(cString: url) }
         switch code {
         case CURLE_OK: return .done
+        case CURLE_WRITE_ERROR where headSize > Self.largestHead:
+            return .failed("the head of the response has more than \(Self.largestHead) bytes", isPermanent: false)
         case CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK: return .stopped
         default:
             let text = String(decoding: errors.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -22,7 +22,7 @@ package struct TransferRecords: Sendable {
     static func decode(_ value: DefaultsValue?, _ id: Transfer.ID) -> Transfer? {
         guard case .json(let bytes)? = value,
             let transfer = try? JSONDecoder().decode(Transfer.self, from: Data(bytes)),
-            transfer.id == id
+            transfer.id == id, transfer.isSound
         else { return nil }
         return transfer
     }

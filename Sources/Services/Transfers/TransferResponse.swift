@@ -27,8 +27,8 @@ package struct TransferResponse: Hashable, Sendable {
 
     package var length: UInt64? { fields["content-length"].flatMap { UInt64($0) } }
 
-    /// The start and the total of Content-Range (RFC 9110, 14.4), such as `bytes 100-199/200` and `bytes */200`.
-    package var contentRange: (start: UInt64?, total: UInt64?)? {
+    /// The range and the total of Content-Range (RFC 9110, 14.4), such as `bytes 100-199/200` and `bytes */200`.
+    package var contentRange: (bytes: ClosedRange<UInt64>?, total: UInt64?)? {
         guard let words = fields["content-range"]?.split(separator: " "), words.count == 2, words[0] == "bytes" else {
             return nil
         }
@@ -40,7 +40,7 @@ package struct TransferResponse: Hashable, Sendable {
         guard ends.count == 2, let start = UInt64(ends[0]), let end = UInt64(ends[1]), start <= end,
             total.map({ end < $0 }) ?? true
         else { return nil }
-        return (start, total)
+        return (start...end, total)
     }
 
     /// What is to be done with a response.
@@ -61,24 +61,36 @@ package struct TransferResponse: Hashable, Sendable {
         case fail(String)
     }
 
-    /// Decides for a download that has `offset` bytes of a file with `total` bytes, as far as it is known, and was given
-    /// `expected` as the length and possibly a hash.
+    /// Decides for a download that has `offset` bytes of a file with `total` bytes, as far as it is known, and with the
+    /// strong validator `tag`, and was given `expected` as the length and possibly a hash.
+    ///
+    /// A part is appended only if all that it states agrees with the bytes that are there: the validator, which a server has
+    /// to repeat in a 206 (RFC 9110, 15.3.7), the range, and the length.
     package func decision(
-        offset: UInt64, total: UInt64?, expected: UInt64?, hasHash: Bool
+        offset: UInt64, tag: String?, total: UInt64?, expected: UInt64?, hasHash: Bool
     ) -> Decision {
+        if status == 200 || status == 206, let encoding = fields["content-encoding"],
+            encoding.lowercased() != "identity"
+        {
+            return .fail("the server has sent the file in the encoding '\(encoding.prefix(40))'")
+        }
         switch status {
         case 200:
-            if let encoding = fields["content-encoding"], encoding.lowercased() != "identity" {
-                return .fail("the server has sent the file in the encoding '\(encoding.prefix(40))'")
-            }
             if let expected, let length, length != expected {
                 return .fail("the server has a file of \(length) bytes, and \(expected) were expected")
             }
             return .begin(total: length ?? expected)
         case 206:
             if offset == 0 { return .fail("the server has sent a part of the file where the whole was requested") }
-            guard let range = contentRange, range.start == offset else {
+            guard let tag, strongTag == tag else {
+                return .startOver("the server has sent a part of another version of the file")
+            }
+            guard let range = contentRange, let bytes = range.bytes, bytes.lowerBound == offset else {
                 return .startOver("the server has sent another part of the file than byte \(offset) and later ones")
+            }
+            if let length, length != bytes.upperBound - bytes.lowerBound + 1 {
+                return .startOver(
+                    "the server has sent \(length) bytes as the part \(bytes.lowerBound)-\(bytes.upperBound)")
             }
             if let total, let now = range.total, now != total {
                 return .startOver("the file has \(now) bytes now, and had \(total)")

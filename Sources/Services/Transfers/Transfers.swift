@@ -163,7 +163,7 @@ public final class Transfers: Sendable {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+    static func isHexadecimal(_ byte: UInt8) -> Bool {
         UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte | 0x20
     }
 }
@@ -209,15 +209,27 @@ package enum TransferAddress {
     static func check(_ text: String, _ operation: String) throws(CoordinationError) {
         if scheme(of: text) != nil { return }
         throw CoordinationError(
-            .invalidArgument, operation: operation, item: String(text.prefix(200)),
+            .invalidArgument, operation: operation, item: shown(text),
             reason: "the address is not http or https with a host, or names a user, or has other characters than "
                 + "printable ASCII without spaces")
+    }
+
+    /// Returns an address for people: its beginning, without a user and a password.
+    static func shown(_ text: String) -> String {
+        var shown = text
+        if let slashes = text.firstRange(of: "//") {
+            let end = text[slashes.upperBound...].firstIndex { "/?#\\".contains($0) } ?? text.endIndex
+            if let sign = text[slashes.upperBound..<end].lastIndex(of: "@") {
+                shown = text[..<slashes.upperBound] + "…" + text[sign...]
+            }
+        }
+        return String(shown.prefix(200))
     }
 
     /// Returns why a redirection must not be followed; nil if it may.
     package static func refusal(from origin: String, to target: String) -> String? {
         guard let new = scheme(of: target) else {
-            return "the server redirects to '\(target.prefix(200))', which is no address of http or https"
+            return "the server redirects to '\(shown(target))', which is no address of http or https, or names a user"
         }
         if scheme(of: origin) == "https", new == "http" { return "the server redirects from https to http" }
         return nil

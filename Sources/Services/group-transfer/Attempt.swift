@@ -142,7 +142,9 @@ struct Attempt {
             if case .done = outcome, let response = exchange.response, response.status / 100 == 3,
                 response.status != 304
             {
-                guard case .redirect = response.decision(offset: start, total: nil, expected: nil, hasHash: false),
+                guard
+                    case .redirect = response.decision(
+                        offset: start, tag: nil, total: nil, expected: nil, hasHash: false),
                     let target = exchange.http.redirection
                 else { return .ended(.failed("the server redirects to nowhere, with status \(response.status)")) }
                 if let refusal = TransferAddress.refusal(from: url, to: target) { return .ended(.failed(refusal)) }
@@ -174,7 +176,8 @@ struct Attempt {
         switch outcome {
         case .failed(let reason, let isPermanent):
             return .ended(isPermanent ? .failed(reason) : .retry(reason, after: nil))
-        case .stopped: return .ended(.gone)
+        // The reason would be in `sink.failure`: an attempt that ends without one is counted, so that the next one waits.
+        case .stopped: return .ended(.retry("the response could not be used", after: nil))
         case .done: break
         }
         guard sink.decision != nil else { return .ended(.retry("the server has sent no response", after: nil)) }
@@ -210,7 +213,8 @@ struct Attempt {
 
         func decide(_ response: TransferResponse) {
             let next = response.decision(
-                offset: start, total: record.total, expected: record.expectedLength, hasHash: record.sha256 != nil)
+                offset: start, tag: record.tag, total: record.total, expected: record.expectedLength,
+                hasHash: record.sha256 != nil)
             decision = next
             do {
                 switch next {
@@ -371,7 +375,7 @@ struct Attempt {
                 continue
             }
             if case .retry(let reason, let after) = response.decision(
-                offset: 0, total: nil, expected: nil, hasHash: false)
+                offset: 0, tag: nil, total: nil, expected: nil, hasHash: false)
             {
                 return .retry(reason, after: after)
             }

@@ -126,7 +126,8 @@ struct Worker {
         switch outcome {
         case .placed, .sent: try end(id, .completed, nil)
         case .failed(let reason): try end(id, .failed, reason)
-        case .gone: break
+        // The record is over, or gone, and is not changed then. Where it is neither, the next attempt waits.
+        case .gone: try postpone(id, "the attempt was interrupted", after: nil) { $0.failures += 1 }
         case .retry(let reason, let after):
             try postpone(id, reason, after: after) { $0.failures += 1 }
         case .startOver(let reason):

@@ -3,11 +3,13 @@ import Transfers
 
 @Suite struct `A response to a download` {
     private func decide(
-        _ status: Int, _ fields: [String: String] = [:], offset: UInt64 = 0, total: UInt64? = nil,
-        expected: UInt64? = nil, hasHash: Bool = false
+        _ status: Int, _ fields: [String: String] = [:], offset: UInt64 = 0, tag: String? = "\"v1\"",
+        total: UInt64? = nil, expected: UInt64? = nil, hasHash: Bool = false
     ) -> TransferResponse.Decision {
-        TransferResponse(status: status, fields: fields).decision(
-            offset: offset, total: total, expected: expected, hasHash: hasHash)
+        // A part repeats the validator, unless the test has another.
+        let fields = status == 206 ? ["etag": "\"v1\""].merging(fields) { $1 } : fields
+        return TransferResponse(status: status, fields: fields).decision(
+            offset: offset, tag: tag, total: total, expected: expected, hasHash: hasHash)
     }
 
     @Test func `the whole file begins from zero, whatever is there`() {
@@ -35,6 +37,25 @@ import Transfers
                 Issue.record("\(range)")
                 continue
             }
+        }
+        for tag in ["\"v2\"", "W/\"v1\"", "v1", ""] {
+            guard case .startOver = decide(206, ["content-range": "bytes 5-9/10", "etag": tag], offset: 5, total: 10)
+            else {
+                Issue.record("a part with the validator \(tag)")
+                continue
+            }
+        }
+        guard case .startOver = decide(206, ["content-range": "bytes 5-9/10"], offset: 5, tag: nil, total: 10) else {
+            Issue.record("a part for bytes without a validator")
+            return
+        }
+        guard case .startOver = decide(206, ["content-range": "bytes 5-9/10", "content-length": "4"], offset: 5) else {
+            Issue.record("a part of another length than its range")
+            return
+        }
+        guard case .fail = decide(206, ["content-range": "bytes 5-9/10", "content-encoding": "gzip"], offset: 5) else {
+            Issue.record("an encoded part")
+            return
         }
         guard case .fail = decide(206, ["content-range": "bytes 0-9/10"]) else {
             Issue.record("a part that was not requested")

@@ -1,5 +1,5 @@
 #if Curl
-import FoundationEssentials
+import Foundation
 import Glibc
 import GroupContainer
 import GroupSystemCalls
@@ -55,7 +55,7 @@ struct `The program group-transfer` {
 
     @Test(arguments: [
         "good", "cut", "untagged", "weak", "stall", "changed", "lies", "wrong-total", "piece", "other", "busy",
-        "half-head",
+        "half-head", "mixed", "mixed-bare",
     ])
     func `a file is whole and right, however the server behaves`(kind: String) throws {
         let id = try transfers.download("\(address)/\(kind)/7/1000000", to: "Maps/a/town.pdf")
@@ -67,7 +67,7 @@ struct `The program group-transfer` {
         #expect(try partsLeft() == [])
     }
 
-    @Test(arguments: ["short", "loop", "file", "encoded", "missing"])
+    @Test(arguments: ["short", "loop", "file", "encoded", "missing", "user"])
     func `a server that does not have the file gives one clear error`(kind: String) throws {
         let id = try transfers.download("\(address)/\(kind)/7/1000", to: "file")
         try work()
@@ -76,10 +76,46 @@ struct `The program group-transfer` {
         let reasons = [
             "short": "no byte 1000", "loop": "more than 10 times", "file": "no address of http",
             "encoded": "encoding 'gzip'", "missing": "status 404",
+            "user": "'http://…@127.0.0.1/good/1/1'",
         ]
         #expect(transfer.reason?.contains(reasons[kind] ?? "?") == true, "\(transfer.reason ?? "")")
+        #expect(transfer.reason?.contains("sesame") != true)
         #expect(!temporary.exists("file"))
         #expect(try partsLeft() == [])
+    }
+
+    @Test func `an attempt whose response cannot be used is counted, and the next one waits`() throws {
+        let id = try transfers.download("\(address)/large-head/7/1000", to: "file")
+        let running = try program()
+        defer { running.kill() }
+        try wait(for: id) { $0.failures >= 4 }
+        let transfer = try #require(transfers.transfer(id))
+        #expect(transfer.reason?.contains("more than 65536 bytes") == true, "\(transfer)")
+    }
+
+    /// What another member of the container may have written in place of a record.
+    @Test(arguments: [
+        "id": #""../../../victim""#, "url": #""file:///etc/passwd""#, "path": #""../victim""#, "failures": "-1",
+        "restarts": "9223372036854775807", "deadline": "1e300", "received": "18446744073709551615",
+        "tag": #""\"a\"\r\nX-Evil: 1""#, "sha256": #""../x""#, "nextAttempt": "-9223372036854775808",
+    ])
+    func `a forged record is no transfer, and leads to no file outside`(field: String, value: String) throws {
+        try Data("mine".utf8).write(to: URL(filePath: temporary.directory + "/victim.part"))
+        let honest = Transfer(
+            .download, url: "\(address)/good/1/10", path: "file", sha256: String(repeating: "a", count: 64), length: 10,
+            opening: nil, id: "0123456789abcdef", now: Date(), timeout: .seconds(60))
+        var members = try #require(
+            try JSONSerialization.jsonObject(with: JSONEncoder().encode(honest)) as? [String: Any])
+        let forged = try JSONSerialization.jsonObject(with: Data("[\(value)]".utf8)) as? [Any]
+        members[field] = try #require(forged?.first)
+        // Over and not reported, so that the program removes its files at once.
+        members["state"] = "failed"
+        let key = try #require(members["id"] as? String)
+        try GroupDefaults(container, suite: "group-container.transfers").set(
+            .json(Array(try JSONSerialization.data(withJSONObject: members))), forKey: key)
+        #expect(transfers.all().isEmpty)
+        try work()
+        #expect(FileManager.default.fileExists(atPath: temporary.directory + "/victim.part"))
     }
 
     @Test func `the length and the hash that were given are verified`() throws {

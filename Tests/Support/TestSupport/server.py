@@ -10,6 +10,9 @@ Prints its port. /KIND/SEED/LENGTH has LENGTH pseudo-random bytes of SEED. KIND:
   weak        as cut, with a weak validator
   stall       stands still in the first response after 100,000 bytes
   held        stands still after half of the body until a line comes on standard input
+  mixed       cuts a first version of the file, and answers each range with the rest of another one and its validator
+  mixed-bare  the same, without a validator in the answers to ranges
+  large-head  a head of 100,000 bytes, always
   unknown     states no length, and closes the connection at the end
   short       states more bytes than it has
   changed     the first two responses are cut and of another file, with another validator
@@ -24,6 +27,7 @@ Prints its port. /KIND/SEED/LENGTH has LENGTH pseudo-random bytes of SEED. KIND:
   near        redirects to /secret/…
   away        redirects to the server at the port that follows, and there to the path after the port
   file        redirects to a file
+  user        redirects to an address with a user and a password
   encoded     has Content-Encoding: gzip
   missing     404
   busy        503 with Retry-After: 0, twice
@@ -90,6 +94,8 @@ class Handler(BaseHTTPRequestHandler):
             return self.head(302, {"Content-Length": 0, "Location": self.path + "x"})
         if kind == "file":
             return self.head(302, {"Content-Length": 0, "Location": "file:///etc/hostname"})
+        if kind == "user":
+            return self.head(302, {"Content-Length": 0, "Location": "http://ann:open%20sesame@127.0.0.1/good/1/1"})
         if kind == "half-head" and number == 1:
             self.wfile.write(b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n")
             time.sleep(60)
@@ -108,7 +114,7 @@ class Handler(BaseHTTPRequestHandler):
         if kind == "busy" and number < 3:
             return self.head(503, {"Content-Length": 0, "Retry-After": 0})
         seed, length = int(rest[0]), int(rest[1])
-        if kind == "changed" and number <= 2:
+        if (kind == "changed" and number <= 2) or (kind in ("mixed", "mixed-bare") and number == 1):
             seed += 1
         body = content(seed, length)
         tag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
@@ -119,9 +125,15 @@ class Handler(BaseHTTPRequestHandler):
             fields["ETag"] = tag
         if kind == "encoded":
             fields["Content-Encoding"] = "gzip"
+        if kind == "large-head":
+            for place in range(100):
+                fields[f"X-Filler-{place}"] = "x" * 1000
         start, status = 0, 200
         wanted = self.headers.get("Range")
-        if wanted and kind not in ("untagged", "weak") and self.headers.get("If-Range", tag) == tag:
+        mixes = kind in ("mixed", "mixed-bare")
+        if wanted and kind == "mixed-bare":
+            del fields["ETag"]
+        if wanted and kind not in ("untagged", "weak") and (mixes or self.headers.get("If-Range", tag) == tag):
             start = int(wanted[len("bytes="):].split("-")[0])
             if start >= length:
                 return self.head(416, {"Content-Length": 0, "Content-Range": f"bytes */{length}"})
@@ -142,7 +154,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             cuts = (
                 kind in ("cut", "changed", "lies", "wrong-total")
-                or (kind == "piece" and number == 1)
+                or (kind in ("piece", "mixed", "mixed-bare") and number == 1)
                 or (kind in ("untagged", "weak") and number < 3)
             )
             if cuts and len(part) > 300_000:

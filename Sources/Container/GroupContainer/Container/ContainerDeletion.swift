@@ -118,8 +118,7 @@ package final class ContainerDeletion {
 
     private func removeDirectory() -> Bool {
         do throws(Errno) {
-            let here = try FileDescriptor.open(path: [UInt8(ascii: ".")], [.placeOnly, .directory])
-            try here.unlink(path, directory: true)
+            try FileDescriptor.removeDirectory(path: path)
             return true
         } catch {
             return false

@@ -105,9 +105,7 @@ final class ContainerDirectories: Sendable {
 
     private static func createDirectory(path: [UInt8], mode: UInt32) throws(Errno) {
         do throws(Errno) {
-            // The working directory is the start of a relative path; an absolute path ignores it.
-            let here = try FileDescriptor.open(path: [UInt8(ascii: ".")], [.placeOnly, .directory])
-            try here.createDirectory(path, mode: mode)
+            try FileDescriptor.createDirectory(path: path, mode: mode)
         } catch {
             // On a read-only file system mkdir fails for that reason before it finds that the directory exists.
             if error != .exists, (try? FileDescriptor.open(path: path, [.placeOnly, .directory])) == nil {

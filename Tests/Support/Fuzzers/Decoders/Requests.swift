@@ -142,10 +142,12 @@ extension Decoder {
         guard let response else { return false }
         for offset in [0, 5, .max] as [UInt64] {
             for total in [nil, 10, .max] as [UInt64?] {
-                let decision = response.decision(offset: offset, total: total, expected: total, hasHash: true)
+                let decision = response.decision(
+                    offset: offset, tag: "\"a\"", total: total, expected: total, hasHash: true)
                 switch decision {
                 case .append:
-                    try expect(response.status == 206 && response.contentRange?.start == offset, "\(decision)")
+                    try expect(
+                        response.status == 206 && response.contentRange?.bytes?.lowerBound == offset, "\(decision)")
                 case .begin: try expect(response.status == 200, "\(decision)")
                 case .complete: try expect(response.contentRange?.total == offset, "\(decision)")
                 case .retry(_, let after): try expect(after ?? 0 >= 0, "\(decision)")
