@@ -11,11 +11,11 @@ extension ContainerName {
 extension Container {
     /// Opens the container that a command's GROUP argument names.
     package convenience init(
-        named argument: [UInt8], creating: Bool = false, unixGroup: String? = nil,
+        named argument: [UInt8], creating: Bool = false, adopting: Bool = false, unixGroup: String? = nil,
         retention: JournalRetention = .standard, timeout: Duration? = Container.openingTimeout
     ) throws(CoordinationError) {
         try self.init(
-            ContainerName(argument: argument), creating: creating, unixGroup: unixGroup, retention: retention,
-            timeout: timeout)
+            ContainerName(argument: argument), creating: creating, adopting: adopting, unixGroup: unixGroup,
+            retention: retention, timeout: timeout)
     }
 }

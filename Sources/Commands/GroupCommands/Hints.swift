@@ -8,6 +8,7 @@ package func hint(for error: CoordinationError) -> String? {
     switch remedy.code {
     case .tryAgain where error.code == .lockTimedOut: return "try again; groupctl status shows what the members do"
     case .replace: return "leave out -n to replace it"
+    case .adoptContents: return "--adopt makes them items of the container"
     case .recurse where error.operation == "remove": return "-r removes it with everything in it"
     case .recurse: return "-r copies it with everything in it"
     case .handleSeparately where error.code == .outsideContainer:

@@ -6,11 +6,15 @@ import GroupSystemCalls
 
 func create(_ run: inout CommandRun) throws -> ExitStatus {
     guard let group = run.arguments.positional("GROUP") else { throw run.arguments.usageError("GROUP is missing") }
-    let mark = try ContainerName(argument: group).location() + Array("/.group/format".utf8)
-    let wasThere = (try? FileDescriptor.open(path: mark, .placeOnly)) != nil
+    let location = try ContainerName(argument: group).location()
+    let wasThere = (try? FileDescriptor.open(path: location + Array("/.group/format".utf8), .placeOnly)) != nil
+    let before = permissions(of: location)
     let container = try Container(
-        named: group, creating: true, unixGroup: try run.arguments.text("unix-group"),
-        retention: try retention(run.arguments))
+        named: group, creating: true, adopting: run.arguments.flag("adopt"),
+        unixGroup: try run.arguments.text("unix-group"), retention: try retention(run.arguments))
+    if let before, let now = permissions(of: location), now != before {
+        run.complain("the mode of \(container.path) was \(octal(before)), and is \(octal(now)) now")
+    }
     if wasThere && (run.arguments.flag("journal-size") || run.arguments.flag("journal-age")) {
         run.complain(
             "\(container.path) existed; the limits of its journal were set when it was created, and are unchanged")
@@ -31,6 +35,16 @@ func create(_ run: inout CommandRun) throws -> ExitStatus {
     }
     run.explain("the container is at \(container.path)")
     return .success
+}
+
+private func permissions(of path: [UInt8]) -> UInt32? {
+    try? FileDescriptor.open(path: path, [.placeOnly, .directory]).status().permissions
+}
+
+/// Returns a mode as chmod(1) takes it, with four digits.
+private func octal(_ permissions: UInt32) -> String {
+    let digits = String(permissions & 0o7777, radix: 8)
+    return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
 }
 
 func path(_ run: inout CommandRun) throws -> ExitStatus {

@@ -41,27 +41,35 @@ public final class Container: Sendable {
         try self.init(path, identifier, creating, nil, .standard, Self.openingTimeout)
     }
 
-    /// Opens the container at a path.
+    /// Opens the container at a path. With `creating` the container is created if it does not exist, in a directory of
+    /// its own: one that is made now, or an empty one of this user. With `adopting`, a directory of this user with
+    /// contents becomes the container, too, and its files become items.
+    ///
+    /// Errors: `notPermitted` for the root directory, the home directory, a directory of another user and one with the
+    /// sticky bit, such as `/tmp`, which no container takes over; `notEmpty` for a directory with contents without
+    /// `adopting`
     public convenience init(
-        path: String, creating: Bool = false, unixGroup: String? = nil, retention: JournalRetention = .standard,
-        timeout: Duration? = Container.openingTimeout
+        path: String, creating: Bool = false, adopting: Bool = false, unixGroup: String? = nil,
+        retention: JournalRetention = .standard, timeout: Duration? = Container.openingTimeout
     ) throws(CoordinationError) {
-        try self.init(Array(path.utf8), nil, creating, unixGroup, retention, timeout)
+        try self.init(Array(path.utf8), nil, creating, unixGroup, retention, timeout, adopting: adopting)
     }
 
     /// Opens the container of a name.
     package convenience init(
-        _ name: ContainerName, creating: Bool = false, unixGroup: String? = nil,
+        _ name: ContainerName, creating: Bool = false, adopting: Bool = false, unixGroup: String? = nil,
         retention: JournalRetention = .standard, timeout: Duration? = Container.openingTimeout
     ) throws(CoordinationError) {
-        try self.init(try name.location(), name.identifier, creating, unixGroup, retention, timeout)
+        try self.init(
+            try name.location(), name.identifier, creating, unixGroup, retention, timeout, adopting: adopting)
     }
 
     private init(
         _ path: [UInt8], _ identifier: String?, _ creating: Bool, _ unixGroup: String?, _ retention: JournalRetention,
-        _ timeout: Duration?
+        _ timeout: Duration?, adopting: Bool = false
     ) throws(CoordinationError) {
         var creation = creating ? Membership.Creation(identifier: identifier, retention: retention) : nil
+        creation?.isAdopting = adopting
         if let unixGroup {
             if identifier != nil { try ContainerLocation.checkIsFoundByOthers(unixGroup) }
             guard let number = groupNumber(named: unixGroup) else {

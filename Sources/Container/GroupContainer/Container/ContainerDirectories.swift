@@ -36,7 +36,7 @@ final class ContainerDirectories: Sendable {
     var root: FileDescriptor { _read { yield rootDirectory.descriptor } }
     var staging: FileDescriptor { _read { yield stagingDirectory.descriptor } }
 
-    init(path: [UInt8], unixGroup: UInt32?, creating: Bool) throws(CoordinationError) {
+    init(path: [UInt8], unixGroup: UInt32?, creating: Bool, adopting: Bool = false) throws(CoordinationError) {
         let label = printable(path)
         let operation = creating ? "create" : "open"
         if creating { try Self.checkIsOutsideOfGroup(path) }
@@ -51,6 +51,8 @@ final class ContainerDirectories: Sendable {
         }
         if creating && !isThere {
             try Self.checkIsNoRest(root.descriptor, label)
+            try Self.checkMayBecomeContainer(root.descriptor, label)
+            if !adopting { try Self.checkIsEmpty(root.descriptor, label) }
             try Self.makePrivate(root.descriptor, unixGroup: unixGroup, label)
         }
         rootDirectory = root
@@ -275,6 +277,48 @@ extension ContainerDirectories {
         throw CoordinationError(
             .conflict, operation: "create", item: label, reason: "its deletion was interrupted",
             remedy: .init(.finishDeletion, "delete the container again, which finishes the deletion"))
+    }
+
+    /// Checks that a directory is not one that others, or other programs, use as it is: the root directory, the user's
+    /// home, a directory of another user, or one with the sticky bit, such as /tmp. A container would take it over: its
+    /// mode changes, and everything in it becomes an item. Errors: `notPermitted`. System calls: statx
+    static func checkMayBecomeContainer(_ root: borrowing FileDescriptor, _ label: String) throws(CoordinationError) {
+        let status = try translating("create", item: label) { () throws(Errno) in try root.status() }
+        func isDirectory(_ path: [UInt8]) -> Bool {
+            guard let other = try? FileDescriptor.open(path: path, [.placeOnly, .directory]).status() else {
+                return false
+            }
+            return other.inode == status.inode && other.device == status.device
+        }
+        let home = environmentValue("HOME").map { Array($0.utf8) } ?? []
+        let reason: String
+        if isDirectory([UInt8(ascii: "/")]) {
+            reason = "it is the root directory"
+        } else if !home.isEmpty, isDirectory(home) {
+            reason = "it is the user's home directory"
+        } else if status.permissions & 0o1000 != 0 {
+            reason = "it has the sticky bit, as a directory that many users write to, such as /tmp"
+        } else if status.owner != effectiveUser() {
+            reason = "it belongs to user \(status.owner), and this process runs as user \(effectiveUser())"
+        } else {
+            return
+        }
+        throw CoordinationError(
+            .notPermitted, operation: "create", item: label, reason: reason,
+            remedy: .init(.choosePath, "name a directory in it, which is made then"))
+    }
+
+    /// Checks that a directory has no entries, besides what mkfs makes. Errors: `notEmpty`. System calls: getdents(2)
+    static func checkIsEmpty(_ root: borrowing FileDescriptor, _ label: String) throws(CoordinationError) {
+        let names = try translating("create", item: label) { () throws(Errno) in try root.entryNames() }
+        let kept = names.filter { $0 != Array("lost+found".utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
+        // Another process may have made the container since.
+        if kept.isEmpty || kept.contains(where: { ContainerMark.isOne($0) }) { return }
+        throw CoordinationError(
+            .notEmpty, operation: "create", item: label,
+            reason:
+                "the directory has contents (\(printable(kept[0]))\(kept.count > 1 ? " and \(kept.count - 1) more" : ""))",
+            remedy: .init(.adoptContents, "pass `adopting: true` to make them items of the container"))
     }
 
     /// Returns whether the directory was a container whose deletion has not been finished.

@@ -20,6 +20,8 @@ enum Membership {
     /// How to create a container that may not exist yet.
     struct Creation: Sendable {
         var identifier: String?
+        /// Whether a directory with contents may become the container.
+        var isAdopting = false
         var unixGroup: UInt32?
         var retention: JournalRetention
     }
@@ -46,7 +48,9 @@ enum Membership {
     private static func joinWhole(
         _ path: [UInt8], _ creation: Creation?, until deadline: Deadline, repairing: Bool
     ) throws(CoordinationError) -> OpenContainer {
-        let directory = try ContainerDirectories(path: path, unixGroup: creation?.unixGroup, creating: creation != nil)
+        let directory = try ContainerDirectories(
+            path: path, unixGroup: creation?.unixGroup, creating: creation != nil,
+            adopting: creation?.isAdopting ?? false)
         do {
             return try join(directory, creation, until: deadline, repairing: repairing)
         } catch {

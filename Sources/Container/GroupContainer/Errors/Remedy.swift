@@ -63,6 +63,8 @@ extension CoordinationError.Remedy.Code {
     public static let useAnotherTransaction = Self(rawValue: "useAnotherTransaction")
     /// Pass `replacing: true`.
     public static let replace = Self(rawValue: "replace")
+    /// Pass `adopting: true`.
+    public static let adoptContents = Self(rawValue: "adoptContents")
     /// Pass `recursively: true`.
     public static let recurse = Self(rawValue: "recurse")
     /// Remove the contents of a directory first.
