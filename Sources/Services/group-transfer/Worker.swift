@@ -70,7 +70,10 @@ struct Worker {
             let all = records.all().filter { $0.needsWork && !current.transfers.contains($0.id) }
             if all.isEmpty && current.transfers.isEmpty && !current.isReporting { return }
             // The app may take its time to start. One is reported after the other, so that it is started once.
-            if !current.isReporting, let over = all.first(where: \.state.isOver) {
+            // One whose message may have been posted before a kill comes first: the message of another one would be taken
+            // for its own.
+            let over = all.first { $0.state.isOver && $0.messageAfter != nil } ?? all.first(where: \.state.isOver)
+            if !current.isReporting, let over {
                 activity.withLock { $0.isReporting = true }
                 try start(activity, { try report(over) }, then: { $0.isReporting = false })
             }

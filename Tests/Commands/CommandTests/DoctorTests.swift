@@ -136,6 +136,7 @@ import Testing
         let container = try await container()
         let cursor = try await JSONStatus(of: container).journal.cursor
         let file = container.path + "/.group/" + part
+        let inode = try await container.shell("stat -c %i \"$1/.group/$2\"", part).text
         try FileManager.default.removeItem(atPath: file)
         if !isGone { try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false) }
         let code = ["format": "formatDamaged", "lock": "lockFileMissing", "members": "memberTableDamaged"][part]
@@ -153,7 +154,9 @@ import Testing
         #expect(try await container.done("read", "first").text == "x")
         #expect(try await changes(container) == ["created\tfirst", "created\tsecond", "created\tthird"])
         let since = try await container.done("changes", "--since", cursor).lines
-        #expect(since == (part == "members" ? [] : ["rescan\t"]), "another identity, other cursors")
+        // A lock file of the same inode is taken for the same one: no process can have the old one open then.
+        let isSame = try await container.shell("stat -c %i \"$1/.group/$2\"", part).text == inode && part == "lock"
+        #expect(since == (part == "members" || isSame ? [] : ["rescan\t"]), "another identity, other cursors")
     }
 
     // case 20

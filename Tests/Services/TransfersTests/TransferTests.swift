@@ -220,6 +220,26 @@ struct `The program group-transfer` {
         #expect(try listener.next(timeout: .zero) == nil)
     }
 
+    @Test func `the message of a transfer whose program was killed before it posted is not taken for posted`() throws {
+        let listener = try GroupChannel(container, name: Transfers.channel).listener(named: Transfers.listener)
+        let first = try transfers.download("\(address)/missing/1/1", to: "first")
+        let second = try transfers.download("\(address)/missing/2/1", to: "second")
+        // Both are over, and of the second the program has noted the channel's last number, and was killed.
+        for (id, after) in [(first, nil), (second, 0)] as [(Transfer.ID, UInt64?)] {
+            try transfers.records.update(id) { current in
+                current.state = .failed
+                current.messageAfter = after
+                return true
+            }
+        }
+        try work()
+        var posted: [Transfer.ID] = []
+        while let message = try listener.next(timeout: .zero) {
+            posted.append(try message.decode(as: TransferResult.self).id)
+        }
+        #expect(posted == [second, first])
+    }
+
     @Test func `each of fifty files is whole or one error, though the program is killed again and again`() throws {
         let kinds = [
             "good", "cut", "untagged", "weak", "unknown", "stall", "changed", "lies", "wrong-total", "piece", "busy",
