@@ -69,7 +69,7 @@ struct `What is in no cluster` {
         try a.write("1", to: "d/f")
         #expect(agree(a, b) { $0.count == 2 })
         a.stop()
-        #expect(try RunningProcess(["groupctl", "create", "\(a.path)/d"], input: "").finish().status == 0)
+        #expect(try RunningProcess(["groupctl", "create", "--adopt", "\(a.path)/d"], input: "").finish().status == 0)
         let later = Date(timeIntervalSinceNow: 5)
         try FileManager.default.setAttributes([.modificationDate: later], ofItemAtPath: "\(a.path)/d")
         a.resume()

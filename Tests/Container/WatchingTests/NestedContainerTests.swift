@@ -8,7 +8,7 @@ struct `Outer stream of a nested container` {
 
     @Test func `a new nested container is reported, and nothing in it is`() async throws {
         let watched = try await WatchedContainer("mkdir d")
-        let made = try await watched.reported(by: "groupctl create ./d/sub").filter {
+        let made = try await watched.reported(by: "groupctl create --adopt ./d/sub").filter {
             $0 != "touched d" && $0 != "touched d/sub"
         }
         #expect(made.withoutRepetitions == ["created d/sub"])
@@ -32,7 +32,7 @@ struct `Outer stream of a nested container` {
         async throws
     {
         let watched = try await WatchedContainer("mkdir -p d/sub/e; : > d/sub/e/f; : > d/sub/g")
-        let reported = try await watched.reported(by: "groupctl create ./d/sub")
+        let reported = try await watched.reported(by: "groupctl create --adopt ./d/sub")
         #expect(
             reported.filter { !$0.hasPrefix("touched") } == ["removed d/sub/g", "removed d/sub/e/f", "removed d/sub/e"]
                 || Set(reported.filter { !$0.hasPrefix("touched") }) == [

@@ -104,17 +104,17 @@ extension Decoder {
 
     private static var transfer: Transfer {
         Transfer(
-            .download, url: "http://a/b", path: "c", sha256: nil, length: 9, opening: "d://e", id: "0123",
+            .download, url: "http://a/b", path: "c", sha256: nil, length: 9, opening: "d://e", id: "0123456789abcdef",
             now: Date(timeIntervalSince1970: 1_000), timeout: .seconds(60))
     }
 
     private static let transferRecord = Decoder(
         "transfer-record", ["new": (try? TransferRecords.encode(transfer)).flatMap(json) ?? []]
     ) { bytes in
-        guard let record = TransferRecords.decode(.json(bytes), "0123") else { return false }
+        guard let record = TransferRecords.decode(.json(bytes), transfer.id) else { return false }
         _ = (record.deadline.nanoseconds, record.needsWork, record.result)
         try expectReturn(record, { json(try TransferRecords.encode($0)) ?? [] }) { bytes in
-            guard let again = TransferRecords.decode(.json(bytes), "0123") else { throw Broken("no record") }
+            guard let again = TransferRecords.decode(.json(bytes), transfer.id) else { throw Broken("no record") }
             return again
         }
         return true
