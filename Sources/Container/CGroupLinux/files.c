@@ -41,6 +41,20 @@ ssize_t clinux_list_attributes(int directory, const char *name, char *buffer, si
     return llistxattr(path, buffer, size);
 }
 
+// Ten years: what is before 1960 or after 2252 counts as that moment, so that moments can be subtracted, and years added,
+// in 64 bits. touch(1) gives a file any date.
+#define CLINUX_MARGIN (10 * 366 * 86400 * 1000000000LL)
+
+int64_t clinux_nanoseconds(int64_t seconds, int64_t rest) {
+    if (seconds < -CLINUX_MARGIN / 1000000000) {
+        return -CLINUX_MARGIN;
+    }
+    if (seconds >= (INT64_MAX - CLINUX_MARGIN) / 1000000000) {
+        return INT64_MAX - CLINUX_MARGIN;
+    }
+    return seconds * 1000000000 + rest;
+}
+
 int clinux_statx(int directory, const char *path, clinux_status *status) {
     struct statx s;
     int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
@@ -54,8 +68,8 @@ int clinux_statx(int directory, const char *path, clinux_status *status) {
     status->mountID = s.stx_mnt_id;
     status->mountIsUnique = (s.stx_mask & 0x4000) != 0;
     status->allocated = s.stx_blocks * 512;
-    status->modified = s.stx_mtime.tv_sec * 1000000000LL + s.stx_mtime.tv_nsec;
-    status->changed = s.stx_ctime.tv_sec * 1000000000LL + s.stx_ctime.tv_nsec;
+    status->modified = clinux_nanoseconds(s.stx_mtime.tv_sec, s.stx_mtime.tv_nsec);
+    status->changed = clinux_nanoseconds(s.stx_ctime.tv_sec, s.stx_ctime.tv_nsec);
     status->mode = s.stx_mode;
     status->owner = s.stx_uid;
     status->group = s.stx_gid;

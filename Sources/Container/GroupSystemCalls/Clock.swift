@@ -1,3 +1,4 @@
+import CGroupLinux
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -19,7 +20,7 @@ package func wallNanoseconds() -> Int64 { nanoseconds(of: CLOCK_REALTIME) }
 private func nanoseconds(of clock: clockid_t) -> Int64 {
     var time = timespec()
     unsafe clock_gettime(clock, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    return clinux_nanoseconds(Int64(time.tv_sec), Int64(time.tv_nsec))
 }
 
 /// Sleeps for a time. System calls: nanosleep(2)

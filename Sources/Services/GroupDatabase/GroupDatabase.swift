@@ -93,7 +93,7 @@ public final class GroupDatabase: Sendable {
 
     private func checkVersion(_ label: DatabaseLabel, _ migrations: [Migration], until deadline: Deadline) throws {
         let version = try version(until: deadline)
-        if version > migrations.count { throw label.newer(version, migrations.count) }
+        try label.checkVersion(version, migrations.count)
         if version < migrations.count {
             throw label.error(
                 .olderFormat,
@@ -110,7 +110,7 @@ public final class GroupDatabase: Sendable {
         var version: Int64 = 0
         try connections.write(until: deadline, operation: "open") { connection in
             version = try connection.integer("PRAGMA user_version") ?? 0
-            if version > migrations.count { throw label.newer(version, migrations.count) }
+            try label.checkVersion(version, migrations.count)
         }
         for (index, step) in migrations.enumerated().dropFirst(Int(version)) {
             do {
@@ -214,8 +214,13 @@ public final class GroupDatabase: Sendable {
 }
 
 extension DatabaseLabel {
-    fileprivate func newer(_ version: Int64, _ known: Int) -> CoordinationError {
-        error(
+    /// Checks the number of steps that a database has, which any program can set. Errors: `damaged`, `newerFormat`
+    fileprivate func checkVersion(_ version: Int64, _ known: Int) throws(CoordinationError) {
+        if version < 0 {
+            throw error(.damaged, "its user_version is \(version), which is no number of steps", ifDamaged)
+        }
+        if version <= known { return }
+        throw error(
             .newerFormat, "the database has \(version) steps, and this program knows \(known)",
             .init(.update, "nothing was changed; use a newer version of this program"))
     }

@@ -126,6 +126,14 @@ struct `A database` {
         #expect(code { try reading.write { _ in } } == .notPermitted)
     }
 
+    @Test(arguments: [-1, -2_147_483_648]) func `a number of steps that no step has set is damage`(number: Int) throws {
+        let database = try opened()
+        try database.blocking.write { db in _ = try db.execute("PRAGMA user_version = \(number)") }
+        database.close()
+        #expect(code { _ = try opened() } == .damaged)
+        #expect(code { _ = try opened(readOnly: true) } == .damaged)
+    }
+
     @Test func `a step that fails leaves the steps before it, and can be tried again`() throws {
         let failing = steps + [Migration("wrong", script: "CREATE TABLE a (b); CREATE TABLE a (b)")]
         let error = #expect(throws: DatabaseError.self) { try opened(failing) }

@@ -32,6 +32,8 @@ int clinux_openat2(int directory, const char *path, int flags, uint32_t mode, ui
 // The names of the attributes of an entry of a directory, also of a symbolic link. listxattrat(2); before Linux 6.13
 // llistxattr(2), by a path in /proc.
 ssize_t clinux_list_attributes(int directory, const char *name, char *buffer, size_t size);
+// A moment in nanoseconds since 1970, between 1960 and 2252.
+int64_t clinux_nanoseconds(int64_t seconds, int64_t rest);
 int clinux_statx(int directory, const char *path, clinux_status *status);
 int clinux_renameat2(int from, const char *old, int to, const char *new_, unsigned flags);
 long clinux_filesystem_type(int descriptor);
