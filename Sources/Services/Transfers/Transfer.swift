@@ -90,7 +90,9 @@ public struct Transfer: Codable, Hashable, Sendable, Identifiable {
         (self.direction, self.url, self.path, self.sha256) = (direction, url, path, sha256)
         (self.expectedLength, self.opening, self.id) = (length, opening, id)
         self.fields = fields
-        (queuedAt, deadline) = (now, now.addingTimeInterval(Double(timeout.components.seconds)))
+        queuedAt = now
+        let end = now.timeIntervalSince1970 + Double(timeout.components.seconds)
+        deadline = Date(timeIntervalSince1970: min(max(end, Self.times.lowerBound), Self.times.upperBound))
     }
 
     /// The message that is posted when the transfer is over.

@@ -20,9 +20,12 @@ package struct TransferResponse: Hashable, Sendable {
         }
     }
 
-    /// The validator, if it is a strong one.
+    /// The validator, if it is a strong one that a request can repeat: at most 1,024 bytes of printable ASCII.
     package var strongTag: String? {
-        fields["etag"].flatMap { $0.hasPrefix("\"") && $0.hasSuffix("\"") && $0.utf8.count >= 2 ? $0 : nil }
+        fields["etag"].flatMap { tag in
+            tag.hasPrefix("\"") && tag.hasSuffix("\"") && (2...1_024).contains(tag.utf8.count)
+                && tag.utf8.allSatisfy { 0x20...0x7E ~= $0 } ? tag : nil
+        }
     }
 
     package var length: UInt64? { fields["content-length"].flatMap { UInt64($0) } }
