@@ -1,10 +1,9 @@
 package import GroupContainer
 
-/// A trait of this package: a C library that it is built with only if the trait is on.
-package enum PackageTrait: String, CaseIterable, Sendable {
+/// A trait without which a program can do nothing: a C library that the package is built with only if the trait is on.
+package enum PackageTrait: String, Sendable {
     case curl = "Curl"
     case sqlite = "SQLite"
-    case secrets = "Secrets"
     case png = "PNG"
 
     /// Whether this program was built with the trait.
@@ -18,12 +17,6 @@ package enum PackageTrait: String, CaseIterable, Sendable {
             #endif
         case .sqlite:
             #if SQLite
-            true
-            #else
-            false
-            #endif
-        case .secrets:
-            #if Secrets
             true
             #else
             false
@@ -42,7 +35,6 @@ package enum PackageTrait: String, CaseIterable, Sendable {
         switch self {
         case .curl: ["libcurl4-openssl-dev", "libssl-dev"]
         case .sqlite: ["libsqlite3-dev"]
-        case .secrets: ["libsecret-1-dev"]
         case .png: ["libpng-dev"]
         }
     }
