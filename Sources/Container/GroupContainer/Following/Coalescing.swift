@@ -40,8 +40,7 @@ extension Debouncer {
             // The item came and went: what is left is that it is gone from its first place.
             merged.change.path = from
             merged.change.takesDirectory = before.change.takesDirectory
-            entries[position] = merged
-            return
+            return replaceByRemoval(merged, at: position)
         }
         switch Net.of(before.change, entry.change) {
         case .nothing: entries[position] = nil
@@ -55,6 +54,31 @@ extension Debouncer {
             merged.change.mayReplace = before.change.mayReplace
             entries[position] = merged
         }
+    }
+
+    /// Puts the removal of an item in the place of the move that took it away, or of the first of several. If a file was
+    /// created at that place since, as by an editor that moves its backup aside, the two are one change of the file.
+    private mutating func replaceByRemoval(_ removal: Entry, at position: Int) {
+        let path = removal.change.path
+        func concerns(_ position: Int) -> Bool {
+            entries[position]?.change.places.contains { $0.concerns(path) } ?? false
+        }
+        entries[position] = removal
+        if let earlier = entries.indices[..<position].last(where: concerns), let before = entries[earlier],
+            before.change.path == path, case .moved(let from) = before.change.kind, !before.change.mayReplace
+        {
+            var moved = removal
+            moved.change.path = from
+            (moved.first, moved.begin) = (min(before.first, removal.first), before.begin)
+            entries[position] = nil
+            return replaceByRemoval(moved, at: earlier)
+        }
+        guard let next = entries.indices[(position + 1)...].first(where: concerns), var later = entries[next],
+            later.change.path == path, case .one(let kind) = Net.of(removal.change, later.change)
+        else { return }
+        later.change.kind = kind
+        (later.first, later.begin) = (min(removal.first, later.first), removal.begin)
+        (entries[position], entries[next]) = (nil, later)
     }
 
     /// Drops the changes below a directory that is removed with everything in it. Changes before a move stay, as the

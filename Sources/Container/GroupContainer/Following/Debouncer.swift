@@ -9,7 +9,8 @@ package import GroupSystemCalls
 ///
 /// - created + removed: nothing
 /// - created + modified: created
-/// - removed + created: modified, where no directory is involved
+/// - removed + created: modified, where no directory is involved; so is moved away + created, once the moved item is
+///   removed
 /// - created or changed, then moved: a change at the new place
 /// - moved, then moved on: one move; moved, then moved back: nothing; both only if there cannot have been another item
 ///   in between

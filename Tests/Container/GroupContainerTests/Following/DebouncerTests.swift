@@ -63,6 +63,12 @@ import Testing
             ("!a>b !b>c", ["moved c from a"]), ("a>b b>c", ["moved b from a", "moved c from b"]),
             ("!a>b !b>a", []), ("!a>b ~b !b>a", ["modified a"]), ("!a>b -b", ["removed a"]),
             ("!a>b ~b -b", ["removed a"]),
+            // An editor moves the old file aside, writes a new one, and removes the old one.
+            ("!a>b +a -b", ["modified a"]), ("!a>b +a ~a ~b -b", ["modified a"]), ("~a !a>b +a -b", ["modified a"]),
+            ("!a>b +t !t>a -b", ["modified a"]), ("!a>b +a -b -a", ["removed a"]),
+            ("!a>b +d/ !b>d/b +a -d/b", ["created d", "modified a"]),
+            ("!d>e/ +d/ +d/x -e/", ["removed d", "created d", "created d/x"]),
+            ("!a>b +a/ -b", ["removed a", "created a"]),
             ("~a !a>b", ["moved b from a", "modified b"]),
             ("~d/x .d/ !d>e/", ["moved e from d", "modified e/x", "touched e"]),
             ("!a>b +a !b>c", ["moved c from a", "created a"]),
