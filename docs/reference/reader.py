@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Follows the changes of a group container, as `watch-group --since start` does. Written from format.md alone.
 
-usage: reader.py CONTAINER [--once]     with --once: what the journal has by now
+usage: reader.py CONTAINER [--once] [--copy DIRECTORY]
 
-Joins nothing and writes nothing. Checks the header of each record only; the checksum behind it matters after a power
+With --once: what the journal has by now. With --copy: keeps a copy of the container in DIRECTORY, which may be made new.
+
+Joins nothing, and writes nothing into the container. Checks the header of each record only; the checksum behind it matters after a power
 cut, and for damage.
 """
-import os, struct, sys, time
+import os, shutil, stat, struct, sys, time
 
 KINDS = {1: "created", 2: "modified", 3: "removed", 4: "moved", 5: "exchanged", 6: "touched", 65: "degraded"}
 TRANSACTION, DEGRADED = 7, 65
@@ -116,10 +118,78 @@ def escaped(name):
     return "".join(map(rewritten, name.decode("utf-8", "surrogateescape")))
 
 
+class Copy:
+    """The container's files, links and directories in another directory. A line only says where to look: by the time
+    that it is read, something else may stand there, which has a line of its own later."""
+
+    def __init__(self, container, directory):
+        self.container, self.directory = (os.path.realpath(os.fsencode(place)) for place in (container, directory))
+        self.copied = {}  # what each file and link looked like when it was copied
+        os.makedirs(self.directory, exist_ok=True)
+        self.take(b"")
+
+    def handle(self, kind, *paths):
+        for path in [b""] if kind == "rescan" else [] if kind == "degraded" else paths:
+            self.take(path)
+
+    def take(self, path):  # copies what stands at a path now, with all that is in it
+        above = os.path.dirname(path)
+        if self.leads_elsewhere(self.directory, above):  # another kind of item stands above it
+            return self.take(above)
+        source, goal = os.path.join(self.container, path), os.path.join(self.directory, path)
+        found = None if self.leads_elsewhere(self.container, above) else self.look(source)
+        if found and stat.S_ISDIR(found[0]):
+            if not os.path.isdir(goal) or os.path.islink(goal):
+                self.remove(goal)
+                os.mkdir(goal)
+            for name in set(self.names(source) + self.names(goal)) - {b".group"}:
+                self.take(os.path.join(path, name))
+        elif found != self.copied.get(path) or not os.path.lexists(goal):
+            self.copied.pop(path, None)
+            self.remove(goal)
+            if found and (stat.S_ISREG(found[0]) or stat.S_ISLNK(found[0])):
+                try:
+                    shutil.copy2(source, goal, follow_symlinks=False)
+                except FileNotFoundError:
+                    return
+                if self.look(source) == found:
+                    self.copied[path] = found
+
+    @staticmethod
+    def leads_elsewhere(top, path):  # if a link or a file stands where there was a directory
+        place = os.path.normpath(os.path.join(top, path))
+        return os.path.realpath(place) != place or not os.path.isdir(place)
+
+    @staticmethod
+    def look(place):  # the date of change is another one after each write, even if the other date was put back
+        try:
+            found = os.lstat(place)
+            return found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    @staticmethod
+    def names(directory):
+        try:
+            return os.listdir(directory)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    @staticmethod
+    def remove(place):
+        if os.path.isdir(place) and not os.path.islink(place):
+            shutil.rmtree(place)
+        elif os.path.lexists(place):
+            os.unlink(place)
+
+
 journal = Journal(sys.argv[1] + "/.group/journal")
 sys.stdout.reconfigure(encoding="utf-8")
+copy = Copy(sys.argv[1], sys.argv[sys.argv.index("--copy") + 1]) if "--copy" in sys.argv else None
 while True:
     for line in journal.lines():
+        if copy:
+            copy.handle(*line)
         print(line[0], *map(escaped, line[1:]), sep="\t", flush=True)
     if "--once" in sys.argv:
         break

@@ -53,6 +53,35 @@ import Testing
         try await compare(container, atLeast: 100)
     }
 
+    /// Writes, moves and replacements of the same names: a reader that is behind sees the last content at each line.
+    static let renames = """
+        cd "$1"; echo v1 >f; echo 1 >d/x; ln -s f link; sync -f .
+        echo v2 >f; mv f f.bak; echo v3 >f
+        echo 2 >d/x; mv d e; mkdir d; echo 3 >d/x
+        mkdir t; echo 1 >t/y; mv t link.d; rm link; mv link.d link; : >t; rm t; mkdir t; echo 4 >t/y
+        """
+
+    @Test(arguments: [true, false])
+    func `reader.py keeps a copy that is right, also when it is behind`(isBehind: Bool) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "d/x", input: "0")
+        let copy = container.directory + "/copy"
+        let reader = try container.start("python3", ["-u", Self.program, container.path, "--copy", copy])
+        #expect(try await reader.readLine() == "created\td")
+        let follower = try await container.watching("--since", "now")
+        if isBehind { reader.signal(SIGSTOP) }
+        #expect(try await container.shell(Self.renames, container.path).status == 0)
+        try await container.done("write", "last", input: "x")
+        reader.signal(SIGCONT)
+        while let line = try await reader.readLine(), line != "created\tlast" {}
+        follower.signal(SIGTERM)
+        _ = try await follower.finish()
+        reader.signal(SIGTERM)
+        _ = try await reader.finish()
+        let difference = try await container.shell("diff -r --no-dereference -x .group \"$1\" \"$2\"", copy)
+        #expect(difference.status == 0, "\(difference)")
+    }
+
     @Test func `reader.py reports degraded, and lost places after a cut`() async throws {
         let container = try await TemporaryContainer(creating: false)
         try await container.done("create", "--journal-size", "1M")
