@@ -8,6 +8,12 @@ package struct CommandRun: ~Copyable {
     package let arguments: ParsedArguments
     package let options: CommonOptions
     package var output = StandardOutput()
+    /// The container that was opened last.
+    private let opened = Guarded<Container?>(nil)
+    /// What this process notices as a member, if `explainsDiagnostics`.
+    private let diagnostics = Guarded<Follower<Diagnostic>?>(nil)
+    /// Whether `explainDiagnostics` is to be called at the end.
+    package var explainsDiagnostics = false
 
     /// Parses the arguments, runs `body` and ends the process with the status that it returns. A closed output pipe
     /// ends the process with status 0, without a message. `own` completes arguments that only this program has. A program
@@ -86,6 +92,12 @@ package struct CommandRun: ~Copyable {
             if let question = environmentValue(AnsweredQuestion.variable), !question.isEmpty {
                 try AnsweredQuestion.answerInThisProcess(question, in: container)
             }
+            opened.withLock { $0 = container }
+            if explainsDiagnostics && options.isVerbose {
+                diagnostics.withLock { events in
+                    if events == nil { events = container.followDiagnostics() }
+                }
+            }
             return container
         } catch {
             throw error.code == .notFound ? explained(error, group) : error
@@ -114,6 +126,22 @@ package struct CommandRun: ~Copyable {
     /// Prints a line on standard error, with --verbose.
     package func explain(_ line: String) {
         if options.isVerbose { printError(line) }
+    }
+
+    /// Describes the lock that the command waits for, and who holds it; nil where it waits for none.
+    var awaitedLock: @Sendable () -> String? {
+        { [opened] in
+            guard let (item, holder) = opened.withLock(\.self)?.awaitedLock() else { return nil }
+            let command = holder.command.map { " (\(Progress.shortened($0, to: 40)))" } ?? ""
+            return "waiting for \(item): held by \(holder.processIdentifier)\(command)"
+        }
+    }
+
+    /// Prints what this process has noticed as a member, on standard error, with --verbose.
+    package func explainDiagnostics() {
+        while let event = diagnostics.withLock({ $0?.next(timeout: .zero) }) {
+            explain("\(event.code.rawValue): \(event)")
+        }
     }
 
     /// Prints a line on standard error, unless --quiet is set, about a failure that does not decide the exit status.

@@ -40,7 +40,7 @@ package struct ErrorReport {
             case .invalidArgument: .usage
             case .notFound: .notFound
             case .outsideContainer, .notPermitted: .notPermitted
-            case .lockTimedOut: .lockTimedOut
+            case .lockTimedOut, .deadlock: .lockTimedOut
             case .conflict: .conflict
             case .damaged, .newerFormat, .olderFormat, .invalidContent: .damaged
             case .unsupportedFileSystem: .unsupported

@@ -33,6 +33,12 @@ package enum FilterOptions {
     }
 
     /// Adds the patterns and the excluded purposes.
+    /// Checks that no pattern that includes items leads through a symbolic link. Errors: `invalidArgument`,
+    /// `outsideContainer`
+    package static func checkIsNoLink(_ patterns: [[UInt8]], in container: Container) throws(CoordinationError) {
+        for pattern in patterns { try container.checkIsNoLink(pattern: pattern, mayBeLink: true, operation: "follow") }
+    }
+
     static func addPatterns(_ arguments: ParsedArguments, to filter: inout ChangeFilter) throws(UsageError) {
         for rule in arguments.occurrences(of: "include", "exclude") {
             if rule.value.isEmpty { throw arguments.usageError("--\(rule.name): the pattern is empty") }

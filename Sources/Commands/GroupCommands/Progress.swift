@@ -22,6 +22,8 @@ package final class Progress: Sendable {
 
     private let state: Guarded<State>
     private let unit: Unit
+    /// Returns what the operation waits for, if it waits.
+    private let awaited: @Sendable () -> String?
     private let begun = monotonicNanoseconds()
     /// Nil if no line is shown.
     private let ticker: Poller?
@@ -30,9 +32,9 @@ package final class Progress: Sendable {
     private static let period: Int64 = 200_000_000
 
     /// Creates the line, and starts its thread if `isShown`.
-    init(_ what: String, of unit: Unit, isShown: Bool) {
+    init(_ what: String, of unit: Unit, isShown: Bool, awaiting awaited: @escaping @Sendable () -> String? = { nil }) {
         state = Guarded(State(what: what))
-        self.unit = unit
+        (self.unit, self.awaited) = (unit, awaited)
         ticker = isShown ? try? Poller() : nil
         if let ticker { Self.draw(self, at: ticker) }
     }
@@ -78,9 +80,12 @@ package final class Progress: Sendable {
 
     /// Returns false if the progress has ended.
     private func redraw() -> Bool {
-        state.withLock { state in
+        let awaited = awaited()
+        return state.withLock { state in
             if state.isOver { return false }
-            Self.write("\r\u{1B}[K" + Self.line(state, unit, after: monotonicNanoseconds() - begun))
+            var shown = state
+            if let awaited { shown = State(what: awaited) }
+            Self.write("\r\u{1B}[K" + Self.line(shown, unit, after: monotonicNanoseconds() - begun))
             state.isDrawn = true
             return true
         }
@@ -89,13 +94,19 @@ package final class Progress: Sendable {
     private static func line(_ state: State, _ unit: Unit, after time: Int64) -> String {
         var text = TerminalText.visible(state.what)
         if let total = state.total, total > 0 {
-            text = text.suffix(18) + " " + bar(state.done, of: total) + ", " + amount(state.done, unit)
+            text = shortened(text, to: 24) + " " + bar(state.done, of: total) + ", " + amount(state.done, unit)
         } else if state.done > 0 {
             text += ": " + amount(state.done, unit)
         }
         if let speed = state.perSecond, speed > 0 { text += ", " + amount(speed, unit) + "/s" }
         // The text fits one line of a narrow terminal: a wrapped line could not be erased.
-        return String(text.suffix(68)) + ", " + Timestamp.duration(time)
+        return shortened(text, to: 68) + ", " + Timestamp.duration(time)
+    }
+
+    /// Returns a text without its middle where it is longer than `limit`.
+    static func shortened(_ text: String, to limit: Int) -> String {
+        if text.count <= limit { return text }
+        return text.prefix((limit - 1) / 2) + "…" + text.suffix(limit / 2)
     }
 
     /// Returns a bar such as `[########--------]  50 %`.
@@ -142,6 +153,6 @@ extension CommandRun {
         let isInTheWay =
             (printing && StandardOutput.isTerminal) || (reading && StandardOutput.isTerminalForInput)
         let isWanted = !options.isQuiet && !options.isJSON && !isInTheWay
-        return Progress(what, of: unit, isShown: isWanted && StandardOutput.isTerminalForErrors)
+        return Progress(what, of: unit, isShown: isWanted && StandardOutput.isTerminalForErrors, awaiting: awaitedLock)
     }
 }

@@ -11,34 +11,46 @@ func withoutSlash(_ path: [UInt8]) -> [UInt8] {
 
 func createDirectory(_ run: inout CommandRun) throws -> ExitStatus {
     let (path, timeout) = (ItemPath(bytes: withoutSlash(try run.itemPath().bytes)), run.lockTimeout)
+    let progress = run.progress("making '\(path)'")
+    defer { progress.end() }
     let outcome = try coordinator(run).createDirectory(path, durability: try durability(run), timeout: timeout)
+    progress.end()
     return try printResult("created", outcome, path, &run)
 }
 
 func remove(_ run: inout CommandRun) throws -> ExitStatus {
     let (path, timeout) = (try run.itemPath(), run.lockTimeout)
+    let progress = run.progress("removing '\(path)'")
+    defer { progress.end() }
     let result = try coordinator(run).remove(
         path, recursively: run.arguments.flag("recursive"), durability: try durability(run), timeout: timeout)
+    progress.end()
     return try printResult("removed", result, path, &run)
 }
 
 func move(_ run: inout CommandRun) throws -> ExitStatus {
     let (from, to, timeout) = (try run.itemPath("FROM"), try run.itemPath("TO"), run.lockTimeout)
+    let progress = run.progress("moving '\(from)'")
+    defer { progress.end() }
     let result = try withHintAboutDestination(run, from, to) {
         try coordinator(run).move(
             from, to: to, replacing: !run.arguments.flag("no-replace"), durability: try durability(run),
             timeout: timeout)
     }
+    progress.end()
     return try printResult("moved", result, to, from: from, &run)
 }
 
 func copy(_ run: inout CommandRun) throws -> ExitStatus {
     let (from, to, timeout) = (try run.itemPath("FROM"), try run.itemPath("TO"), run.lockTimeout)
+    let progress = run.progress("copying '\(from)'")
+    defer { progress.end() }
     let outcome = try withHintAboutDestination(run, from, to) {
         try coordinator(run).copy(
             from, to: to, recursively: run.arguments.flag("recursive"), replacing: !run.arguments.flag("no-replace"),
             durability: try durability(run), timeout: timeout)
     }
+    progress.end()
     return try printResult("copied", outcome, to, from: from, &run)
 }
 

@@ -90,6 +90,7 @@ func changes(_ run: inout CommandRun) throws -> ExitStatus {
     }
     let (text, filter) = (try ChangeText(run), try FilterOptions.filter(run.arguments))
     let container = try run.openContainer()
+    try FilterOptions.checkIsNoLink(run.arguments.values("include"), in: container)
     // A damaged journal ends the comparison; its intact records are printed nonetheless.
     let comparison = Result { try container.noteUncoordinatedChanges() }
     var follower = try container.recordedChanges(since: origin, matching: filter)

@@ -17,7 +17,8 @@ enum Filter {
     ) throws -> (output: [UInt8], status: ExitStatus) {
         let outcome: (output: [UInt8], status: Int32)?
         do throws(Errno) {
-            outcome = try ChildProcess.filter(command, input: input, limit: limit)
+            outcome = try ChildProcess.filter(
+                command, input: input, limit: limit, variables: [WaitingHolders.variable(in: container)])
         } catch {
             if let status = CommandStartFailure.statusIfCommand(error, of: command, for: run) { return ([], status) }
             var failure = CoordinationError(error, operation: operation, item: item)

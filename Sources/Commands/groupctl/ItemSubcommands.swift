@@ -91,10 +91,27 @@ func update(_ run: inout CommandRun) throws -> ExitStatus {
         throw run.arguments.usageError("--relaxed and --cluster exclude each other")
     }
     let container = try run.openContainer()
+    let progress = run.progress("updating '\(path)'")
+    defer { progress.end() }
     func output(_ content: [UInt8]?) throws -> [UInt8] {
+        progress.end()
         let (output, status) = try Filter.run(
             command, input: content ?? [], of: PipeText.escaped(path.bytes), in: container, "update", for: run)
-        if status != .success { throw CommandFailure(status: status) }
+        if status != .success {
+            // That it cannot be run was said.
+            if ![126, 127].contains(status.rawValue) {
+                run.complain("'\(PipeText.escaped(command[0]))' ended with \(status.rawValue); nothing was changed")
+            }
+            throw CommandFailure(status: status)
+        }
+        if output.isEmpty && content?.isEmpty == false && !run.arguments.flag("allow-empty") {
+            throw CoordinationError(
+                .invalidContent, operation: "update", item: PipeText.escaped(path.bytes),
+                containerPath: container.path.description,
+                reason:
+                    "'\(PipeText.escaped(command[0]))' printed nothing, and the item has contents; nothing was changed",
+                remedy: .ofCommand("if the item is to become empty, pass --allow-empty"))
+        }
         return output
     }
     do {

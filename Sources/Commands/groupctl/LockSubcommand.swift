@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -15,10 +16,15 @@ func lock(_ run: inout CommandRun) throws -> ExitStatus {
     }
     let intents = paths.map { run.arguments.flag("shared") ? AccessIntent.reading($0) : .writing($0) }
     do {
-        let coordinator = try run.openContainer().coordinator(purpose: run.options.purpose).blocking
+        let container = try run.openContainer()
+        let progress = run.progress("locking '\(PipeText.escaped(paths.first?.bytes ?? []))'")
+        defer { progress.end() }
+        let coordinator = container.coordinator(purpose: run.options.purpose).blocking
         return try coordinator.coordinate(intents, timeout: run.lockTimeout) { _ in
+            progress.end()
             do throws(Errno) {
-                return ExitStatus(rawValue: try ChildProcess.run(command))
+                let variables = [WaitingHolders.variable(in: container)]
+                return ExitStatus(rawValue: try ChildProcess.run(command, variables: variables))
             } catch {
                 return try CommandStartFailure.statusOrThrow(of: command, error, for: run)
             }

@@ -2,7 +2,9 @@ import GroupCommandLine
 import GroupCommands
 
 CommandRun.main(GroupControl.specification) { run in
-    switch run.arguments.subcommands.first {
+    run.explainsDiagnostics = true
+    defer { run.explainDiagnostics() }
+    return switch run.arguments.subcommands.first {
     case "create": try create(&run)
     case "delete-group": try deleteGroup(&run)
     case "path": try path(&run)

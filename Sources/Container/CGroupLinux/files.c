@@ -128,9 +128,11 @@ int clinux_pipe(int32_t ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 int clinux_set_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
 
-int clinux_free_space(int descriptor, uint64_t *bytes) {
+int clinux_free_space(int descriptor, uint64_t *bytes, uint64_t *inodes) {
     struct statfs s;
     if (fstatfs(descriptor, &s) != 0) return -1;
     *bytes = (uint64_t)s.f_bavail * (uint64_t)s.f_bsize;
+    // A file system that makes them as it needs them states none at all.
+    *inodes = s.f_files == 0 ? UINT64_MAX : (uint64_t)s.f_ffree;
     return 0;
 }

@@ -47,15 +47,17 @@ struct waited_word {
 };
 enum { futex_waitv_number = 449, word_of_32_bits = 2 };
 
-void clinux_futex_wait_interruptibly(void *word, uint32_t expected, void *other, uint32_t other_expected, uint32_t seen,
-                                     int64_t nanoseconds) {
+void clinux_futex_wait_interruptibly(struct clinux_word first, struct clinux_word second, struct clinux_word third,
+                                     uint32_t seen, int64_t nanoseconds) {
     static _Atomic int is_missing;
     if (!atomic_load(&is_missing)) {
-        struct waited_word words[3] = {
-            {expected, (uintptr_t)word, word_of_32_bits, 0},
+        struct waited_word words[4] = {
+            {first.expected, (uintptr_t)first.address, word_of_32_bits, 0},
             {seen, (uintptr_t)&interruptions, word_of_32_bits | FUTEX_PRIVATE_FLAG, 0},
-            {other_expected, (uintptr_t)other, word_of_32_bits, 0},
+            {second.expected, (uintptr_t)second.address, word_of_32_bits, 0},
+            {third.expected, (uintptr_t)third.address, word_of_32_bits, 0},
         };
+        uint32_t count = second.address == NULL ? 2 : third.address == NULL ? 3 : 4;
         struct timespec end;
         if (nanoseconds >= 0) {
             clock_gettime(CLOCK_MONOTONIC, &end);
@@ -63,13 +65,13 @@ void clinux_futex_wait_interruptibly(void *word, uint32_t expected, void *other,
             end.tv_sec += nanoseconds / 1000000000 + part / 1000000000;
             end.tv_nsec = part % 1000000000;
         }
-        long result = syscall(futex_waitv_number, words, other == NULL ? 2 : 3, 0, nanoseconds < 0 ? NULL : &end, CLOCK_MONOTONIC);
+        long result = syscall(futex_waitv_number, words, count, 0, nanoseconds < 0 ? NULL : &end, CLOCK_MONOTONIC);
         if (result >= 0 || (errno != ENOSYS && errno != EPERM)) return;
         atomic_store(&is_missing, 1);
     }
     const int64_t period = 100000000;
     if (atomic_load(&interruptions) != seen) return;
-    clinux_futex_wait(word, expected, nanoseconds < 0 || nanoseconds > period ? period : nanoseconds);
+    clinux_futex_wait(first.address, first.expected, nanoseconds < 0 || nanoseconds > period ? period : nanoseconds);
 }
 
 enum { guarded_limit = 512 };

@@ -38,9 +38,11 @@ package struct LockHolder: Sendable {
     /// The item's path, cut after 87 bytes.
     package var path: String
     package var mode: LockMode
+    /// The number that its member has drawn.
+    package var nonce: UInt64
 
     init(_ lock: MemberTable.PublishedLock, in table: inout ProcessTable) {
         (process, purpose) = (table.process(of: lock.member), lock.purpose)
-        (since, path, mode) = (lock.since, lock.path, lock.claim.part.mode)
+        (since, path, mode, nonce) = (lock.since, lock.path, lock.claim.part.mode, lock.member.nonce)
     }
 }

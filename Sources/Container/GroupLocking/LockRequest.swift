@@ -72,6 +72,9 @@ package final class LockRequest: Sendable {
             : LockPlan(items.map { (LockRange(path: $0.path, key: lockManager.hashKey), $0.mode) })
     }
 
+    /// The holders of what keeps the request from being granted now, in this process or another.
+    package var holders: [LockHolder] { lockManager.memberTable.holders(inTheWayOf: plan, besides: nil) }
+
     /// Waits for the lock, blocking the thread. A request that is cancelled in the moment of the grant gets no lock.
     package func acquireBlocking(
         until deadline: Deadline, orUntil cancellation: Cancellation? = nil

@@ -158,6 +158,14 @@ package final class MemberTable: Sendable {
         do { return try file.conflict(with: .exclusive, byte) != nil } catch { return true }
     }
 
+    /// The slots of members that died, and that no member has repaired or taken since. System calls: fcntl(F_OFD_GETLK)
+    /// for each member that is alive or was lost
+    package func slotsOfTheLost() -> [Int] {
+        map.bits(MemberTableLayout.members, count: MemberTableLayout.bitmapBytes).filter { other in
+            map.load32(MemberTableLayout.slot(other) + MemberTableLayout.process) != 0 && !isAlive(other)
+        }
+    }
+
     /// Returns whether the member that has drawn `nonce` is alive, and still has the slot.
     package func isAlive(_ slot: Int, nonce: UInt64) -> Bool {
         map.load64(MemberTableLayout.slot(slot) + MemberTableLayout.nonce) == nonce && isAlive(slot)

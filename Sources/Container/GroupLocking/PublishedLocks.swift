@@ -150,6 +150,22 @@ extension MemberTable {
         printable(Array(map.bytes(place, count: count).prefix { $0 != 0 }))
     }
 
+    /// Returns the first item that this member waits for, and a holder that is in the way; nil where it waits for none, or
+    /// the holder has just gone.
+    package func ownWait() -> (path: String, holder: LockHolder)? {
+        guard let slot, let own = member(at: slot) else { return nil }
+        for wanted in publishedLocks(of: own) where wanted.claim.stage != .held {
+            var processes = ProcessTable()
+            for other in liveMembers() where other.slot != slot {
+                let holds = publishedLocks(of: other).first {
+                    $0.claim.stage == .held && $0.claim.part.excludes(wanted.claim.part)
+                }
+                if let holds { return (wanted.path, LockHolder(holds, in: &processes)) }
+            }
+        }
+        return nil
+    }
+
     /// Returns the holders of what keeps the plan from being granted, in this process or another. The requesting owner
     /// is left out: it may hold some of it already.
     func holders(inTheWayOf plan: LockPlan, besides owner: WaitGraph.Owner?) -> [LockHolder] {

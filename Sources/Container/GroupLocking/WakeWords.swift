@@ -17,12 +17,13 @@ extension MemberTable {
     private var asleepLent: UInt32 { UInt32(truncatingIfNeeded: (own?.slot ?? 0) + 8) }
 
     /// Sleeps until `wake` is called, unless `isReady` returns true after the flag was set; at most `limit` nanoseconds
-    /// (nil: no limit). Ends early if there was an interruption since `seen`, or if `other` has changed. A process that may
-    /// only read cannot set the flag, so it sleeps at most 100 ms. With `isLent`, it need not be woken by `wake(_:sparesLent:)` of this
-    /// member. System calls: futex_waitv(2); read-only: nanosleep(2)
+    /// (nil: no limit). Ends early if there was an interruption since `seen`, if `other` has changed, or if the container
+    /// was noted as removed more often than `removals` (nil: than now). A process that may only read cannot set the flag,
+    /// so it sleeps at most 100 ms. With `isLent`, it need not be woken by `wake(_:sparesLent:)` of this member. System
+    /// calls: futex_waitv(2); read-only: nanosleep(2)
     package func awaitWake(
         on word: Int, or other: WatchedWord? = nil, atMost limit: Int64?, since seen: Interruption = .latest,
-        isLent: Bool = false, unless isReady: () -> Bool
+        removals: UInt32? = nil, isLent: Bool = false, unless isReady: () -> Bool
     ) {
         if let limit, limit <= 0 { return }
         guard let map = own?.map else {
@@ -31,12 +32,16 @@ extension MemberTable {
         }
         let flag = MemberTableLayout.wakeWord(word)
         let counter = flag + 4
-        let value = map.load32(counter)
+        let counted = WatchedWord(counter, of: map)
+        let removed = WatchedWord(MemberTableLayout.removals, of: map, seen: removals ?? self.removals)
         if !isLent || !setLent(flag, map) { setAsleep(flag, map) }
         SharedMap.fence()
         if isReady() { return }
-        map.wait(whileWord: counter, is: value, or: other, since: seen, nanoseconds: limit)
+        WritableMap.wait(while: counted, removed, other, since: seen, nanoseconds: limit)
     }
+
+    /// How often the container was noted as removed.
+    package var removals: UInt32 { map.load32(MemberTableLayout.removals) }
 
     /// Sets the flag for a sleeper. A writer that was about to wake the others may have died before that: this wakes them.
     private func setAsleep(_ flag: Int, _ map: WritableMap) {
@@ -54,12 +59,13 @@ extension MemberTable {
         }
     }
 
-    /// Wakes every sleeper of every word, so that each looks whether the container is still there. System calls:
-    /// futex(FUTEX_WAKE)
+    /// Wakes every sleeper of every word, so that each looks whether the container is still there. One call wakes them
+    /// all: with one for each word, this process could end in between, by its own sleeper that was woken first. System
+    /// calls: futex(FUTEX_WAKE)
     package func noteRemoval() {
         guard let map = own?.map else { return }
         _ = map.add32(MemberTableLayout.removals, 1)
-        for word in 0..<MemberTableLayout.wakeCount { wake(word) }
+        map.wakeAll(at: MemberTableLayout.removals)
     }
 
     private static let readersPeriod: Int64 = 100_000_000
@@ -88,10 +94,10 @@ extension MemberTable {
     package func awaitCommit(_ word: Int, atMost limit: Int64, unless isSettled: () -> Bool) {
         guard let map = own?.map else { return pause(nanoseconds: min(limit, 20_000)) }
         let flag = MemberTableLayout.wakeWord(word)
-        let value = map.load32(flag + 4)
+        let counted = WatchedWord(flag + 4, of: map)
         setAsleep(flag, map)
         SharedMap.fence()
-        if !isSettled() { map.wait(whileWord: flag + 4, is: value, since: .latest, nanoseconds: limit) }
+        if !isSettled() { WritableMap.wait(while: counted, since: .latest, nanoseconds: limit) }
         // The caller may not sleep again.
         if map.load32(flag) & Self.waking != 0 { map.wakeAll(at: flag + 4) }
     }

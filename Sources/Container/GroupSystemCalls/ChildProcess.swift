@@ -93,8 +93,12 @@ extension ChildProcess {
 
     /// Runs a command with this process's input and output, and returns its exit status. The kernel kills it when the
     /// calling thread ends. System calls: fork(2), execve(2), waitpid(2)
-    package static func run(_ words: [[UInt8]]) throws(Errno) -> Int32 {
-        try ChildProcess(words, input: -1, output: -1, diesWithParent: true).wait()
+    package static func run(
+        _ words: [[UInt8]], variables: [(name: String, value: [UInt8])]
+    ) throws(Errno) -> Int32 {
+        try ChildProcess(
+            words, environment: environment(with: variables), input: -1, output: -1, diesWithParent: true
+        ).wait()
     }
 
     /// Runs a command with `input` as its standard input, and returns its output and its exit status. The input is a
@@ -103,7 +107,7 @@ extension ChildProcess {
     /// killed.
     /// System calls: memfd_create(2), pipe2(2)
     package static func filter(
-        _ words: [[UInt8]], input: [UInt8], limit: Int
+        _ words: [[UInt8]], input: [UInt8], limit: Int, variables: [(name: String, value: [UInt8])] = []
     ) throws(Errno) -> (output: [UInt8], status: Int32)? {
         let source = try FileDescriptor.inMemory()
         try source.writeAll(input)
@@ -112,7 +116,7 @@ extension ChildProcess {
         _ = try check { unsafe clinux_pipe(&ends) }
         let reading = FileDescriptor(owning: ends[0])
         let writing = FileDescriptor(owning: ends[1])
-        let child = try start(words, input: source, output: writing)
+        let child = try start(words, environment(with: variables), input: source, output: writing)
         let output = try reading.readAll(limit: limit + 1)
         if output.count > limit {
             child.signal(SIGKILL)
@@ -155,8 +159,10 @@ extension ChildProcess {
 
     /// Starts a command, and closes this process's end of its output, so that reading the output comes to an end.
     private static func start(
-        _ words: [[UInt8]], input: borrowing FileDescriptor, output: consuming FileDescriptor
+        _ words: [[UInt8]], _ environment: [[UInt8]], input: borrowing FileDescriptor,
+        output: consuming FileDescriptor
     ) throws(Errno) -> ChildProcess {
-        try ChildProcess(words, input: input, output: output, diesWithParent: true)
+        try ChildProcess(
+            words, environment: environment, input: input.number, output: output.number, diesWithParent: true)
     }
 }

@@ -25,6 +25,7 @@ package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConverti
     package static let isADirectory = Errno(EISDIR)
     package static let busy = Errno(EBUSY)
     package static let tooManyFiles = Errno(EMFILE)
+    package static let tooManyFilesInSystem = Errno(ENFILE)
     package static let noSpace = Errno(ENOSPC)
     package static let tooLarge = Errno(EFBIG)
     package static let quotaExceeded = Errno(EDQUOT)

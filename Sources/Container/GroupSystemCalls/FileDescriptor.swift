@@ -289,11 +289,12 @@ package struct FileDescriptor: ~Copyable, Sendable {
         try retryingOnInterrupt { clinux_filesystem_type(number) }
     }
 
-    /// Returns the number of bytes of the file system that this user may still fill. System calls: fstatfs(2)
-    package func freeSpace() throws(Errno) -> UInt64 {
-        var bytes: UInt64 = 0
+    /// Returns the number of bytes of the file system that this user may still fill, and of the files and directories
+    /// that can still be made. System calls: fstatfs(2)
+    package func freeSpace() throws(Errno) -> (bytes: UInt64, inodes: UInt64) {
+        var (bytes, inodes): (UInt64, UInt64) = (0, 0)
         let number = number
-        _ = try retryingOnInterrupt { unsafe clinux_free_space(number, &bytes) }
-        return bytes
+        _ = try retryingOnInterrupt { unsafe clinux_free_space(number, &bytes, &inodes) }
+        return (bytes, inodes)
     }
 }

@@ -21,8 +21,11 @@ package final class InotifyQueue {
     /// The descriptor for epoll; readable when `drain` has something to return.
     package let descriptor: Int32
 
+    /// The number from which on a descriptor is of no use for a queue; nil where each is.
+    package static let descriptorLimit = InotifySource.descriptorLimit
+
     /// Creates a queue. EBUSY: the process has another one. EMFILE: the user has too many instances (128 by default),
-    /// or the process too many descriptors.
+    /// or the process too many descriptors. ENOSPC, with the trait `InotifyTools`: the user has no watch left.
     package init() throws(Errno) {
         source = try InotifySource()
         descriptor = source.descriptor

@@ -7,6 +7,7 @@ import Musl
 
 /// Reads inotify events from the kernel without libinotifytools, for users who cannot accept its license.
 struct InotifySource: ~Copyable {
+    static let descriptorLimit: Int32? = nil
     private let queue: FileDescriptor
     private var buffer = [UInt8](repeating: 0, count: 65_536)
 

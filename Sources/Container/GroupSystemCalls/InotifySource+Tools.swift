@@ -11,6 +11,7 @@ import Musl
 /// `inotifytools_next_events(0, 1)`. Watches are made by the kernel's own calls on its descriptor: the library's
 /// recursion loses directories, and its table serves only the recursion.
 struct InotifySource: ~Copyable {
+    static let descriptorLimit: Int32? = Library.descriptorLimit
     let descriptor: Int32
 
     /// Borrows the library from the process; EBUSY while another source has it.

@@ -140,18 +140,15 @@ public import Musl
         _ = unsafe clinux_futex_wait(address(offset, 4), expected, nanoseconds)
     }
 
-    /// Sleeps while the word is `expected`, `other` is as it was, and there was no `Interruption` since `seen`, for at
-    /// most that time (nil: no limit). May return early. System calls: futex_waitv(2)
-    package func wait(
-        whileWord offset: Int, is expected: UInt32, or other: WatchedWord? = nil, since seen: Interruption,
+    /// Sleeps while each word has the value that was seen, and there was no `Interruption` since `seen`, for at most
+    /// that time (nil: no limit). May return early. System calls: futex_waitv(2)
+    package static func wait(
+        while first: WatchedWord, _ second: WatchedWord? = nil, _ third: WatchedWord? = nil, since seen: Interruption,
         nanoseconds: Int64?
     ) {
-        let limit = nanoseconds ?? -1
-        guard let other else {
-            return unsafe clinux_futex_wait_interruptibly(address(offset, 4), expected, nil, 0, seen.count, limit)
-        }
+        let none = unsafe clinux_word(address: nil, expected: 0)
         unsafe clinux_futex_wait_interruptibly(
-            address(offset, 4), expected, other.map.address(other.offset, 4), other.value, seen.count, limit)
+            first.word, second?.word ?? none, third?.word ?? none, seen.count, nanoseconds ?? -1)
     }
 
     /// System calls: futex(FUTEX_WAKE)
@@ -168,7 +165,12 @@ package struct WatchedWord: Sendable {
     fileprivate let value: UInt32
 
     /// Reads the word.
-    package init(_ offset: Int, of map: WritableMap) {
-        (self.map, self.offset, value) = (map, offset, map.load32(offset))
+    package init(_ offset: Int, of map: WritableMap) { self.init(offset, of: map, seen: map.load32(offset)) }
+
+    /// Makes a word of which a value was seen before.
+    package init(_ offset: Int, of map: WritableMap, seen value: UInt32) {
+        (self.map, self.offset, self.value) = (map, offset, value)
     }
+
+    fileprivate var word: clinux_word { unsafe clinux_word(address: map.address(offset, 4), expected: value) }
 }

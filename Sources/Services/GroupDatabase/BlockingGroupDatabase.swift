@@ -23,7 +23,8 @@ public struct BlockingGroupDatabase: Sendable {
         let deadline = Deadline(after: timeout)
         try database.connections.check("write")
         try database.connections.checkIsNotWriting()
-        let writing = try database.connections.registered?.holdForWriting(timeout: timeout) as PrivateFile.Holding?
+        let writing =
+            try database.connections.registered?.holdForWriting(for: "write", timeout: timeout) as PrivateFile.Holding?
         defer { writing?.end() }
         return try database.write(until: deadline, nil, body)
     }

@@ -102,9 +102,29 @@ public final class GroupDatabase: Sendable {
         }
     }
 
+    /// Returns whether opening has nothing to write: then it waits for no process that writes. False also where the
+    /// database cannot be read yet; what follows finds the reason. Error: `newerFormat`
+    private func isComplete(_ label: DatabaseLabel, _ migrations: [Migration], until deadline: Deadline) throws -> Bool
+    {
+        let found = try? connections.read(until: deadline) { connection -> (version: Int64, isComplete: Bool) in
+            var journal = DatabaseValue.null
+            try connection.run("PRAGMA journal_mode") { row in
+                journal = row.values.first ?? .null
+                return false
+            }
+            let version = try connection.integer("PRAGMA user_version") ?? 0
+            let isComplete = try journal == .text("wal") && ChangeTriggers.areComplete(in: connection)
+            return (version, isComplete && version == migrations.count)
+        }
+        guard let found else { return false }
+        try label.checkVersion(found.version, migrations.count)
+        return found.isComplete
+    }
+
     private func migrate(_ label: DatabaseLabel, _ migrations: [Migration], until deadline: Deadline) throws {
+        if try isComplete(label, migrations, until: deadline) { return }
         let writing = try connections.registered?.holdForWriting(
-            timeout: deadline.remaining.map { .nanoseconds($0) })
+            for: "open", timeout: deadline.remaining.map { .nanoseconds($0) })
         defer { writing?.end() }
         // Opening for writing puts a new file into the mode WAL; the triggers of tables that other programs have made follow.
         var version: Int64 = 0
@@ -153,7 +173,7 @@ public final class GroupDatabase: Sendable {
     ) async throws -> Answer {
         let deadline = Deadline(after: timeout)
         try connections.check("write")
-        let writing = try await connections.registered?.holdForWriting(timeout: timeout)
+        let writing = try await connections.registered?.holdForWriting(for: "write", timeout: timeout)
         return try await interruptibly { [self] interruption in
             defer { writing?.end() }
             return try write(until: deadline, interruption, body)

@@ -249,7 +249,7 @@ struct Attempt {
 
         private func checkRoom(_ total: UInt64?) throws {
             guard let total, total > size else { return }
-            let room = try part.file.freeSpace()
+            let room = try part.file.freeSpace().bytes
             if room < total - size {
                 failure = .failed(
                     "the file has \(total - size) bytes more, and the disk has room for \(room)")

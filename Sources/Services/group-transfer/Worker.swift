@@ -148,7 +148,7 @@ struct Worker {
             if current.state.isOver { return false }
             change(&current)
             current.reason = String(reason.prefix(500))
-            if current.failures > Self.mostFailures || current.restarts > Self.mostRestarts {
+            if current.failures >= Self.mostFailures || current.restarts > Self.mostRestarts {
                 (current.state, current.bytesPerSecond) = (.failed, 0)
                 return true
             }

@@ -126,4 +126,27 @@ struct `groupctl mkdir, remove, move and copy` {
         ).finish()
         #expect(outcome.status == 0 && outcome.output.isEmpty, "\(outcome)")
     }
+
+    @Test(arguments: [
+        (["refresh", "GROUP", "w", "--interest", "conf"], "real"),
+        (["refresh", "GROUP", "w", "--interest", "conf/**"], "real"),
+        (["refresh", "GROUP", "w", "--interest", "metadata:d/conf/x"], "d/real/x"),
+        (["changes", "GROUP", "--since", "start", "--include", "conf/**"], "real"),
+        (["changes", "GROUP", "--since", "start", "--include", "conf/*.txt"], "real"),
+    ])
+    func `a pattern that leads through a symbolic link is refused, with the real path`(
+        call: [String], real: String
+    ) async throws {
+        let container = try await TemporaryContainer()
+        let script = "cd \"$1\"; mkdir -p real d/real; ln -s real conf; ln -s real d/conf"
+        #expect(try await container.shell(script).status == 0)
+        let words = call.map { $0 == "GROUP" ? container.path : $0 }
+        let outcome = try await container.start("groupctl", words).finish()
+        #expect(outcome.status == 64 && outcome.errors.contains("name the item '\(real)'"), "\(outcome)")
+        if call[0] == "changes" {
+            let watch = try await container.watch("--include", call[5]).finish()
+            #expect(watch.status == 64 && watch.errors.contains("name the item '\(real)'"), "\(watch)")
+            try await container.done("changes", "--since", "start", "--include", "conf")
+        }
+    }
 }

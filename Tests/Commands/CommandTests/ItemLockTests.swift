@@ -41,6 +41,57 @@ struct `A lock on an item` {
         #expect(try await holder.release().status == 0)
     }
 
+    @Test(arguments: [
+        ["lock", "a", "--", "groupctl", "write", "GROUP", "a"],
+        ["lock", "d", "a", "--", "sh", "-c", "groupctl read GROUP a"],
+        ["lock", "a", "--", "groupctl", "lock", "GROUP", "b", "--", "groupctl", "write", "GROUP", "a"],
+        ["update", "a", "--", "groupctl", "update", "GROUP", "a", "--", "cat"],
+    ])
+    func `a command that waits for the one that started it fails at once`(call: [String]) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "old")
+        let groupctl = BuildDirectory.resolve("groupctl")
+        let words = call.map {
+            $0.replacing("GROUP", with: container.path).replacing("groupctl", with: groupctl)
+        }
+        let outcome = try await container.start("groupctl", [words[0], container.path] + words[1...]).finish(
+            within: .seconds(20))
+        #expect(outcome.status == 75, "\(outcome)")
+        #expect(outcome.errors.contains("the command that started this one holds the lock"), "\(outcome)")
+        #expect(try container.content("a") == "old")
+    }
+
+    @Test func `the second of two moves of the same item does not find it`() async throws {
+        let container = try await TemporaryContainer()
+        for (origin, goal) in [("a", "b"), ("f", "f2/f")] {
+            try await container.done("write", origin, input: "old")
+            let holder = try await LockHolder(of: origin, in: container, purpose: "the-holder")
+            let moves = try [0, 1].map { _ in try container.start("move", origin, goal) }
+            while try await JSONStatus(of: container).members.filter({ $0.locks.contains { $0.state != "held" } }).count
+                < 2
+            {}
+            _ = try await holder.release()
+            var statuses: [Int32] = []
+            for move in moves {
+                let outcome = try await move.finish()
+                statuses.append(outcome.status)
+                if outcome.status != 0 { #expect(outcome.errors.contains("'\(origin)'"), "\(outcome)") }
+            }
+            #expect(statuses.sorted() == [0, 66])
+        }
+        let same = try await container.run("move", "b", "b")
+        #expect(same.status == 64 && same.errors.contains("its own path"), "\(same)")
+    }
+
+    @Test func `a command waits for others than the one that started it`() async throws {
+        let container = try await TemporaryContainer()
+        let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
+        let words = ["b", "--", BuildDirectory.resolve("groupctl"), "write", container.path, "a", "--timeout", "100ms"]
+        let outcome = try await container.start("groupctl", ["lock", container.path] + words).finish()
+        #expect(outcome.status == 75 && outcome.errors.contains("was not granted within 100 ms"), "\(outcome)")
+        #expect(try await holder.release().status == 0)
+    }
+
     @Test func `a lock on one item does not block another item`() async throws {
         let container = try await TemporaryContainer()
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")

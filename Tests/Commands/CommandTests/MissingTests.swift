@@ -84,6 +84,24 @@ struct `A missing group or item` {
         #expect(try container.content("a/b") == "x")
     }
 
+    @Test(arguments: 0..<6)
+    func `the removal of a group ends its leader, and all that only listen`(attempt: Int) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("defaults set", "s", "key", "1")
+        let leader = try await container.watching()
+        let keys = try container.start("watch-group", ["--defaults", "s", "--verbose", container.path])
+        #expect(try await keys.readLine(from: .errors)?.hasPrefix("watching") == true)
+        let channel = try container.start("channels follow", "c", "--listener", "one", "--verbose")
+        #expect(try await channel.readLine(from: .errors)?.hasPrefix("listening") == true)
+        let presenter = try container.start("present", "a", "--verbose", "--", "true")
+        #expect(try await presenter.readLine(from: .errors)?.hasPrefix("presenting") == true)
+        #expect(try await container.shell(attempt % 2 == 0 ? "rm -rf \"$1\"" : "mv \"$1\" \"$1.other\"").status == 0)
+        for process in [leader, keys, channel, presenter] {
+            let outcome = try await process.finish(within: .seconds(15))
+            #expect(outcome.status == 66, "\(outcome)")
+        }
+    }
+
     @Test func `the removal of a group ends its follower with 66`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching()

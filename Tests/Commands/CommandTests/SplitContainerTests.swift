@@ -26,6 +26,23 @@ import Testing
         #expect(outcome.status == 66 && outcome.errors.contains("the container was removed"), "\(outcome)")
     }
 
+    @Test func `a removed member table is not called a removed container`() async throws {
+        let container = try await TemporaryContainer()
+        let follower = try await container.watching()
+        _ = try await container.shell("rm \"$1/.group/members\"")
+        let outcome = try await follower.finish(within: Self.bound)
+        #expect(outcome.status == 65 && outcome.errors.contains(".group/members"), "\(outcome)")
+    }
+
+    @Test func `a removed format file is damage, for which create is no remedy`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "x")
+        _ = try await container.shell("rm \"$1/.group/format\"")
+        let outcome = try await container.run("read", "a")
+        #expect(outcome.status == 65 && outcome.errors.contains(".group/format"), "\(outcome)")
+        #expect(!outcome.errors.contains("create makes it") && outcome.errors.contains("doctor"), "\(outcome)")
+    }
+
     @Test func `a follower of a removed journal reports damage`() async throws {
         let container = try await TemporaryContainer()
         let follower = try await container.watching()

@@ -27,13 +27,26 @@ struct `groupctl update` {
         try await container.done("write", "a", input: "old")
         let outcome = try await container.run("update", "a", "--", "sh", "-c", "echo why >&2; " + script)
         #expect(outcome.status == status, "\(outcome)")
-        #expect(outcome.output.isEmpty && outcome.errors == "why\n", "its own words and no others: \(outcome)")
+        let words = "why\ngroupctl: 'sh' ended with \(status); nothing was changed\n"
+        #expect(outcome.output.isEmpty && outcome.errors == words, "\(outcome)")
         #expect(try container.content("a") == "old")
         let absent = try await container.run("update", "f/b", "--", "sh", "-c", script)
         #expect(absent.status == status)
         #expect(try await container.done("list").lines == ["a"], "the parent directory is not created, either")
         #expect(try await container.done("changes", "--since", "start").lines == ["created\ta"])
         #expect(try await container.run("read", "a", "--timeout", "0").status == 0)
+    }
+
+    @Test func `update empties an item only if that is allowed`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "old")
+        let refused = try await container.run("update", "a", "--", "true")
+        #expect(refused.status == 65 && refused.errors.contains("--allow-empty"), "\(refused)")
+        #expect(try container.content("a") == "old")
+        try await container.done("update", "a", "--allow-empty", "--", "true")
+        #expect(try container.content("a") == "")
+        try await container.done("update", "a", "--", "true")
+        try await container.done("update", "b", "--", "true")
     }
 
     @Test func `update ends with a shell's statuses for a COMMAND that cannot be run`() async throws {

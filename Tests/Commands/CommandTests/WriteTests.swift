@@ -15,6 +15,29 @@ struct `groupctl write` {
         }
     }
 
+    @Test func `what killed writers left in staging goes with the next command, while members live`() async throws {
+        let container = try await TemporaryContainer()
+        let watcher = try await container.watching()
+        let script = """
+            mkfifo fifo; exec 3<>fifo
+            for n in 1 2 3; do
+                groupctl write "$1" "item$n" <fifo & writers="$writers $!"; head -c 3000000 /dev/zero >fifo
+            done
+            for try in $(seq 200); do
+                [ "$(du -s "$1/.group/staging" | cut -f 1)" -gt 8000 ] && break; sleep 0.05
+            done
+            du -s "$1/.group/staging" | cut -f 1
+            kill -KILL $writers; wait; groupctl list "$1"; du -s "$1/.group/staging" | cut -f 1
+            """
+        let outcome = try await container.start(
+            "bash", ["-c", "cd \"$1/..\"; " + script, "sh", container.path]
+        ).finish()
+        let sizes = outcome.lines.compactMap { Int($0) }
+        #expect(sizes.count == 2 && sizes[0] > 8_000 && sizes[1] < 100, "\(outcome)")
+        watcher.signal(15)
+        _ = try await watcher.finish()
+    }
+
     @Test func `write creates a new item with the mode of the umask`() async throws {
         let container = try await TemporaryContainer()
         #expect(try await container.shell("umask 027; echo x | groupctl write \"$1\" f/a").status == 0)

@@ -157,6 +157,88 @@ struct `Presenters of other processes` {
         #expect(try container.content("a") == "newer")
     }
 
+    @Test func `a presenter that was passed over is not asked again until it has run`() throws {
+        let container = try TemporaryContainer()
+        _ = try container.groupctl("write", "a", input: "old")
+        let presenter = try presenter(of: "a", in: container)
+        try #require(presenter.stop())
+        var tester = try container.open().coordinator(purpose: "tester")
+        func write(_ text: String) throws -> [CoordinationError.Holder] {
+            try tester.blocking.coordinate(.writing("a", .forMerging), timeout: nil) { access in
+                _ = try access.write(bytes: Array(text.utf8), to: "a")
+                return access.unresponsivePresenters
+            }
+        }
+        tester.presenterGrace = .milliseconds(300)
+        #expect(try write("1").map(\.processIdentifier) == [presenter.identifier])
+        // Nothing but the mark of the first request ends these.
+        tester.presenterGrace = .seconds(3_600)
+        #expect(try write("2").map(\.processIdentifier) == [presenter.identifier])
+        let other = try request("write", "a", "--timeout", "1h", input: "3", in: container)
+        #expect(try other.finish().status == 0)
+        let read = try container.groupctl("read", "a", "-v", "--timeout", "1h")
+        #expect(read.text.hasPrefix("3"), "\(read)")
+        tester.needsAnswers = true
+        #expect(throws: CoordinationError.self) { try write("4") }
+        presenter.resume()
+        try presenter.waitForText("modified a\n")
+        let asking = try request("write", "a", input: "5", in: container)
+        try presenter.waitForText("asked writer by \(asking.identifier)")
+        try presenter.send("ok")
+        #expect(try asking.finish().status == 0)
+    }
+
+    @Test func `a presenter that hangs in an answer is not asked again until that has ended`() throws {
+        let container = try TemporaryContainer()
+        _ = try container.groupctl("write", "a", input: "old")
+        let presenter = try presenter(of: "a", in: container)
+        var tester = try container.open().coordinator(purpose: "tester")
+        tester.presenterGrace = .milliseconds(300)
+        let side = Side { [tester] in try tester.blocking.write(bytes: [1], to: "a") }
+        try presenter.waitForText("asked writer by")
+        _ = try side.answer()
+        tester.presenterGrace = .seconds(3_600)
+        try tester.blocking.write(bytes: [2], to: "a")
+        try tester.blocking.write(bytes: [3], to: "a")
+        try presenter.send("ok")
+        try presenter.waitForText("reacquired after modified a\n")
+        let asking = try request("write", "a", input: "5", in: container)
+        try presenter.waitForText("asked writer by \(asking.identifier)")
+        try presenter.send("ok")
+        #expect(try asking.finish().status == 0)
+    }
+
+    @Test func `a verbose command says that it has passed a presenter over`() throws {
+        let container = try TemporaryContainer()
+        _ = try container.groupctl("write", "a", input: "old")
+        let presenter = try presenter(of: "a", in: container)
+        try #require(presenter.stop())
+        var tester = try container.open().coordinator(purpose: "tester")
+        tester.presenterGrace = .milliseconds(100)
+        try tester.blocking.write(bytes: [1], to: "a")
+        for words in [["read", "a"], ["write", "a"], ["move", "a", "b"]] {
+            let process = try RunningProcess(["groupctl", words[0], container.path] + words[1...] + ["-v"], input: "x")
+            let (status, text) = try process.finish()
+            #expect(status == 0 && text.contains("presenterUnresponsive"), "\(words): \(text)")
+        }
+        presenter.kill()
+    }
+
+    @Test func `present answers for its item where that is now`() throws {
+        let container = try TemporaryContainer()
+        _ = try container.groupctl("write", "d/x", input: "old")
+        let script = "printf saved | groupctl write \"$GROUP_CONTAINER\" \"$GROUP_ITEM\"; echo \"$GROUP_ITEM\""
+        let presenter = try RunningProcess([
+            "groupctl", "present", container.path, "d/x", "--verbose", "--", "sh", "-c", script,
+        ])
+        try presenter.waitForText("presenting")
+        _ = try container.groupctl("move", "d", "e")
+        #expect(try container.groupctl("read", "e/x").text == "saved")
+        #expect(presenter.text.contains("e/x\n"), "\(presenter.text)")
+        #expect(!FileManager.default.fileExists(atPath: container.path + "/d"))
+        presenter.kill()
+    }
+
     @Test func `an unresponsive presenter fails a request that wants each answer`() throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "a", input: "old")

@@ -13,20 +13,22 @@ struct `Interruptions` {
         Interruption.raise()
         // Neither returns by itself.
         Interruption.wait(since: seen, atMost: .max)
-        map.wait(whileWord: 0, is: 0, since: seen, nanoseconds: nil)
+        WritableMap.wait(while: WatchedWord(0, of: map, seen: 0), since: seen, nanoseconds: nil)
         #expect(Interruption.latest != seen)
     }
 
     @Test func `a sleep on a word ends when the word changes, and after its time`() throws {
         let directory = try TemporaryDirectory()
         let map = try WritableMap(directory.open("word", [.readingAndWriting, .creating]), size: 4_096)
-        map.wait(whileWord: 0, is: 1, since: .latest, nanoseconds: nil)
-        map.wait(whileWord: 0, is: 0, since: .latest, nanoseconds: 1_000_000)
+        WritableMap.wait(while: WatchedWord(0, of: map, seen: 1), since: .latest, nanoseconds: nil)
+        WritableMap.wait(while: WatchedWord(0, of: map, seen: 0), since: .latest, nanoseconds: 1_000_000)
         let waker = Side {
             map.store32(0, 1)
             map.wakeAll(at: 0)
         }
-        while map.load32(0) == 0 { map.wait(whileWord: 0, is: 0, since: .latest, nanoseconds: nil) }
+        while map.load32(0) == 0 {
+            WritableMap.wait(while: WatchedWord(0, of: map, seen: 0), since: .latest, nanoseconds: nil)
+        }
         try waker.answer()
     }
 }

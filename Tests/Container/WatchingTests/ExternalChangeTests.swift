@@ -84,10 +84,16 @@ import Testing
         #expect(ExternalChange.decide(known: Self.state(hash: nil), found: found, by: hint) == .modified)
     }
 
-    @Test func `a change of the inode's date alone is a touch if the content was never read`() {
-        let found = Self.changed(Self.state()) { $0.changed = 201 }
-        #expect(ExternalChange.decide(known: Self.state(hash: nil), found: found, by: .comparison) == .touched)
-        #expect(ExternalChange.decide(known: Self.state(hash: nil), found: found, by: .content) == .modified)
+    @Test func `a change of the inode's date is a touch of a file that was never read if mode or owner explain it`() {
+        let known = Self.state(hash: nil)
+        for attribute in [\ItemState.mode, \.owner, \.group] {
+            let found = Self.changed(known) { ($0[keyPath: attribute], $0.changed) = (0o600, 201) }
+            #expect(ExternalChange.decide(known: known, found: found, by: .comparison) == .touched)
+            #expect(ExternalChange.decide(known: known, found: found, by: .content) == .modified)
+        }
+        let found = Self.changed(known) { $0.changed = 201 }
+        #expect(ExternalChange.decide(known: known, found: found, by: .comparison) == .modified)
+        #expect(ExternalChange.decide(known: known, found: found, by: .attributes) == .touched)
     }
 
     @Test(arguments: [Hint.comparison, .content])

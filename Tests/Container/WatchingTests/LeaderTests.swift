@@ -115,12 +115,69 @@ struct `Leaders of a container` {
         try await WatchedContainer.run("rm -r c", in: container)
         try await read { $0.items["c"] == nil }
         #expect(reasons.count == 1)
-        #expect(reasons.first?.contains("sysctl fs.inotify.max_user_") == true, "\(reasons)")
+        #expect(reasons.first?.contains("'sysctl user.\(limit)=") == true, "\(reasons)")
         let differences = try await tree.differences(from: StreamedTree.onDisk(container))
         #expect(differences == [])
         let late = try container.watch("--json", "--count", "1")
         let reported = try JSONChange(try #require(try await late.readLine()))
         #expect(reported.kind == "degraded" && reported.reason == reasons.first, "a later follower gets it, too")
+        let listing = try container.watch("--json", "--count", "1", "--since", "snapshot")
+        let first = try JSONChange(try #require(try await listing.readLine()))
+        #expect(first.kind == "degraded" && first.reason == reasons.first, "and one that begins with a snapshot")
+    }
+
+    @Test func `a leader without inotify compares more directories than one turn takes`() async throws {
+        let container = try await TemporaryContainer()
+        let count = 300
+        try await WatchedContainer.run(
+            "for n in $(seq \(count)); do mkdir $n; echo 1 >$n/f; done", in: container)
+        let script = "echo 0 > /proc/sys/user/max_inotify_instances && exec \"$0\" --include '*/f' --since now \"$1\""
+        let watcher = try container.start(
+            "unshare", ["-Ur", "sh", "-c", script, BuildDirectory.resolve("watch-group"), container.path])
+        #expect(try await watcher.readLine()?.hasPrefix("degraded") == true)
+        #expect(try await watcher.readLines(count).allSatisfy { $0.hasPrefix("created") })
+        try await WatchedContainer.run("for n in $(seq \(count)); do echo 2 >>$n/f; done", in: container)
+        let lines = try await watcher.readLines(count)
+        #expect(Set(lines) == Set((1...count).map { "modified\t\($0)/f" }))
+    }
+
+    @Test func `a leader that gets an inotify instance later watches with it`() async throws {
+        let container = try await TemporaryContainer()
+        try await WatchedContainer.run("mkdir d", in: container)
+        let script = """
+            echo 0 > /proc/sys/user/max_inotify_instances
+            (read -r line; echo 10 > /proc/sys/user/max_inotify_instances) <"$2" &
+            exec "$0" --verbose --since now "$1"
+            """
+        let fifo = container.directory + "/fifo"
+        #expect(try await container.shell("mkfifo \"$2\"", fifo).status == 0)
+        let watcher = try container.start(
+            "unshare", ["-Ur", "sh", "-c", script, BuildDirectory.resolve("watch-group"), container.path, fifo])
+        #expect(try await watcher.readLine()?.hasPrefix("degraded") == true)
+        #expect(try await container.shell("echo go >\"$2\"", fifo).status == 0)
+        while let line = try await watcher.readLine(from: .errors), !line.contains("everything is watched again") {}
+        try await WatchedContainer.run(": >d/f", in: container)
+        while let line = try await watcher.readLine(), line != "created\td/f" {}
+    }
+
+    @Test func `a directory that becomes readable again is read`() async throws {
+        let container = try await TemporaryContainer()
+        try await WatchedContainer.run("mkdir -p open closed/d; : >closed/d/f; chmod 000 closed", in: container)
+        // Without capabilities, the owner may no more than the mode says.
+        let watcher = try container.start(
+            "unshare", ["-U", BuildDirectory.resolve("watch-group"), "--verbose", "--since", "start", container.path])
+        var lines: [String] = []
+        while let line = try await watcher.readLine(), !line.hasPrefix("degraded") { lines.append(line) }
+        #expect(!lines.contains("created\tclosed/d"))
+        try await WatchedContainer.run("chmod 755 closed; : >closed/g", in: container)
+        lines = []
+        while lines.filter({ $0.hasPrefix("created\tclosed/") }).count < 3, let line = try await watcher.readLine() {
+            lines.append(line)
+        }
+        #expect(lines.contains("created\tclosed/d/f") && lines.contains("created\tclosed/g"), "\(lines)")
+        try await WatchedContainer.run(": >closed/d/h", in: container)
+        #expect(try await watcher.readLine() == "created\tclosed/d/h")
+        while let line = try await watcher.readLine(from: .errors), !line.contains("everything is watched again") {}
     }
 
     // case 31

@@ -27,6 +27,20 @@ struct `Outer stream of a nested container` {
         #expect(try await watched.reported(by: ": > d/f") == ["created d/f"])
     }
 
+    @Test func `a directory named .group without a container in it hides nothing, until it is one`() async throws {
+        let watched = try await WatchedContainer("mkdir -p d/sub/.group; : >d/sub/f; groupctl read ./ d/sub/f")
+        #expect(Set(watched.tree.items.keys) == ["d", "d/sub", "d/sub/f"])
+        #expect(try await watched.reported(by: ": >d/sub/g; mkdir d/.group") == ["created d/sub/g"])
+        #expect(try await watched.reported(by: ": >d/h; rmdir d/.group; : >d/i") == ["created d/h", "created d/i"])
+        #expect(
+            try await watched.reported(by: "groupctl copy -r ./ d e; test -d e/sub; test ! -e e/sub/.group").isEmpty
+                == false)
+        let removed = try await watched.reported(by: ": >d/sub/.group/lock")
+        #expect(Set(removed) == ["removed d/sub/f", "removed d/sub/g"])
+        let outcome = try await watched.container.shell("cd \"$1/..\"; groupctl read ./container/ d/sub/f")
+        #expect(outcome.status != 0 && outcome.errors.contains("./container/d/sub"), "\(outcome)")
+    }
+
     @Test
     func `a directory's items are reported as removed when it becomes a container, and as new later`()
         async throws

@@ -66,4 +66,17 @@ struct `Changes while no process watched` {
         for change in reported { tree.apply(change) }
         try await check(tree, watched.container, reported)
     }
+
+    @Test(arguments: [2 << 20, 5]) func `new content of the same size whose date was put back is a modification`(
+        size: Int
+    ) async throws {
+        let container = try await TemporaryContainer()
+        let write = "head -c \(size) /dev/zero | tr '\\0'"
+        try await WatchedContainer.run("\(write) a >f; \(write) a >mode; : >here", in: container)
+        let cursor = try #require(try await changes(container, since: "start").last?.cursor)
+        try await WatchedContainer.run(
+            "chmod 600 mode; touch -r f date; \(write) b 1<>f; touch -r date f; rm date", in: container)
+        let reported = try await changes(container, since: cursor)
+        #expect(Set(reported.map(\.summary)) == ["modified f", "touched mode"])
+    }
 }

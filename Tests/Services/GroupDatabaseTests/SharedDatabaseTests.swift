@@ -125,11 +125,24 @@ struct `A database of several processes` {
         let holder = try member("hold")
         try holder.waitForText("writing\n")
         let steps = (1...3).map { Migration("step \($0)") { _ in } }
+        // A complete database is opened and read while another process writes.
+        let early = try GroupDatabase(Self.path, in: container, migrations: steps, timeout: .milliseconds(5_000))
+        #expect(try early.blocking.read { try $0.value("SELECT count(*) FROM row", as: Int.self) } == 0)
         // The process that writes is a member, so it is named by the container's own lock.
-        let opening = #expect(throws: CoordinationError.self) {
-            try GroupDatabase(Self.path, in: container, migrations: steps, timeout: .milliseconds(50))
+        func check(_ error: CoordinationError?, _ operation: String) {
+            #expect(error?.code == .lockTimedOut && error?.holders.first?.processIdentifier == holder.identifier)
+            #expect(error?.operation == operation && error?.item == "\(Self.path)", "\(String(describing: error))")
+            #expect(error?.holders.first?.item == "\(Self.path)")
         }
-        #expect(opening?.code == .lockTimedOut && opening?.holders.first?.processIdentifier == holder.identifier)
+        check(
+            #expect(throws: CoordinationError.self) {
+                try early.blocking.write(timeout: .milliseconds(50)) { _ in }
+            }, "write")
+        check(
+            #expect(throws: CoordinationError.self) {
+                let more = steps + [Migration("step 4") { _ in }]
+                return try GroupDatabase(Self.path, in: container, migrations: more, timeout: .milliseconds(50))
+            }, "open")
         holder.kill()
         let database = try GroupDatabase(Self.path, in: container, migrations: steps)
         #expect(try database.blocking.read { try $0.value("SELECT count(*) FROM row", as: Int.self) } == 0)

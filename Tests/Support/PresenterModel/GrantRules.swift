@@ -7,7 +7,8 @@ extension PresenterChecker {
         for presenter in history.presenters {
             if isPassedOver(presenter, in: grant) {
                 // The time that is counted is never more than the time that has passed.
-                if grant.time - request.begins < request.grace {
+                if grant.time - request.begins < request.grace && !mayBeMarked(presenter, for: request, at: grant.time)
+                {
                     report(
                         .fullGrace, "\(request.name) passed over \(presenter.name) before its grace was over",
                         request.name, presenter.name)
@@ -47,6 +48,21 @@ extension PresenterChecker {
         if let withdrawing = presenter.withdrawing, withdrawing < grant.time { return [] }
         guard let place = place(of: presenter, at: request, grant) else { return [] }
         return grant.reach.questions(to: place).intersection(presenter.answers)
+    }
+
+    /// Returns whether an earlier request may have gone on without a presenter that has done nothing since: the later one
+    /// goes on at once. An earlier request that was not granted may have done that, too.
+    func mayBeMarked(_ presenter: History.Presenter, for request: History.Request, at time: Int64) -> Bool {
+        history.requests.contains { other in
+            guard other.name != request.name, other.begins + other.grace <= time else { return false }
+            var over = other.end?.time ?? .max
+            if let grant = other.grant {
+                guard isPassedOver(presenter, in: grant) else { return false }
+                over = grant.time
+            }
+            return over - other.begins >= other.grace
+                && !presenter.calls.contains { over < $0.time && $0.time < request.begins }
+        }
     }
 
     /// The access names it. The item may have been moved since it was passed over.

@@ -93,7 +93,9 @@ package struct PresenterChecker {
                         && $0.fields["cancel"] != nil
                 }
             case "lockTimedOut": end.time - request.begins >= request.timeout ?? .max
-            case "presenterUnresponsive": end.time - request.begins >= request.grace
+            case "presenterUnresponsive":
+                end.time - request.begins >= request.grace
+                    || history.presenters.contains { mayBeMarked($0, for: request, at: end.time) }
             case "presenterFailed":
                 history.presenters.contains { presenter in
                     presenter.calls.contains {

@@ -10,6 +10,9 @@ package struct StreamedTree {
     }
 
     package private(set) var items: [String: Entry] = [:]
+    /// Items in a directory in whose place another item was reported since: their removal is reported still, but they are
+    /// not moved.
+    private var replaced: Set<String> = []
     package private(set) var faults: [String] = []
     /// The number of the last line.
     package private(set) var sequence: UInt64 = 0
@@ -40,6 +43,11 @@ package struct StreamedTree {
         return items[String(path[..<slash])]?.type == "directory"
     }
 
+    private mutating func set(_ entry: Entry, _ path: String) {
+        items[path] = entry
+        replaced.remove(path)
+    }
+
     package mutating func apply(_ change: JSONChange) {
         // The changes of a transaction share one number.
         let step: UInt64 = (change.transaction?.index ?? 0) == 0 ? 1 : 0
@@ -52,12 +60,14 @@ package struct StreamedTree {
             // A coordinated write replaces what was there, whatever was reported before.
             expect(items[path] == nil || change.coordinated, "it is there already", change)
             expect(hasParent(path), "its directory is not there", change)
-            items[path] = entry
+            if items[path] != nil { replaced.formUnion(children(path)) }
+            set(entry, path)
         case "modified", "touched":
             let isWriting = change.coordinated && change.kind == "modified"
             expect(items[path]?.type == entry.type || isWriting, "there is no such \(entry.type)", change)
             expect(hasParent(path), "its directory is not there", change)
-            items[path] = entry
+            if change.kind == "modified" { replaced.formUnion(children(path)) }
+            set(entry, path)
         case "removed":
             expect(items[path] != nil, "it is not there", change)
             // Also if the directory itself was never reported.
@@ -70,18 +80,22 @@ package struct StreamedTree {
         case "moved":
             let from = String(decoding: change.fromOnDisk ?? [], as: UTF8.self)
             expect(items[from] != nil && from != path, "there is nothing to be moved", change)
+            expect(!replaced.contains(from), "what is moved was replaced before", change)
             expect(items[path] == nil || change.coordinated, "something is there already", change)
             expect(items[from]?.type == entry.type, "what is moved is no \(entry.type)", change)
             expect(items[from]?.size == entry.size, "what is moved has another size", change)
             for child in children(from) {
-                items[path + child.dropFirst(from.count)] = items.removeValue(forKey: child)
+                let place = path + child.dropFirst(from.count)
+                items[place] = items.removeValue(forKey: child)
+                if replaced.remove(child) != nil { replaced.insert(place) } else { replaced.remove(place) }
             }
             items[from] = nil
             expect(hasParent(path), "its directory is not there", change)
-            items[path] = entry
+            set(entry, path)
         case "exchanged":
             let other = change.from ?? ""
             expect(items[other] != nil && items[path] != nil, "they are not both there", change)
+            replaced = replaced.filter { !$0.hasPrefix(path + "/") && !$0.hasPrefix(other + "/") }
             let (here, there) = (takeTree(path), takeTree(other))
             for (rest, entry) in there { items[path + rest] = entry }
             for (rest, entry) in here { items[other + rest] = entry }

@@ -82,13 +82,16 @@ extension GroupControl {
     static let update = CommandSpecification(
         name: "update",
         summary:
-            "Runs COMMAND with an item's content on its standard input, and replaces the content with COMMAND's output, at most 256 MiB, all under one exclusive lock. An absent item counts as empty. If COMMAND fails, nothing is written, and groupctl ends with COMMAND's status.",
+            "Runs COMMAND with an item's content on its standard input, and replaces the content with COMMAND's output, at most 256 MiB, all under one exclusive lock. An absent item counts as empty. If COMMAND fails, or prints nothing for an item that has contents, nothing is written; where it fails, groupctl ends with its status.",
         usage: [
-            "groupctl update GROUP PATH [--relaxed | --replicated] -- COMMAND [ARG…]",
+            "groupctl update GROUP PATH [options] -- COMMAND [ARG…]",
             "groupctl update GROUP PATH --cluster -- COMMAND [ARG…]",
         ],
         options: [
             relaxed, replicated,
+            .flag(
+                "allow-empty",
+                help: "Let the item become empty where COMMAND prints nothing; without it, that is an error."),
             .flag(
                 "cluster",
                 help:
@@ -108,7 +111,8 @@ extension GroupControl {
             "0", "1=COMMAND printed more than 256 MiB; any other failure",
             "3=--exit-code: the item already had this content",
             "4=--replicated, --cluster: the item was changed before", "64",
-            "66", "74", "75", "77", "126, 127=COMMAND cannot be executed; COMMAND was not found", "N=COMMAND's status")
+            "65=COMMAND printed nothing, and the item has contents", "66", "74", "75", "77",
+            "126, 127=COMMAND cannot be executed; COMMAND was not found", "N=COMMAND's status")
             + clusterStatuses)
 
     private static let noReplace = OptionSpecification.flag(

@@ -8,6 +8,7 @@ struct ItemSource: WatchSource {
     struct Options: WatchSourceOptions {
         let common: WatchOptions
         let filter: ChangeFilter
+        let included: [[UInt8]]
         let text: ChangeText
         /// The time for which a path is quiet; nil where each change counts.
         let quiet: Duration?
@@ -17,6 +18,7 @@ struct ItemSource: WatchSource {
             let arguments = run.arguments
             common = try WatchOptions(run)
             filter = try FilterOptions.filter(arguments)
+            included = arguments.values("include")
             text = try ChangeText(run)
             saysBookmarks = arguments.flag("bookmarks")
             quiet = common.quiet ?? (common.command == nil ? nil : WatchOptions.settlingOfCommand)
@@ -38,6 +40,7 @@ struct ItemSource: WatchSource {
 
     init(_ options: Options, in container: Container, since origin: ChangeOrigin, purpose: String) throws {
         self.options = options
+        try FilterOptions.checkIsNoLink(options.included, in: container)
         // What follows a `rescan`: with `--since snapshot`, a new snapshot.
         follower = try container.follow(
             since: origin, matching: options.filter,

@@ -40,7 +40,7 @@ long clinux_filesystem_type(int descriptor);
 // Of a Btrfs; -1 elsewhere.
 int clinux_filesystem_uuid(int descriptor, uint8_t uuid[16]);
 // In bytes, for this user.
-int clinux_free_space(int descriptor, uint64_t *bytes);
+int clinux_free_space(int descriptor, uint64_t *bytes, uint64_t *inodes);
 int clinux_set_nocow(int descriptor);
 int clinux_allocate(int descriptor, int64_t size);
 int clinux_free_range(int descriptor, int64_t start, int64_t length);
@@ -100,11 +100,15 @@ int clinux_futex_wake_all(void *word);
 // Wakes one of them, the one that sleeps longest.
 int clinux_futex_wake_one(void *word);
 
-// Sleeps while *word is `expected`, *other (unless NULL) is `other_expected`, and `clinux_interruptions()` is `seen`, at
-// most `nanoseconds` (negative: no limit). futex_waitv(2); before Linux 5.16, and where it is forbidden, futex(2) for at
-// most 100 ms.
-void clinux_futex_wait_interruptibly(void *word, uint32_t expected, void *other, uint32_t other_expected, uint32_t seen,
-                                     int64_t nanoseconds);
+struct clinux_word {
+    void *address;
+    uint32_t expected;
+};
+// Sleeps while each word has its expected value, and `clinux_interruptions()` is `seen`, at most `nanoseconds` (negative:
+// no limit). The addresses of the third word, or of the second and the third, may be NULL. futex_waitv(2); before Linux
+// 5.16, and where it is forbidden, futex(2) on the first word for at most 100 ms.
+void clinux_futex_wait_interruptibly(struct clinux_word first, struct clinux_word second, struct clinux_word third,
+                                     uint32_t seen, int64_t nanoseconds);
 // Sleeps while `clinux_interruptions()` is `seen`, at most `nanoseconds`. May return early.
 void clinux_sleep_interruptibly(uint32_t seen, int64_t nanoseconds);
 // The number of calls of `clinux_interrupt`, which wakes all threads of this process that sleep so. A signal handler

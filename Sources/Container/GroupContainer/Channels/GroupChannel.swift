@@ -311,7 +311,7 @@ extension GroupChannel {
                 if isRecorded, try isListening(listener) { return true }
                 if deadline.isOver { return false }
                 try presence.check(container.opened, "await listener")
-                try translating(store.awaitRecord(behind: position, atMost: deadline.remaining))
+                try translating(store.awaitRecord(behind: position, atMost: deadline.remaining, since: presence))
             }
         }
     }
@@ -334,7 +334,7 @@ extension GroupChannel {
                 if acknowledged >= number { return true }
                 if deadline.isOver { return false }
                 try presence.check(container.opened, "await acknowledgement")
-                try translating(store.awaitRecord(behind: position, atMost: deadline.remaining))
+                try translating(store.awaitRecord(behind: position, atMost: deadline.remaining, since: presence))
             }
         }
     }

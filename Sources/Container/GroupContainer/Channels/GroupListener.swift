@@ -103,7 +103,7 @@ private final class ListenerFeed: Feed {
     }
 
     var hasMore: Bool { state.withLock { $0.messages.hasMore } }
-    var waiter: any FeedWaiter { store.waiter }
+    var waiter: any FeedWaiter { store.waiter.since(removals: state.withLock(\.presence.removals)) }
     var isShared: Bool { true }
 }
 
@@ -122,6 +122,7 @@ final class ListenerLock: Sendable {
 
     /// Takes the right. Error: `conflict` where another object has it.
     init(to channel: String, as name: String, _ opened: OpenContainer) throws(CoordinationError) {
+        if let readOnly = opened.readOnly { throw readOnly.error("\(channel)/\(name)", "listen") }
         let offset = ContainerLock.listening(to: channel, as: name, key: opened.hashKey)
         let byte = try locking("listen") { () throws(LockFileFailure) in
             try HeldByte(offset, .exclusive, opened.lockManager)

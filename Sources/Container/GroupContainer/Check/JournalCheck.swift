@@ -34,6 +34,9 @@ struct JournalFacts: Sendable {
     /// The space that the next file of the journal and the next checkpoint need, and the free space, in bytes.
     var needed: UInt64 = 0
     var free: UInt64?
+    /// How many files and directories can still be made on the file system, and are needed.
+    var freeInodes: UInt64?
+    static let neededInodes: UInt64 = 16
     /// The name of the file system, where it keeps everything in memory.
     var temporary: String?
 
@@ -113,11 +116,20 @@ struct JournalFacts: Sendable {
     }
 
     private var room: Finding? {
+        let why = "changes are refused then, before anything happens"
+        if let freeInodes, freeInodes < Self.neededInodes {
+            return Finding(
+                .spaceLow, .warning,
+                freeInodes == 0
+                    ? "no inode is left: the file system can hold no further file"
+                    : "only \(freeInodes) inodes are left: the file system can hold no more files than that",
+                why: why, remedy: "remove files or directories on its file system")
+        }
         guard let free, free < needed else { return nil }
         return Finding(
             .spaceLow, .warning,
-            "\(RoughSize.text(free)) are free; the journal needs \(RoughSize.text(needed)) to go on",
-            why: "changes are refused then, before anything happens", remedy: "make room on its file system")
+            "\(RoughSize.text(free)) are free; the journal needs \(RoughSize.text(needed)) to go on", why: why,
+            remedy: "make room on its file system")
     }
 
     private var clock: Finding? {
@@ -201,7 +213,8 @@ extension JournalFacts {
 
     private mutating func look(at directory: ContainerDirectories) {
         temporary = (try? directory.root.fileSystemType()).flatMap { Self.inMemory[$0] }
-        free = try? directory.group.freeSpace()
+        let room = try? directory.group.freeSpace()
+        (free, freeInodes) = (room?.bytes, room?.inodes)
     }
 
     private mutating func look(forRoom directory: ContainerDirectories, _ retention: JournalRetention) {

@@ -14,17 +14,18 @@ struct WatchingFacts: Sendable {
 
     /// A limit of the kernel for this user, and how much of it is used by the processes that can be examined.
     struct Limit: Equatable, Sendable {
-        var name: String
-        var limit: Int
+        var limit: InotifyLimit
         var used: Int
+
+        var isReached: Bool { used >= limit.number }
     }
 
     /// The leader; nil where no process follows.
     var leader: Leader?
     /// The watch gap that the leader has recorded: a directory (empty: any), and the reason.
     var degraded: (directory: String, reason: String)?
-    /// The directories that this user may not list, and the number of further ones.
-    var unreadable: [String] = []
+    /// The directories that this user may not list, or whose file system fails, and the number of further ones.
+    var unreadable: [(directory: String, error: Errno)] = []
     var moreUnreadable = 0
     /// The number of directories of the container.
     var directories = 0
@@ -76,39 +77,43 @@ struct WatchingFacts: Sendable {
 
     /// Reports the unreadable directories that the leader has not recorded itself.
     private var hidden: [Finding] {
-        unreadable.filter { $0 != degraded?.directory }.enumerated().map { number, directory in
+        unreadable.filter { $0.directory != degraded?.directory }.enumerated().map { number, gap in
             let more = number == 0 && moreUnreadable > 0 ? " (and \(moreUnreadable) more like it)" : ""
+            let isForbidden = gap.error == .accessDenied
             return Finding(
-                .directoryUnreadable, .warning, item: directory, "this user may not list it\(more)",
+                .directoryUnreadable, .warning, item: gap.directory,
+                (isForbidden ? "this user may not list it" : "it cannot be listed: \(gap.error)") + more,
                 why: "a leader of this user sees nothing of what is changed below it",
-                remedy: "give it permission: chmod u+rx, or g+rx for the container's group")
+                remedy: isForbidden
+                    ? "give it permission: chmod u+rx, or g+rx for the container's group"
+                    : "repair its file system, or unmount it")
         }
     }
 
     private var headroom: [Finding] {
         var found: [Finding] = []
-        if let instances, instances.used >= instances.limit || (leader == nil && instances.limit == 0) {
+        if let instances, instances.isReached {
             found.append(
                 Finding(
-                    .inotifyInstances, .warning, item: instances.name,
-                    "all inotify instances of this user are taken: \(instances.used) of \(instances.limit)",
+                    .inotifyInstances, .warning, item: instances.limit.name,
+                    "all inotify instances of this user are taken: \(instances.used) of \(instances.limit.number)",
                     why: "the next leader cannot watch, and finds changes by periodic comparison",
-                    remedy: Self.raise(instances, to: max(instances.limit * 4, 1_024))))
+                    remedy: Self.raise(instances.limit, to: 0)))
         }
         let needed = (leader == nil ? directories : 0) + 2
-        if let watches, watches.limit - watches.used < needed {
+        if let watches, watches.limit.number - watches.used < needed {
             found.append(
                 Finding(
-                    .inotifyWatches, .warning, item: watches.name,
-                    "\(watches.used) of \(watches.limit) inotify watches of this user are taken, and the container has \(directories) directories",
+                    .inotifyWatches, .warning, item: watches.limit.name,
+                    "\(watches.used) of \(watches.limit.number) inotify watches of this user are taken, and the container has \(directories) directories",
                     why: "changes in the directories that are not watched are found by periodic comparison",
-                    remedy: Self.raise(watches, to: max(watches.limit * 4, (watches.used + directories) * 2, 524_288))))
+                    remedy: Self.raise(watches.limit, to: (watches.used + directories) * 2)))
         }
         return found
     }
 
-    private static func raise(_ limit: Limit, to enough: Int) -> String {
-        "raise the limit: 'sysctl \(limit.name)=\(enough)'; or run fewer programs that watch"
+    private static func raise(_ limit: InotifyLimit, to least: Int) -> String {
+        "raise the limit: '\(limit.raised(to: least))'; or run fewer programs that watch"
     }
 }
 
@@ -121,19 +126,8 @@ extension WatchingFacts {
         if let memberTable = container.memberTable, let journal { degraded = journal.degradation(memberTable) }
         count(container.directory)
         let used = OpenFiles.inotifyUse()
-        instances = Self.limit("instances", used: used.instances)
-        watches = Self.limit("watches", used: used.watches)
-    }
-
-    /// Returns the lower of the kernel's two limits: the one of the machine, and the one of this user namespace.
-    private static func limit(_ what: String, used: Int) -> Limit? {
-        ["fs.inotify.max_user_\(what)", "user.max_inotify_\(what)"].compactMap { name -> Limit? in
-            let path = Array("/proc/sys/\(String(name.map { $0 == "." ? "/" : $0 }))".utf8)
-            let text = (try? FileDescriptor.open(path: path, .reading).readAll(limit: 64)) ?? []
-            return Int(String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)).map {
-                Limit(name: name, limit: $0, used: used)
-            }
-        }.min { $0.limit < $1.limit }
+        instances = InotifyLimit(.instances).map { Limit(limit: $0, used: used.instances) }
+        watches = InotifyLimit(.watches).map { Limit(limit: $0, used: used.watches) }
     }
 
     private static let named = 8
@@ -145,20 +139,17 @@ extension WatchingFacts {
                 let open = try FileDescriptor.open(
                     path.isEmpty ? [UInt8(ascii: ".")] : path, in: directory.root, [.reading, .directory])
                 directories += 1
-                let entries = try open.entries()
                 // In another container only the directory itself is watched.
-                if !path.isEmpty && entries.contains(where: { $0.kind != .other && ContainerMark.isOne($0.name) }) {
-                    continue
-                }
-                for (name, kind) in entries where !ContainerMark.isOne(name) {
+                if !path.isEmpty && ContainerMark.isIn(open) { continue }
+                for (name, kind) in try open.entries() where !ContainerMark.isOne(name) {
                     var isDirectory = kind == .directory
                     if kind == .unknown { isDirectory = try open.statusIfPresent(of: name)?.isDirectory ?? false }
                     if isDirectory { rest.append(path.isEmpty ? name : path + [UInt8(ascii: "/")] + name) }
                 }
             } catch {
-                if error != .accessDenied { continue }
+                if [.noSuchEntry, .notADirectory, .tooManyLinks].contains(error) { continue }
                 if unreadable.count < Self.named {
-                    unreadable.append(path.isEmpty ? "." : printable(path))
+                    unreadable.append((path.isEmpty ? "." : printable(path), error))
                 } else {
                     moreUnreadable += 1
                 }

@@ -14,6 +14,11 @@ final class ContainerDirectories: Sendable {
         AbsolutePath(bytes: path) ?? openedAt.flatMap { AbsolutePath(bytes: $0) }
             ?? AbsolutePath(path, in: Array("/proc/self/cwd".utf8))
     }
+    /// The path as the user named it, with one slash at its end.
+    var pathPrefix: [UInt8] {
+        let slash = UInt8(ascii: "/")
+        return Array(path[..<(path.lastIndex { $0 != slash }.map { $0 + 1 } ?? 0)]) + [slash]
+    }
     let rootDirectory: OpenDirectory
     let group: FileDescriptor
     let stagingDirectory: OpenDirectory
@@ -194,6 +199,17 @@ final class ContainerDirectories: Sendable {
             try Self.createDirectory(name, in: group, mode: directoryMode)
             return try FileDescriptor.open(Array(name.utf8), in: group, [.reading, .directory])
         }
+    }
+
+    /// Whether there is a journal, which is made after the format file: without that, the format file was removed.
+    var hasJournal: Bool { ((try? group.statusIfPresent(of: Array("journal".utf8))) ?? nil) != nil }
+
+    /// Whether the root directory's path leads to another directory, or to none: the file system that it is on was
+    /// unmounted, and stays only for the processes that have it open. System calls: readlink(2), openat2(2), statx(2)
+    var isUnmounted: Bool {
+        guard let now = try? root.absolutePath(), let own = try? root.status() else { return false }
+        let there = try? FileDescriptor.open(path: now, [.placeOnly, .directory]).status()
+        return there?.inode != own.inode || there?.device != own.device
     }
 
     /// The container's present path if the container, or a directory around it, was moved since it was opened; else

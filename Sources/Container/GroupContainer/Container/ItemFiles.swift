@@ -186,15 +186,17 @@ extension OpenContainer {
     /// Throws if the item or a directory above it is a symbolic link. Errors: `invalidArgument`, with the item's real
     /// path; `outsideContainer` if a symbolic link leads out, or if the links form a loop. System calls: openat2 and
     /// statx for each directory above the item
-    func checkIsNoLink(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
+    func checkIsNoLink(
+        _ location: ItemLocation, _ operation: String,
+        because reason: String = "an item of two names would have two locks"
+    ) throws(CoordinationError) {
         var (place, first): (ItemLocation, ItemLocation?) = (location, nil)
         for _ in 0..<40 {
             guard let (link, target) = link(on: place) else {
                 guard let first else { return }
                 throw CoordinationError(
                     .invalidArgument, operation: operation, item: printable(location.bytes),
-                    reason:
-                        "'\(printable(first.bytes))' is a symbolic link, and an item of two names would have two locks",
+                    reason: "'\(printable(first.bytes))' is a symbolic link, and \(reason)",
                     remedy: .init(.choosePath, "name the item '\(printable(place.bytes))'"))
             }
             first = first ?? link
@@ -221,5 +223,22 @@ extension OpenContainer {
             return (place, target)
         }
         return nil
+    }
+}
+
+extension Container {
+    /// Checks that a pattern for paths does not lead through a symbolic link, as the changes of what a link leads to are
+    /// reported at its real path: such a pattern would match nothing. Looks at the components before the first with a
+    /// wildcard; with `mayBeLink`, not at the last one of a pattern without any. Errors: `invalidArgument`, with the real
+    /// path; `outsideContainer`. System calls: openat2 and statx for each component
+    package func checkIsNoLink(
+        pattern: [UInt8], mayBeLink: Bool, operation: String
+    ) throws(CoordinationError) {
+        let parts = pattern.split(separator: UInt8(ascii: "/"))
+        var literal = parts.prefix { part in !part.contains { "*?[\\".utf8.contains($0) } }
+        if mayBeLink && literal.count == parts.count { literal = literal.dropLast() }
+        guard let place = try? ItemLocation(Array(literal.joined(separator: [UInt8(ascii: "/")]))) else { return }
+        try opened.checkIsNoLink(
+            place, operation, because: "the changes of what it leads to are reported at their real path")
     }
 }

@@ -64,6 +64,7 @@ struct ItemLocks: Sendable {
         if let readOnly = container.readOnly, request.items.contains(where: { $0.mode > .shared }) {
             throw readOnly.error(request.label, operation)
         }
+        try WaitingHolders.check(request, operation)
         // Operations that this member could not complete keep their locks, and this request may want one of those.
         try container.finishOwn()
     }

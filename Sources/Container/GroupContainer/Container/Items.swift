@@ -22,7 +22,8 @@ public struct Item: Hashable, Sendable {
 
 extension Container {
     /// Returns the items in a directory of the container, sorted by the bytes of their paths. At the top, `.group` is
-    /// not among them; a directory that is another container is one item. A listing takes no lock: it may be out of
+    /// not among them; a directory that is another container is one item, and an item that cannot be looked at, such as the
+    /// place of a mount whose server is gone, is of type `other`. A listing takes no lock: it may be out of
     /// date when it is read. Errors: `notFound`, `wrongType`, `outsideContainer`, `invalidArgument`. System calls:
     /// openat2, getdents, statx
     public func items(in directory: ItemPath? = nil) throws(CoordinationError) -> [Item] {
@@ -37,14 +38,21 @@ extension Container {
                 let open = try opened.openDirectory(location)
                 var items: [Item] = []
                 for name in try open.entryNames() where !ContainerMark.isOne(name) {
-                    // The entry may be gone by now.
-                    guard let status = try open.statusIfPresent(of: name) else { continue }
+                    let state: ItemState
+                    do throws(Errno) {
+                        // The entry may be gone by now.
+                        guard let status = try open.statusIfPresent(of: name) else { continue }
+                        state = ItemState(status, contentHash: nil)
+                    } catch {
+                        // Without permission for the directory, each of its entries would fail.
+                        if error == .accessDenied { throw error }
+                        state = .unknown
+                    }
                     if DatabaseFiles.mayBeCompanion(name), let place = ItemLocation.entry(name, of: location),
                         opened.database(of: place) != nil
                     {
                         continue
                     }
-                    let state = ItemState(status, contentHash: nil)
                     let path = location.map { $0.bytes + [UInt8(ascii: "/")] + name } ?? name
                     items.append(Item(path: ItemPath(bytes: path), state))
                 }

@@ -52,7 +52,10 @@ enum Membership {
             path: path, unixGroup: creation?.unixGroup, creating: creation != nil,
             adopting: creation?.isAdopting ?? false)
         do {
-            return try join(directory, creation, until: deadline, repairing: repairing)
+            let container = try join(directory, creation, until: deadline, repairing: repairing)
+            // After the opening, as what they left in staging may take a while to delete.
+            container.repairTheLost()
+            return container
         } catch {
             // A container that is deleted meanwhile lacks one thing after the other.
             try directory.checkStands()
@@ -68,6 +71,7 @@ enum Membership {
         let key = Key(device: status.device, inode: status.inode, mount: status.mountID)
         if let container = existing(key) { return container }
         if creation == nil, try ContainerFormat.read(in: directory.group) == nil {
+            if directory.hasJournal { throw formatRemoved }
             throw CoordinationError(
                 .notFound, operation: "open", item: printable(path), reason: "there is no container",
                 remedy: .createContainer)
@@ -191,7 +195,7 @@ enum Membership {
     ) throws(CoordinationError) -> OpenContainer {
         guard let format = try ContainerFormat.read(in: directory.group), let hashKey = format.key,
             let identity = format.containerBytes, let origin = format.originBytes
-        else { throw .damaged(operation: "open", item: ".group/format", reason: "the file was removed") }
+        else { throw formatRemoved }
         let memberTable = try directory.memberTableForReading()
         let (hasLiveMember, awaitsRecovery) = try translating("open", item: ".group/members") { () throws(Errno) in
             try memberTable.awaitsRecovery { () throws(Errno) in try directory.presentLife(status) }
@@ -210,6 +214,10 @@ enum Membership {
             journal: Journal(log, container: identity, in: directory), diagnostics: diagnostics, readOnly: reason)
     }
 
+    private static var formatRemoved: CoordinationError {
+        .damaged(operation: "open", item: ".group/format", reason: "the file was removed")
+    }
+
     private static var lockFileReplaced: CoordinationError {
         .damaged(operation: "open", item: ".group/lock", reason: "the lock file was replaced while members are alive")
     }
@@ -220,12 +228,7 @@ enum Membership {
         _ directory: ContainerDirectories, _ lockFile: LockFile, _ creation: Creation?, isAlone: Bool
     ) throws(CoordinationError) -> (ContainerFormat, isCopy: Bool) {
         guard let format = try ContainerFormat.read(in: directory.group) else {
-            // The format file is written before the journal is created, so where the journal exists without it, it was
-            // removed.
-            let isOld = (try? directory.group.statusIfPresent(of: Array("journal".utf8))) != nil
-            guard let creation, !isOld else {
-                throw .damaged(operation: "open", item: ".group/format", reason: "the file was removed")
-            }
+            guard let creation, !directory.hasJournal else { throw formatRemoved }
             let new = ContainerFormat(
                 identifier: creation.identifier, lockInode: lockFile.inode, creation.retention)
             try new.write(in: directory.group, mode: directory.fileMode)

@@ -107,6 +107,12 @@ package final class OpenContainer: Sendable {
             if comesBack() { return }
             throw removed(operation)
         }
+        if directory.isUnmounted {
+            throw CoordinationError(
+                .notFound, operation: operation, item: printable(directory.path),
+                reason: "its file system was unmounted",
+                remedy: .init(.openElsewhere, "mount it again, and open the container anew"))
+        }
         throw CoordinationError(
             .notFound, operation: operation, item: printable(directory.path),
             reason: "the container was moved to '\(printable(place))'",
@@ -129,7 +135,11 @@ package final class OpenContainer: Sendable {
     }
 
     func removed(_ operation: String) -> CoordinationError {
-        CoordinationError(
+        if !directory.isGone, (try? memberTable.file.status().links) == 0 {
+            return .damaged(
+                operation: operation, item: ".group/members", reason: "the file was removed while members are alive")
+        }
+        return CoordinationError(
             .notFound, operation: operation, item: printable(directory.path), reason: "the container was removed")
     }
 
@@ -148,11 +158,20 @@ struct RemovalCheck: Sendable {
     private static let interval: Int64 = 100_000_000
     private var last: (time: Int64, removals: UInt32)?
 
+    /// How often the container had been noted as removed at the last check; nil where there was none.
+    var removals: UInt32? { last?.removals }
+
     /// Checks, if that is due. Error: `notFound`, once the container was removed or moved.
     mutating func check(_ member: OpenContainer, _ operation: String) throws(CoordinationError) {
-        let now = (monotonicNanoseconds(), member.memberTable.map.load32(MemberTableLayout.removals))
+        let now = (monotonicNanoseconds(), member.memberTable.removals)
         if let last, now.0 - last.time < Self.interval, last.removals == now.1 { return }
         last = now
-        try member.checkIsThere(operation)
+        do throws(CoordinationError) {
+            try member.checkIsThere(operation)
+        } catch {
+            // The leader may be this process, which may end now.
+            if error.code == .notFound { member.memberTable.noteRemoval() }
+            throw error
+        }
     }
 }

@@ -1,3 +1,4 @@
+import GroupLocking
 import GroupBytes
 import GroupSystemCalls
 
@@ -22,10 +23,8 @@ extension OpenContainer {
 
     /// Returns whether a directory is a container of its own. System calls: statx, two
     func isContainer(_ path: ArraySlice<UInt8>) -> Bool {
-        ContainerMark.all.contains { mark in
-            // Where a symbolic link is on the way, the operation fails anyway.
-            (try? directory.root.statusIfPresent(of: path + [UInt8(ascii: "/")] + mark))?.isDirectory ?? false
-        }
+        // Where a symbolic link is on the way, the operation fails anyway.
+        ContainerMark.isIn(directory.root, at: path + [UInt8(ascii: "/")])
     }
 
     private func liesIn(_ container: [UInt8], _ location: ItemLocation, _ operation: String) -> CoordinationError {
@@ -33,7 +32,26 @@ extension OpenContainer {
             .outsideContainer, operation: operation, item: printable(location.bytes),
             reason: "the item is in another container, '\(printable(container))'",
             remedy: .init(
-                .openElsewhere, "open that container: \(printable(directory.path + [UInt8(ascii: "/")] + container))"))
+                .openElsewhere, "open that container: \(printable(directory.pathPrefix + container))"))
+    }
+}
+
+extension ContainerMark {
+    /// Returns whether a directory is a container, or one that is being created or deleted. A directory named `.group`
+    /// with neither a lock file nor a format file makes none. `prefix` is the path of the directory in `directory`, with
+    /// a slash at its end, or empty. System calls: statx, two where there is none
+    static func isIn(_ directory: borrowing FileDescriptor, at prefix: ArraySlice<UInt8> = []) -> Bool {
+        if isDirectory(prefix + deleted, in: directory) { return true }
+        if !isDirectory(prefix + standing, in: directory) { return false }
+        for name in [LockFile.name, ContainerFormat.name] {
+            let place = Array(prefix) + standing + [UInt8(ascii: "/")] + name
+            if (try? directory.statusIfPresent(of: place)) ?? nil != nil { return true }
+        }
+        return false
+    }
+
+    private static func isDirectory(_ path: ArraySlice<UInt8>, in directory: borrowing FileDescriptor) -> Bool {
+        (try? directory.statusIfPresent(of: Array(path)))?.isDirectory ?? false
     }
 }
 

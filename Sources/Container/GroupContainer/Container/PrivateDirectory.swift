@@ -88,6 +88,9 @@ package final class SoleProcess: Sendable {
     /// Takes the right; nil where another process has it.
     package init?(for work: Work, of container: Container) throws(CoordinationError) {
         let opened = container.opened
+        if let readOnly = opened.readOnly {
+            throw readOnly.error(container.path.description, "lock the \(work.rawValue) of")
+        }
         let byte = try locking("lock the \(work.rawValue) of") { () throws(LockFileFailure) in
             try HeldByte(work.byte, .exclusive, opened.lockManager)
         }

@@ -178,10 +178,11 @@ public struct Coordinator: Sendable {
     }
 
     /// Checks, under the granted locks, whether the access may begin: returns nil then. Ends the locks where it throws.
-    private func check<Answer>(_ grant: GrantedRequest, _ inquiry: Inquiry?) throws(CoordinationError) -> Round<Answer>?
-    {
+    private func check<Answer>(
+        _ grant: GrantedRequest, _ inquiry: inout Inquiry?
+    ) throws(CoordinationError) -> Round<Answer>? {
         do throws(CoordinationError) {
-            return try round(grant, inquiry)
+            return try round(grant, &inquiry)
         } catch {
             // Others may still refer to the locks, such as the thread of this check, which is kept for later work.
             grant.frame.lock.end()
@@ -189,20 +190,25 @@ public struct Coordinator: Sendable {
         }
     }
 
-    private func round<Answer>(_ grant: GrantedRequest, _ inquiry: Inquiry?) throws(CoordinationError) -> Round<Answer>?
-    {
+    private func round<Answer>(
+        _ grant: GrantedRequest, _ inquiry: inout Inquiry?
+    ) throws(CoordinationError) -> Round<Answer>? {
         if case .again(let next) = try grant.request.check(grant.resolution) { return .again(next) }
         // What the locks around this request cover is granted already.
         if grant.frame.lock.isCovered || inquiry == nil && !Inquiry.isNeeded(grant) { return nil }
-        let inquiry = inquiry ?? Inquiry(grant)
-        return try inquiry.isGranted(grant.request.concern(grant.resolution)) ? nil : .ask(inquiry)
+        let asking = inquiry ?? Inquiry(grant)
+        if try !asking.isGranted(grant.request.concern(grant.resolution)) { return .ask(asking) }
+        // Without a question, too, a presenter may have been passed over.
+        if !asking.unresponsive.isEmpty { inquiry = asking }
+        return nil
     }
 
     /// Begins an access under the granted locks, which `finish` is to end.
     fileprivate func hold(
         _ grant: GrantedRequest, _ inquiry: Inquiry?, _ durability: Durability
     ) throws -> Round<HeldAccess> {
-        if let round: Round<HeldAccess> = try check(grant, inquiry) {
+        var inquiry = inquiry
+        if let round: Round<HeldAccess> = try check(grant, &inquiry) {
             grant.frame.lock.end()
             return round
         }
@@ -222,7 +228,8 @@ public struct Coordinator: Sendable {
         _ grant: GrantedRequest, _ inquiry: Inquiry?, _ durability: Durability, _ body: (Access) throws -> Answer
     ) throws -> Round<Answer> {
         let lock = grant.frame.lock
-        if let round: Round<Answer> = try check(grant, inquiry) {
+        var inquiry = inquiry
+        if let round: Round<Answer> = try check(grant, &inquiry) {
             lock.end()
             return round
         }

@@ -85,9 +85,15 @@ extension Access {
             try check(condition, at: origin, "move")
             let location = try destination.location(for: "move")
             if location == origin || location.isBelow(origin) {
+                if try path.location(for: "move") != origin {
+                    throw CoordinationError(
+                        .notFound, operation: "move", item: path.description,
+                        reason: "it was moved to '\(printable(origin.bytes))' while its lock was awaited")
+                }
                 throw CoordinationError(
                     .invalidArgument, operation: "move", item: path.description,
-                    reason: "a directory cannot be moved into itself")
+                    reason: location == origin
+                        ? "the destination is its own path" : "a directory cannot be moved into itself")
             }
             if !covers(location, for: status.isDirectory ? .tree : .exclusive) {
                 throw notGranted(

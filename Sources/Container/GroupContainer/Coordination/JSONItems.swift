@@ -22,7 +22,7 @@ enum ItemCoding {
         } catch {
             throw CoordinationError(
                 .invalidContent, operation: "decode", item: path.description,
-                reason: "\(error); the file was not changed", cause: error)
+                reason: "\(error)", cause: error)
         }
     }
 }

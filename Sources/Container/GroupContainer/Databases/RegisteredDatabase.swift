@@ -104,17 +104,41 @@ package final class RegisteredDatabase: Sendable {
     package func end() { sign.withLock { $0 = nil } }
 
     /// The absolute path of the database's file.
-    package var file: [UInt8] { opened.directory.path + [UInt8(ascii: "/")] + location.bytes }
+    package var file: [UInt8] { opened.directory.pathPrefix + location.bytes }
 
     /// Waits until no other member writes, blocking the thread. Members wait in the kernel, in their order; other programs
     /// wait by SQLite's own locks. Errors: `lockTimedOut` with the writer
-    package func holdForWriting(timeout: Duration?) throws(CoordinationError) -> PrivateFile.Holding {
-        try entry.holdBlocking("write", timeout: timeout)
+    package func holdForWriting(
+        for operation: String, timeout: Duration?
+    ) throws(CoordinationError) -> PrivateFile.Holding {
+        do throws(CoordinationError) {
+            return try entry.holdBlocking(operation, timeout: timeout)
+        } catch {
+            throw named(error)
+        }
     }
 
     /// The form of `holdForWriting` that suspends the task.
-    package func holdForWriting(timeout: Duration?) async throws(CoordinationError) -> PrivateFile.Holding {
-        try await entry.hold("write", timeout: timeout)
+    package func holdForWriting(
+        for operation: String, timeout: Duration?
+    ) async throws(CoordinationError) -> PrivateFile.Holding {
+        do throws(CoordinationError) {
+            return try await entry.hold(operation, timeout: timeout)
+        } catch {
+            throw named(error)
+        }
+    }
+
+    /// Returns an error about the database's file in the register as one about the database.
+    private func named(_ error: CoordinationError) -> CoordinationError {
+        var error = error
+        error.item = printable(location.bytes)
+        error.holders = error.holders.map { holder in
+            var holder = holder
+            holder.item = printable(location.bytes)
+            return holder
+        }
+        return error
     }
 
     /// Has the leader look at the database, after a commit is visible: the events of the commit came before.

@@ -175,7 +175,7 @@ struct KeyFeed: Feed {
     /// Whether more of the same transaction, snapshot or comparison is to be returned.
     var isAmongOthers: Bool { !waiting.isEmpty }
 
-    var waiter: any FeedWaiter { store.waiter }
+    var waiter: any FeedWaiter { store.waiter.since(removals: presence.removals) }
 
     mutating func check() throws(CoordinationError) {
         try store.checkNotForked("follow")

@@ -129,7 +129,22 @@ extension CoordinationError {
 
     /// Returns this error with the container in which it happened, unless it has one, is about the container itself, or
     /// concerns a file of an absolute path.
-    func located(in container: OpenContainer) -> CoordinationError { located(in: container.directory.path) }
+    func located(in container: OpenContainer) -> CoordinationError {
+        knowingInodes(of: container.directory.root).located(in: container.directory.path)
+    }
+
+    /// Returns this error with its reason where the kernel has one error for two: no room, and no inode. System calls:
+    /// fstatfs(2)
+    func knowingInodes(of directory: borrowing FileDescriptor) -> CoordinationError {
+        guard code == .noSpace, cause as? Errno == .noSpace, (try? directory.freeSpace().inodes) == 0 else {
+            return self
+        }
+        var error = self
+        error.reason = "no inode is left: the file system can hold no further file"
+        error.remedy = Remedy(
+            .freeSpace, "nothing was changed; remove files or directories on the file system, and try again")
+        return error
+    }
 
     func located(in directory: [UInt8]) -> CoordinationError {
         let path = printable(directory)

@@ -27,7 +27,8 @@ public struct Change: Hashable, Sendable {
         /// complete.
         case rescan
         /// Watching is incomplete: the reason, with `path` the directory that it is about, empty for all. Coordinated
-        /// changes are still complete; external changes come when the leader compares.
+        /// changes are still complete. External changes come when the leader compares; where it cannot look either,
+        /// without permission or in a file system that fails, they are not seen until it can.
         case degraded(reason: String)
 
         /// The kind without its associated values. The raw value is the name that the commands print.

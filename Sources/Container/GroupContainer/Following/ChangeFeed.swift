@@ -79,6 +79,7 @@ struct ChangeFeed: Feed {
             try Container(container).noteUncoordinatedChanges()
             let listing = try Listing(container.journal, of: filter)
             (position, self.listing, wantsSnapshot) = (listing.position, listing, false)
+            if following != nil { noteGap() }
         }
     }
 
@@ -126,6 +127,11 @@ struct ChangeFeed: Feed {
             absence = LeaderAbsence()
             if lookForLeader() { return }
         }
+        if !wantsSnapshot { noteGap() }
+    }
+
+    /// Reads the leader's record that watching is incomplete, if it is behind this place.
+    private mutating func noteGap() {
         let memberTable = container.memberTable
         let place = memberTable.map.load64(MemberTableLayout.degraded)
         let marker = LogPosition(segment: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
@@ -209,7 +215,8 @@ struct ChangeFeed: Feed {
 
     var waiter: any FeedWaiter {
         LogWaiter(
-            memberTable: container.memberTable, word: MemberTable.journalWord, sleeper: container.sleeper)
+            memberTable: container.memberTable, word: MemberTable.journalWord, sleeper: container.sleeper,
+            removals: presence.removals)
     }
 
     mutating func check() throws(CoordinationError) {

@@ -88,12 +88,24 @@ struct LogWaiter: FeedWaiter {
     let word: Int
     /// The thread that sleeps for all tasks.
     let sleeper: WakeWaiter
+    /// How often the container had been noted as removed when the reader last looked whether it is there: one more time
+    /// wakes it.
+    var removals: UInt32?
+
+    /// Returns the waiter for a reader that has looked.
+    func since(removals: UInt32?) -> LogWaiter {
+        var waiter = self
+        waiter.removals = removals
+        return waiter
+    }
 
     func wait(atMost limit: Int64?, since seen: Interruption, unless hasMore: () -> Bool) {
-        memberTable.awaitWake(on: word, atMost: limit, since: seen, unless: hasMore)
+        memberTable.awaitWake(on: word, atMost: limit, since: seen, removals: removals, unless: hasMore)
     }
 
     func wait(until moment: Int64?, unless hasMore: @escaping @Sendable () -> Bool) async {
-        await sleeper.wait(until: moment, unless: hasMore)
+        await sleeper.wait(until: moment) { [memberTable, removals] in
+            hasMore() || (removals ?? memberTable.removals) != memberTable.removals
+        }
     }
 }

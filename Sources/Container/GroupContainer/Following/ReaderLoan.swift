@@ -56,8 +56,11 @@ extension Container {
         var feed = follower.feed
         try feed.check()
         let (table, limit) = (opened.memberTable, timeout.map(\.nanoseconds))
+        let removals = (feed.waiter as? LogWaiter)?.removals
         opened.loan.lend(&reader) { isLent in
-            table.awaitWake(on: MemberTable.journalWord, atMost: limit, since: seen, isLent: isLent) { feed.hasMore }
+            table.awaitWake(
+                on: MemberTable.journalWord, atMost: limit, since: seen, removals: removals, isLent: isLent
+            ) { feed.hasMore }
         }
     }
 }

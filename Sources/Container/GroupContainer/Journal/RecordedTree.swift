@@ -3,8 +3,9 @@
 /// A tree of items to which records are applied.
 protocol RecordedTree: Sendable {
     func item(at location: ItemLocation) -> TreeIndex.Item?
-    /// Makes an item the one at its location.
-    mutating func set(_ item: TreeIndex.Item, at location: ItemLocation)
+    /// Makes an item the one at its location. With `replacing`, what is below it stays, and has no longer the place that
+    /// the changes reported for it.
+    mutating func set(_ item: TreeIndex.Item, at location: ItemLocation, replacing: Bool)
     /// Removes an item. What is below it stays.
     mutating func remove(_ location: ItemLocation)
     /// Removes an item and everything below it.
@@ -27,7 +28,7 @@ extension RecordedTree {
         switch change.kind {
         case .created, .modified, .touched:
             let known = change.kind == .touched ? item(at: location)?.state : nil
-            arrive(location, change.state, known, sequence)
+            arrive(location, change.state, known, sequence, replacing: change.kind != .touched)
         case .removed: removeTree(at: location)
         case .moved:
             guard let from = change.from.flatMap({ try? ItemLocation($0) }) else { return }
@@ -49,9 +50,10 @@ extension RecordedTree {
 
     /// Sets an item by its record: `state` is as in the record, and `known` is as in the record before.
     private mutating func arrive(
-        _ location: ItemLocation, _ state: ItemState?, _ known: ItemState?, _ sequence: UInt64
+        _ location: ItemLocation, _ state: ItemState?, _ known: ItemState?, _ sequence: UInt64,
+        replacing: Bool = false
     ) {
         guard let state = state?.knowing(known) ?? known else { return }
-        set(TreeIndex.Item(state: state, generation: sequence), at: location)
+        set(TreeIndex.Item(state: state, generation: sequence), at: location, replacing: replacing)
     }
 }

@@ -51,10 +51,21 @@ struct TreeIndex: RecordedTree {
     func generation(of location: ItemLocation) -> UInt64? { item(at: location)?.generation }
 
     /// Returns the location where an inode was last recorded, to recognize a move; of several hard links, the last one.
+    /// Nil also for an item that cannot be reported as moved: see `isReplaced`.
     func place(ofInode inode: UInt64) -> ItemLocation? {
         let first = first(ofInode: inode)
-        return first == 0 ? nil : location(of: first)
+        return first == 0 || nodes[first].isReplaced ? nil : location(of: first)
     }
+
+    /// Returns the state of an item for readers of the changes; nil for one that is replaced.
+    func reported(_ location: ItemLocation) -> ItemState? {
+        guard let node = find(location), !nodes[node].isReplaced else { return nil }
+        return nodes[node].item?.state
+    }
+
+    /// Returns whether an item was in a directory in whose place another item was reported since. Readers of the changes
+    /// have dropped it with the directory.
+    func isReplaced(_ location: ItemLocation) -> Bool { find(location).map { nodes[$0].isReplaced } ?? false }
 
     /// Returns all names of a file that has several; otherwise an empty array.
     func names(ofInode inode: UInt64) -> [ItemLocation] {
@@ -105,11 +116,24 @@ struct TreeIndex: RecordedTree {
 
     // MARK: Changes
 
-    mutating func set(_ item: Item, at location: ItemLocation) {
+    mutating func set(_ item: Item, at location: ItemLocation, replacing: Bool = false) {
         let node = make(location)
+        if replacing && nodes[node].isItem && nodes[node].firstEntry != 0 { noteReplaced(below: node) }
         if nodes[node].isItem { unlinkInode(node) } else { count += 1 }
         nodes[node].set(item)
         linkInode(node)
+    }
+
+    private mutating func noteReplaced(below directory: NodeNumber) {
+        var next = [directory]
+        while let node = next.popLast() {
+            var entry = nodes[node].firstEntry
+            while entry != 0 {
+                nodes[entry].isReplaced = true
+                next.append(entry)
+                entry = nodes[entry].next
+            }
+        }
     }
 
     mutating func remove(_ location: ItemLocation) {
@@ -268,6 +292,7 @@ struct TreeIndex: RecordedTree {
             if let item = nodes[node].item {
                 if nodes[place].isItem { unlinkInode(place) } else { count += 1 }
                 nodes[place].set(item)
+                nodes[place].isReplaced = nodes[node].isReplaced
                 linkInode(place)
             }
             free(node)

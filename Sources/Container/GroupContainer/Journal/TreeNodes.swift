@@ -29,7 +29,19 @@ struct TreeNode: Sendable {
     var view: UInt16 = 0
     /// The raw value of the item's type; 0 without an item.
     var type: UInt8 = 0
-    var hasContentHash = false
+    private var flags: UInt8 = 0
+
+    var hasContentHash: Bool {
+        get { flags & 1 != 0 }
+        set { flags = flags & ~1 | (newValue ? 1 : 0) }
+    }
+
+    /// Whether another item has come to the place of a directory around the item since the item's last record. To a
+    /// reader of the changes the item is gone with that directory.
+    var isReplaced: Bool {
+        get { flags & 2 != 0 }
+        set { flags = flags & ~2 | (newValue ? 2 : 0) }
+    }
 
     var isItem: Bool { type != 0 }
 
@@ -47,6 +59,7 @@ struct TreeNode: Sendable {
         (inode, size, modified, changed) = (state.inode, state.size, state.modified, state.changed)
         (mode, owner, group, view) = (state.mode, state.owner, state.group, state.view)
         (hasContentHash, contentHash) = (state.contentHash != nil, state.contentHash ?? 0)
+        isReplaced = false
     }
 }
 

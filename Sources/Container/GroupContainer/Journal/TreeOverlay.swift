@@ -28,7 +28,7 @@ struct TreeOverlay: RecordedTree {
         return inner.sorted { $1.bytes.lexicographicallyPrecedes($0.bytes) }
     }
 
-    mutating func set(_ item: TreeIndex.Item, at location: ItemLocation) {
+    mutating func set(_ item: TreeIndex.Item, at location: ItemLocation, replacing: Bool) {
         items[location] = item
         gone.remove(location)
     }
@@ -55,7 +55,7 @@ struct TreeOverlay: RecordedTree {
                 if let place { arriving.append((place, item)) }
             }
         }
-        for (place, item) in arriving { set(item, at: place) }
+        for (place, item) in arriving { set(item, at: place, replacing: false) }
         return tops
     }
 }

@@ -31,13 +31,21 @@ package struct ItemState: Equatable, Sendable {
     /// Files up to this size, in bytes, are read to distinguish a change of content from a change of dates.
     static let largestHashed: UInt64 = 1 << 20
 
+    /// The state of an item that is there and cannot be looked at.
+    static let unknown = ItemState(
+        type: .other, inode: 0, size: 0, modified: 0, changed: 0, mode: 0, owner: 0, group: 0, contentHash: nil)
+
     /// Returns whether two states are the same as far as `statx` can show. The size and dates of a directory change
     /// with its entries, which have records of their own.
     func looksLike(_ other: ItemState) -> Bool {
-        if (type, inode, mode) != (other.type, other.inode, other.mode) { return false }
-        // Through two mappings, the same owner has two numbers.
-        if view == other.view && (owner, group) != (other.owner, other.group) { return false }
+        if (type, inode) != (other.type, other.inode) || hasOtherAttributes(than: other) { return false }
         return type == .directory || (size, modified, changed) == (other.size, other.modified, other.changed)
+    }
+
+    /// Returns whether mode or owner differ.
+    func hasOtherAttributes(than other: ItemState) -> Bool {
+        // Through two mappings, the same owner has two numbers.
+        mode != other.mode || (view == other.view && (owner, group) != (other.owner, other.group))
     }
 
     /// Returns the state with the content hash of an earlier state, if it has none and the content is still the same.

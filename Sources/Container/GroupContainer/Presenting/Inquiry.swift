@@ -87,13 +87,13 @@ final class Inquiry: Sendable {
         let isGranted = try state.withLock { (state) throws(CoordinationError) -> Bool in
             if !hasPresenters && state.asked.isEmpty { return true }
             let table = try container.presenterTableInUse()
-            state.missing = inTheWay(of: concern, table, state, &gone)
+            try look(concern, table, &state, &gone)
             while state.missing.isEmpty {
                 // Where entries were read as zeros, there may be more presenters.
                 try container.locating { () throws(CoordinationError) in try table.checkIsWhole() }
                 guard let withdrawn = grantAll(table, &state) else { return true }
                 state.asked.remove(at: withdrawn)
-                state.missing = inTheWay(of: concern, table, state, &gone)
+                try look(concern, table, &state, &gone)
             }
             return false
         }
@@ -110,6 +110,25 @@ final class Inquiry: Sendable {
         func remove(from container: OpenContainer) {
             for entry in dead { container.removePresenter(entry.index, number: entry.number) }
             if hasFreeEntry && dead.isEmpty { container.hideFreeEntries() }
+        }
+    }
+
+    /// Looks for the presenters that have to be asked. One that did not answer an earlier request, and has done nothing
+    /// since, is passed over at once. Errors: `presenterUnresponsive` if the coordinator wants that
+    private func look(
+        _ concern: PresenterConcern, _ table: PresenterTable, _ state: inout State, _ gone: inout GonePresenters
+    ) throws(CoordinationError) {
+        state.missing = []
+        for one in inTheWay(of: concern, table, state, &gone) {
+            guard table.isPassedOver(one.entry.index) else {
+                state.missing.append(one)
+                continue
+            }
+            state.asked.append(
+                Asked(presenter: one.entry, item: one.item, wanted: one.wanted, phase: .passedOver))
+            // One that can do something does, and is asked the next time.
+            table.wakePresenters(of: one.entry.slot)
+            try passOver(state.asked.count - 1, &state)
         }
     }
 
@@ -293,8 +312,13 @@ final class Inquiry: Sendable {
             default:
                 state.asked[index].waited += passed
                 if state.asked[index].waited < grace { continue }
-                // Where this fails, the presenter has just taken a step.
-                if table.change(place, present, to: .passedOver) { try passOver(index, &state) }
+                table.setPassedOver(true, presenter.index, of: presenter.number)
+                if table.change(place, present, to: .passedOver) {
+                    try passOver(index, &state)
+                } else {
+                    // The presenter has just taken a step.
+                    table.setPassedOver(false, presenter.index, of: presenter.number)
+                }
             }
         }
     }
@@ -310,7 +334,10 @@ final class Inquiry: Sendable {
         let moves = others != state.asked[index].others || others.allSatisfy { $0.state == .granted }
         state.asked[index].others = others
         state.asked[index].waited = moves ? 0 : state.asked[index].waited + passed
-        if state.asked[index].waited >= grace { try passOver(index, &state) }
+        if state.asked[index].waited < grace { return }
+        let presenter = state.asked[index].presenter
+        table.setPassedOver(true, presenter.index, of: presenter.number)
+        try passOver(index, &state)
     }
 
     private func passOver(_ index: Int, _ state: inout State) throws(CoordinationError) {

@@ -61,6 +61,8 @@ final class PresentedItem: Sendable {
     /// when all are over. `looking`: whether to ask the kernel which of the processes that ask live. Returns also
     /// whether there is any question.
     func takeQuestions(looking: Bool) -> (events: [Event], isOpen: Bool) {
+        // While a call is made, only its end shows that the presenter can answer.
+        if state.withLock({ !$0.isWorking }) { noteAble() }
         var (events, ended, isOpen, isAwaited) = ([Event](), [(Question.Place, Question.Word)](), false, false)
         for place in Question.Place.all(of: entry) {
             guard let word = table.word(at: place) else { continue }
@@ -77,6 +79,9 @@ final class PresentedItem: Sendable {
         if !isOpen { state.withLock { ($0.recent, $0.questions) = ([], [:]) } }
         return (events, isOpen)
     }
+
+    /// Notes that the presenter does what it is asked: requests that had passed it over ask it again.
+    private func noteAble() { table.setPassedOver(false, entry, of: number) }
 
     private enum Taken {
         case nothing, new, awaited
@@ -230,6 +235,7 @@ final class PresentedItem: Sendable {
             case .over(let place, let word): reacquire(place, word)
             case .ended(let error): calls.didEnd(error)
             }
+            noteAble()
         }
     }
 

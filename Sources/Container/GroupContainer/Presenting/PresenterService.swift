@@ -79,7 +79,8 @@ final class PresenterService: Sendable {
             }
             let isOpen = taken.contains { $0.isOpen }
             container.memberTable.awaitWake(
-                on: MemberTable.journalWord, or: asked, atMost: isOpen ? Inquiry.period : nil, since: seen
+                on: MemberTable.journalWord, or: asked, atMost: isOpen ? Inquiry.period : nil, since: seen,
+                removals: reading.check.removals
             ) { reading.hasMore }
         }
     }
@@ -98,7 +99,7 @@ final class PresenterService: Sendable {
 private struct Reading {
     private let container: OpenContainer
     private var position: LogPosition
-    private var check = RemovalCheck()
+    private(set) var check = RemovalCheck()
     /// The part in the election of the leader, which sees external changes.
     private let following: LeaderElection.Following?
 

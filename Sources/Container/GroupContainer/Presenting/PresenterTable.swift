@@ -156,6 +156,7 @@ final class PresenterTable: Sendable {
         own.store64(base + Layout.presenter, 0)
         own.store32(base + Layout.slot, UInt32(entry.slot))
         own.store32(base + Layout.answers, entry.answers.rawValue)
+        own.store32(base + Layout.passedOver, 0)
         own.store64(base + Layout.nonce, entry.nonce)
         own.store64(base + Layout.since, UInt64(bitPattern: entry.since))
         own.write(entry.item.bytes, at: base + Layout.paths, terminatedWithin: Layout.pathBytes)
@@ -187,6 +188,22 @@ final class PresenterTable: Sendable {
         }
     }
 
+    // MARK: Presenters that do nothing
+
+    /// Returns whether a request went on without the presenter's answer, and the presenter has done nothing since: it is
+    /// stopped, or hangs, and asking it again would cost each request as much time.
+    func isPassedOver(_ index: Int) -> Bool { map.load32(Layout.entry(index) + Layout.passedOver) != 0 }
+
+    /// Notes that a request is about to go on without a presenter, or that the presenter has done something. A request
+    /// notes this before it changes the question's word: the presenter handles the question after that, and notes that it
+    /// has.
+    func setPassedOver(_ isPassedOver: Bool, _ index: Int, of presenter: UInt64) {
+        let base = Layout.entry(index)
+        guard let own, self.isPassedOver(index) != isPassedOver, map.load64(base + Layout.presenter) >> 1 == presenter
+        else { return }
+        own.store32(base + Layout.passedOver, isPassedOver ? 1 : 0)
+    }
+
     // MARK: Sleeping and waking
 
     /// Wakes the process whose presenters were asked.
@@ -204,7 +221,9 @@ final class PresenterTable: Sendable {
     /// Sleeps until `wakeAskers` is called, if it was not called since the counter was read; at most some nanoseconds.
     /// System calls: futex_waitv(2)
     func awaitAnswer(_ slot: Int, after count: UInt32, since seen: Interruption, atMost limit: Int64) {
-        own?.wait(whileWord: Layout.answered(slot), is: count, since: seen, nanoseconds: max(0, limit))
+        guard let own else { return }
+        let answered = WatchedWord(Layout.answered(slot), of: own, seen: count)
+        WritableMap.wait(while: answered, since: seen, nanoseconds: max(0, limit))
     }
 
     private func ring(_ counter: Int) {

@@ -30,6 +30,8 @@ enum PresenterTableLayout {
     static let nonce = 16
     /// Nanoseconds since 1970.
     static let since = 24
+    /// Not 0: a request went on without the presenter's answer, and the presenter has done nothing since.
+    static let passedOver = 32
     static let questions = 256
     /// Two paths, of which one is written while the other one is read.
     static let paths = 8_192

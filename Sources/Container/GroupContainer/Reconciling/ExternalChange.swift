@@ -49,8 +49,9 @@ enum ExternalChange: Equatable, Sendable {
         if hint == .attributes && known.inode == found.inode && keepsDate { return .touched }
         if canCompare { return .needsContent }
         if isSame { return .nothing }
-        return (known.inode, known.modified) == (found.inode, found.modified) && hint < .content
-            ? .touched : .modified
+        // The date of the content can be put back after a write, the inode's date cannot.
+        let keepsContent = (known.inode, known.modified) == (found.inode, found.modified) && hint < .content
+        return keepsContent && known.hasOtherAttributes(than: found) ? .touched : .modified
     }
 
     /// Decides as `decide(known:found:by:)` does, once the content was read.

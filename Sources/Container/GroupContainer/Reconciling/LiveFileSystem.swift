@@ -41,7 +41,7 @@ final class LiveFileSystem {
     /// before it wakes them, the next leader does, when it begins.
     var wakesReadersLater = false
     /// Whether records were appended for which followers have to be woken.
-    private var hasAppended = false
+    private(set) var hasAppended = false
     /// Databases in which a transaction was being written when their state was last read.
     private var writtenDatabases: Set<ItemLocation> = []
     /// When the last commit of each database was recorded. The leader records one at most every 20 ms: readers then read
@@ -78,6 +78,9 @@ final class LiveFileSystem {
         roundBegan = wallNanoseconds()
     }
 
+    /// Closes the directories, which would keep a file system from being unmounted.
+    func endRound() { (directories, lastDirectory) = ([:], nil) }
+
     /// Returns the open directory that an item is in.
     private func directory(of location: ItemLocation) throws(Errno) -> OpenDirectory {
         if let lastDirectory, location.isEntry(of: lastDirectory.location) { return lastDirectory.directory }
@@ -95,9 +98,9 @@ final class LiveFileSystem {
         return open
     }
 
-    /// The errors that mean that a directory on the path is missing, is now a symbolic link or a file, or may not be
-    /// entered. The container has no item at such a path.
-    private static let nothingThere: [Errno] = [.noSuchEntry, .notADirectory, .tooManyLinks, .accessDenied]
+    /// The errors that mean that a directory on the path is missing, or is now a symbolic link or a file. The container
+    /// has no item at such a path.
+    private static let nothingThere: [Errno] = [.noSuchEntry, .notADirectory, .tooManyLinks]
 
     /// Reads a file's content for its hash, and keeps the hash only if the file has not changed meanwhile.
     func learnHash(of location: ItemLocation) throws(CoordinationError) {
@@ -157,10 +160,43 @@ extension LiveFileSystem: WatchedFileSystem {
         do throws(Errno) {
             let directory = try directory(of: location)
             guard let status = try directory.descriptor.statusIfPresent(of: location.name) else { return nil }
-            return try state(status, at: location, in: directory)
+            let state = try state(status, at: location, in: directory)
+            if !watchGaps.isEmpty && state.type != .directory { watchGaps.close(location) }
+            return state
         } catch {
             if Self.nothingThere.contains(error) { return nil }
-            throw CoordinationError(error, operation: "watch", item: printable(location.bytes))
+            return unknownState(of: location, error)
+        }
+    }
+
+    /// Notes an item that cannot be looked at, or the directory around it, as a gap. Returns the state that the journal
+    /// has for the item: it is there, as far as anyone knows. Below a directory that may not be entered there is no item
+    /// that this process could have seen.
+    private func unknownState(of location: ItemLocation, _ error: Errno) -> ItemState? {
+        let above = location.ancestors.first { place in
+            do throws(Errno) {
+                _ = try container.directory(at: place)
+                return false
+            } catch let other {
+                return other == error
+            }
+        }
+        watchGaps.note(above ?? location, WatchGaps.Reason(error))
+        return error == .accessDenied ? nil : tree.treeIndex[location]
+    }
+
+    /// Closes the gaps at places where nothing stands any more; those of limits only with `limits`.
+    func closeGoneGaps(limits: Bool) {
+        for place in watchGaps.places(limits: limits) where tree.treeIndex[place] == nil {
+            do throws(Errno) {
+                if try container.directory(at: place.parent).descriptor.statusIfPresent(of: place.name) != nil {
+                    continue
+                }
+            } catch {
+                if !Self.nothingThere.contains(error) { continue }
+            }
+            watchGaps.noteOtherPlace(nil, of: place)
+            watchGaps.close(place)
         }
     }
 
@@ -287,25 +323,44 @@ extension LiveFileSystem: WatchedFileSystem {
             let watch = try watch(open.descriptor, directory)
             var listing = DirectoryListing(watch: watch, inode: try open.descriptor.status().inode, entries: [])
             let entries = try open.descriptor.entries()
-            listing.isContainer = directory != nil && isContainer(open.descriptor, entries)
+            if directory != nil {
+                listing.isContainer = isContainer(open.descriptor, entries)
+                if !listing.isContainer, let queue, entries.contains(where: { $0.name == ContainerMark.standing }),
+                    let mark = try? FileDescriptor.open(
+                        ContainerMark.standing, in: open.descriptor, [.reading, .directory])
+                {
+                    listing.markWatch = try? queue.watch(mark)
+                    // It may have become a container before it was watched.
+                    listing.isContainer = isContainer(open.descriptor, entries)
+                }
+            }
             for (name, _) in entries where !listing.isContainer && !ContainerMark.isOne(name) {
-                let status = try open.descriptor.statusIfPresent(of: name)
-                guard let status, let location = ItemLocation.entry(name, of: directory) else {
+                guard let location = ItemLocation.entry(name, of: directory) else { continue }
+                let status: FileStatus?
+                do throws(Errno) {
+                    status = try open.descriptor.statusIfPresent(of: name)
+                } catch {
+                    // The directory's permissions concern all of its entries.
+                    if error == .accessDenied { throw error }
+                    listing.entries.append((name, unknownState(of: location, error)))
+                    continue
+                }
+                guard let status else {
                     listing.entries.append((name, nil))
                     continue
                 }
                 if database(of: location) != nil { continue }
                 listing.entries.append((name, try state(status, at: location, in: open)))
             }
-            watchGaps.noteListed(directory, isWatched: watch != nil)
+            if watch != nil || queue == nil { watchGaps.close(directory) }
             return listing
         } catch {
-            if error == .noSuchEntry || error == .notADirectory || error == .tooManyLinks { return nil }
-            if error == .accessDenied {
-                watchGaps.note(directory, .unreadable)
-                return nil
+            if Self.nothingThere.contains(error) {
+                watchGaps.close(directory)
+            } else {
+                watchGaps.note(directory, WatchGaps.Reason(error))
             }
-            throw CoordinationError(error, operation: "watch", item: directory.map { printable($0.bytes) } ?? ".")
+            return nil
         }
     }
 
@@ -336,10 +391,7 @@ extension LiveFileSystem: WatchedFileSystem {
     private func isContainer(
         _ directory: borrowing FileDescriptor, _ entries: [(name: [UInt8], kind: FileDescriptor.EntryKind)]
     ) -> Bool {
-        for (name, kind) in entries where kind != .other && ContainerMark.isOne(name) {
-            if kind == .directory || (try? directory.statusIfPresent(of: name))?.isDirectory == true { return true }
-        }
-        return false
+        entries.contains { $0.kind != .other && ContainerMark.isOne($0.name) } && ContainerMark.isIn(directory)
     }
 
     private func watch(_ open: borrowing FileDescriptor, _ directory: ItemLocation?) throws(Errno) -> Int32? {
@@ -347,14 +399,19 @@ extension LiveFileSystem: WatchedFileSystem {
         do throws(Errno) {
             return try queue.watch(open)
         } catch {
-            // The user's limit of watches is reached. The directory is still listed, now and periodically.
-            if error != .noSpace { throw error }
-            watchGaps.note(directory, .noWatchLeft)
+            // The directory is still listed, now and periodically.
+            watchGaps.note(directory, WatchGaps.Reason(error))
             return nil
         }
     }
 
     func unwatch(_ watch: Int32) { queue?.unwatch(watch) }
+
+    func noteOtherPlace(_ other: ItemLocation?, of directory: ItemLocation?) {
+        if other != nil || !watchGaps.isEmpty { watchGaps.noteOtherPlace(other, of: directory) }
+    }
+
+    func hasGap(in directory: ItemLocation) -> Bool { !watchGaps.isEmpty && watchGaps.concerns(directory) }
 
     /// A file that an author has moved from where it had no lock is one that it has made there, such as a temporary one.
     func mayComeFrom(_ origin: ItemLocation) -> Bool {

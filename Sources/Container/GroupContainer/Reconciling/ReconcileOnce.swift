@@ -104,5 +104,11 @@ final class ReconcileOnce {
             treeWatcher.reconciler.view.beginRound()
             try treeWatcher.work()
         } while !treeWatcher.isSettled
+        while let news = treeWatcher.reconciler.view.watchGaps.take() {
+            // What this user may not read is no fault.
+            guard case .gap(let place, let reason) = news, reason != .unreadable else { continue }
+            container.diagnostics.report(
+                .watchingDegraded, item: place.map { printable($0.bytes) }, WatchGapCause.text(news).reason)
+        }
     }
 }

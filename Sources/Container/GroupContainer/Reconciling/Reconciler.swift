@@ -99,8 +99,9 @@ struct Reconciler<View: FileSystemView> {
             try catchUp()
             if view.isSuperseded { return outcome }
             let looked = stamp
-            let known = view.treeIndex[location]
             let found = try view.state(at: location)
+            // To readers an item that was replaced is gone: what stands there now is new to them.
+            let known = found == nil ? view.treeIndex[location] : view.treeIndex.reported(location)
             if found == nil {
                 vanished.append((location, why))
                 if known != nil && !recordsRemoval { return .gone }
@@ -266,9 +267,9 @@ struct Reconciler<View: FileSystemView> {
 
     /// Records the directories around an item: a directory is recorded before its contents.
     mutating func recordDirectories(around location: ItemLocation) throws(CoordinationError) -> ParentResult {
-        for directory in location.ancestors where view.treeIndex[directory]?.type != .directory {
+        for directory in location.ancestors where view.treeIndex.reported(directory)?.type != .directory {
             _ = try reconcile(directory, .comparison, recordsRemoval: false)
-            if view.treeIndex[directory]?.type == .directory { continue }
+            if view.treeIndex.reported(directory)?.type == .directory { continue }
             return postponed[directory] == nil ? .gone : .busy
         }
         return .recorded

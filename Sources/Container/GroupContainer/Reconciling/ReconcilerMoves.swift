@@ -199,7 +199,7 @@ extension Reconciler {
         // The journal has the item at the goal.
         if view.treeIndex[goal.arrival.goal]?.inode == state.inode { return nil }
         for place in [goal.arrival.origin, goal.origin] where view.treeIndex[place]?.inode == state.inode {
-            return place
+            return view.treeIndex.isReplaced(place) ? nil : place
         }
         guard let place = view.treeIndex.place(ofInode: state.inode), !taken.isRemoved(place) else { return nil }
         return place

@@ -9,6 +9,8 @@ struct DirectoryListing: Sendable {
     var entries: [(name: [UInt8], state: ItemState?)]
     /// Whether the directory is another container, whose contents are not listed.
     var isContainer = false
+    /// The watch of a `.group` in the directory that does not make it a container, but may do so later.
+    var markWatch: Int32?
 }
 
 /// A comparison of directories with the journal's tree, a few directories at a time. Each directory is watched before
@@ -19,8 +21,18 @@ struct TreeComparison: Sendable {
     /// Locations where the disk lacks items of the journal, at the location or below it. They are compared at the end,
     /// so that an item that is found in another directory is recorded as moved.
     private var gone: [ItemLocation] = []
+    /// Whether everything is to be listed once more after this pass, because events were lost meanwhile.
+    private var isRepeated = false
+    /// Whether `gone` is from the pass before, too.
+    private var hasWaited = false
 
-    var isOver: Bool { directories.isEmpty && gone.isEmpty }
+    /// Whether nothing is left to be listed or compared.
+    var isOver: Bool { directories.isEmpty && gone.isEmpty && !isRepeated }
+
+    /// Adds everything. A pass that is under way ends first: one that began anew each time might never end.
+    mutating func addEverything() {
+        if directories.isEmpty { add(nil) } else if !waiting.contains(nil) { isRepeated = true }
+    }
 
     mutating func add(_ directory: ItemLocation?) {
         if waiting.insert(directory).inserted { directories.append(directory) }
@@ -53,7 +65,7 @@ struct TreeComparison: Sendable {
         for (name, state) in listing.entries {
             guard let state, let location = ItemLocation.entry(name, of: directory) else { continue }
             if treeIndex.contains(location) { known += 1 }
-            if ExternalChange.decide(known: treeIndex[location], found: state, by: .comparison) != .nothing {
+            if ExternalChange.decide(known: treeIndex.reported(location), found: state, by: .comparison) != .nothing {
                 differing.append(location)
             }
             if state.type == .directory {
@@ -69,9 +81,19 @@ struct TreeComparison: Sendable {
         return differing
     }
 
-    /// Returns the missing items, once all directories are done.
+    /// Returns the missing items, once all directories are done. If everything is listed once more, they wait for that,
+    /// as they may be found in another directory; but only once.
     mutating func takeGone() -> [ItemLocation] {
         if !directories.isEmpty { return [] }
+        if isRepeated {
+            isRepeated = false
+            add(nil)
+            if !hasWaited {
+                hasWaited = true
+                return []
+            }
+        }
+        hasWaited = false
         defer { gone = [] }
         return gone
     }

@@ -44,8 +44,8 @@ final class EventLoop: Sendable {
     }
 
     private func run(_ poller: Poller) {
-        let queue = try? InotifyQueue()
-        if let queue { try? poller.add(queue.descriptor, for: .input) }
+        var queue = Self.makeQueue(poller)
+        var nextQueue = Self.nextQueue
         let mounts = MountTable()
         if let mounts { try? poller.add(mounts.file.number, for: .urgent) }
         var leaders: [(election: LeaderElection, leader: Leader)] = []
@@ -71,15 +71,21 @@ final class EventLoop: Sendable {
                 return isDone
             }
             if isDone { return }
+            if case .failure = queue, monotonicNanoseconds() > nextQueue {
+                (queue, nextQueue) = (Self.makeQueue(poller), Self.nextQueue)
+                if case .success(let queue) = queue { for entry in leaders { entry.leader.adopt(queue) } }
+            }
             let patience = backlog.isEmpty ? leaders.compactMap(\.leader.timeUntilNextWork).min() : 0
             let ready = (try? poller.ready(nanoseconds: patience)) ?? []
             for entry in leaders { entry.leader.readProbe() }
             if let mounts, ready.contains(where: { $0.descriptor == mounts.file.number }) {
-                for entry in leaders { entry.leader.noteMayBeGone() }
+                for entry in leaders { entry.leader.noteMounts() }
             }
-            let isReadable = ready.contains { $0.descriptor == queue?.descriptor }
-            if (isReadable || backlog.mayHaveMore) && backlog.hasRoom {
-                backlog.add(try? queue?.drain(atMost: Backlog.limit))
+            if case .success(let queue) = queue {
+                let isReadable = ready.contains { $0.descriptor == queue.descriptor }
+                if (isReadable || backlog.mayHaveMore) && backlog.hasRoom {
+                    backlog.add(try? queue.drain(atMost: Backlog.limit))
+                }
             }
             let slice = backlog.next()
             leaders.removeAll { entry in
@@ -93,7 +99,18 @@ final class EventLoop: Sendable {
         }
     }
 
-    private func begin(_ election: LeaderElection, _ queue: InotifyQueue?) -> Leader? {
+    /// The time of the next attempt, where the kernel gives no queue: leaders without one look four times a second.
+    private static var nextQueue: Int64 { monotonicNanoseconds() + 5_000_000_000 }
+
+    private static func makeQueue(_ poller: Poller) -> Result<InotifyQueue, Errno> {
+        Result { () throws(Errno) in
+            let queue = try InotifyQueue()
+            try poller.add(queue.descriptor, for: .input)
+            return queue
+        }
+    }
+
+    private func begin(_ election: LeaderElection, _ queue: Result<InotifyQueue, Errno>) -> Leader? {
         // The member may have been dismissed before this thread came to it.
         guard let term = election.term else { return nil }
         do {

@@ -10,8 +10,8 @@ final class Leader {
     let term: UInt64
     private let view: LiveFileSystem
     private var treeWatcher: TreeWatcher<LiveFileSystem>
-    /// The inotify queue; nil if the kernel gives no inotify instance: changes are then found only by comparing.
-    private let queue: InotifyQueue?
+    /// The inotify queue; nil if the kernel gives none: changes are then found only by comparing.
+    private var queue: InotifyQueue?
     /// The watch of `.group`: members touch the member table in it to find out whether the leader is there.
     private var probeWatch: Int32?
     /// The watch of the journal's directory, which reports that a file was removed there.
@@ -38,24 +38,39 @@ final class Leader {
     private var mayBeGone = false
     /// The watches of the directories around the container, which report that one of them was moved.
     private var ancestors = Set<Int32>()
+    /// The mounts inside the container.
+    private var mounts = Set<Mount>()
     /// Files whose content was not read: their content is read when there is nothing else to do.
     private var unhashed: [ItemLocation] = []
     private var rest: Int64 = 0
     private var probe: UInt32?
 
-    init(_ container: OpenContainer, term: UInt64, _ queue: InotifyQueue?) throws(CoordinationError) {
-        (self.container, self.term, self.queue) = (container, term, queue)
+    init(
+        _ container: OpenContainer, term: UInt64, _ queue: Result<InotifyQueue, Errno>
+    ) throws(CoordinationError) {
+        (self.container, self.term) = (container, term)
         // The journal is read once the directories are watched.
         let nothing = JournalView(beginningAt: try translating(container.journal.log.start()))
         view = LiveFileSystem(container, nothing, term: term, under: nil)
-        view.queue = queue
         view.wakesReadersLater = true
-        if queue == nil { view.watchGaps.note(nil, .noInstanceLeft) }
         treeWatcher = TreeWatcher(view)
+        switch queue {
+        case .success(let queue): (self.queue, view.queue) = (queue, queue)
+        case .failure(let error): view.watchGaps.noteNoQueue(WatchGaps.Reason(ofQueue: error))
+        }
+    }
+
+    /// Watches with a queue that the kernel gives now, and did not give before.
+    func adopt(_ queue: InotifyQueue) {
+        (self.queue, view.queue) = (queue, queue)
+        view.watchGaps.noteQueue()
+        watchOwnDirectories()
+        watchAncestors()
+        compareEverything()
     }
 
     deinit {
-        for watch in treeWatcher.watches.numbers { queue?.unwatch(watch) }
+        for watch in treeWatcher.watchNumbers { queue?.unwatch(watch) }
         for watch in [probeWatch, journalWatch].compactMap({ $0 }) { queue?.unwatch(watch) }
     }
 
@@ -67,16 +82,20 @@ final class Leader {
             time: wallNanoseconds(), term: term)
         _ = try container.journal.append(record)
         container.memberTable.set(MemberTableLayout.degraded, to: 0, of: term)
-        if let queue {
-            probeWatch = try? queue.watchAttributesAndRemovals(container.directory.group)
-            journalWatch = try? queue.watchAttributesAndRemovals(container.directory.journalDirectory())
-        }
+        mounts = Mount.inside(container)
+        watchOwnDirectories()
         watchAncestors()
         watchEverything()
         container.memberTable.raise(MemberTableLayout.watchTerm, to: term)
         wakeAll()
         try view.load()
         compareEverything()
+    }
+
+    private func watchOwnDirectories() {
+        guard let queue else { return }
+        probeWatch = try? queue.watchAttributesAndRemovals(container.directory.group)
+        journalWatch = try? queue.watchAttributesAndRemovals(container.directory.journalDirectory())
     }
 
     /// Watches the directories around the container, as far as this user may. The kernel reports nothing about a
@@ -108,10 +127,11 @@ final class Leader {
     func compareEverything() {
         treeWatcher.compareEverything()
         comparisonBegan = monotonicNanoseconds()
+        nextComparison = .max
     }
 
     func owns(_ watch: Int32) -> Bool {
-        isOwn(watch) || treeWatcher.watches.isWatched(watch)
+        isOwn(watch) || treeWatcher.owns(watch)
     }
 
     /// Returns whether a watch is none of a directory of items.
@@ -119,8 +139,14 @@ final class Leader {
         watch == probeWatch || watch == journalWatch || ancestors.contains(watch)
     }
 
-    /// Notes that the container may have been removed or moved.
-    func noteMayBeGone() { mayBeGone = true }
+    /// Notes that the mounts of this process have changed: one may hide the container, or a directory in it. The kernel
+    /// reports nothing to the watches of a directory that is hidden, or of one that a second mount shows.
+    func noteMounts() {
+        mayBeGone = true
+        let before = mounts
+        mounts = Mount.inside(container)
+        for mount in mounts.symmetricDifference(before) { treeWatcher.compare(mount.place) }
+    }
 
     /// The time until the leader has work without an event, in nanoseconds; nil if it has none.
     var timeUntilNextWork: Int64? {
@@ -171,6 +197,9 @@ final class Leader {
         if monotonicNanoseconds() >= nextComparison { compareEverything() }
         defer { noteAppended() }
         if try treeWatcher.work() { hasFound = true }
+        if !view.watchGaps.isEmpty && (view.hasAppended || treeWatcher.comparison.isOver) {
+            view.closeGoneGaps(limits: treeWatcher.comparison.isOver && comparisonBegan != nil)
+        }
         noteAppended()
         noteComparison()
         reportWatchGaps()
@@ -187,6 +216,7 @@ final class Leader {
             if wasMoved { compareEverything() }
         }
         let isSettled = isReady && !more && treeWatcher.isSettled
+        if isSettled { view.endRound() }
         if isSettled && unhashed.isEmpty && hasCompared {
             hasCompared = false
             container.journal.log.releasePages()
@@ -206,6 +236,10 @@ final class Leader {
 
     private func noteComparison() {
         unhashed += treeWatcher.reconciler.takeUnhashed()
+        // A directory that came later could not be watched.
+        if nextComparison == .max, comparisonBegan == nil, view.watchGaps.needsComparing {
+            nextComparison = monotonicNanoseconds() + comparing
+        }
         guard treeWatcher.comparison.isOver, let began = comparisonBegan else { return }
         comparisonBegan = nil
         hasCompared = true

@@ -5,11 +5,17 @@ protocol WatchedFileSystem: FileSystemView {
     /// Watches a directory, then lists it; nil if there is none, or if it may not be entered.
     mutating func list(_ directory: ItemLocation?) throws(CoordinationError) -> DirectoryListing?
     mutating func unwatch(_ watch: Int32)
+    /// Notes that a directory is shown at another place, too, and has its watch for that; nil: that it is not.
+    mutating func noteOtherPlace(_ other: ItemLocation?, of directory: ItemLocation?)
+    /// Returns whether a directory, or one in it, could not be watched or listed.
+    func hasGap(in directory: ItemLocation) -> Bool
     /// Returns the registered database that SQLite keeps this file beside; nil where the location is that of an item.
     func database(of location: ItemLocation) -> ItemLocation?
 }
 
 extension WatchedFileSystem {
+    func noteOtherPlace(_ other: ItemLocation?, of directory: ItemLocation?) {}
+    func hasGap(in directory: ItemLocation) -> Bool { false }
     func database(of location: ItemLocation) -> ItemLocation? { nil }
 }
 
@@ -18,6 +24,8 @@ extension WatchedFileSystem {
 struct TreeWatcher<View: WatchedFileSystem> {
     var reconciler: Reconciler<View>
     private(set) var watches = WatchTable()
+    /// The directories of the watches of a `.group` that makes no container yet, by their own watches.
+    private var marks: [Int32: Int32] = [:]
     private(set) var comparison = TreeComparison()
     private var pairs = RenamePairs()
     /// Locations that were looked for in vain since the events were last read to their end. Such an item, or a
@@ -38,17 +46,34 @@ struct TreeWatcher<View: WatchedFileSystem> {
     /// Compares the whole tree: at the beginning, and after events were lost.
     mutating func compareEverything() {
         reconciler.passing = [:]
-        comparison.add(nil)
+        comparison.addEverything()
     }
 
-    /// Compares a directory with everything below it.
-    mutating func compare(_ directory: ItemLocation) { comparison.add(directory) }
+    /// Compares an item and, if it is a directory, everything below it.
+    mutating func compare(_ location: ItemLocation) {
+        reconciler.worklist.add(location, .comparison)
+        comparison.add(location)
+    }
 
     /// Notes a directory's watch. In a container inside this one only its directory itself is watched, for the event
     /// that ends its being a container.
     mutating func watched(_ watch: Int32, _ location: ItemLocation?, inode: UInt64, isContainer: Bool) {
         watches.set(watch, location, inode: inode)
         unwatch(watches.close(watch, isContainer))
+    }
+
+    /// Returns whether a watch is that of a directory, or of a `.group` in one.
+    func owns(_ watch: Int32) -> Bool { watches.isWatched(watch) || marks[watch] != nil }
+
+    /// The watches to be ended when no one watches any more.
+    var watchNumbers: [Int32] { watches.numbers + marks.keys }
+
+    private mutating func noteMark(_ mark: Int32?, of directory: Int32) {
+        for (other, owner) in marks where owner == directory && other != mark {
+            marks[other] = nil
+            unwatch([other])
+        }
+        if let mark { marks[mark] = directory }
     }
 
     /// Takes events in their order: all that there were, or with `more` only the first of them.
@@ -70,7 +95,16 @@ struct TreeWatcher<View: WatchedFileSystem> {
     }
 
     private mutating func take(_ event: DirectoryEvent) throws(CoordinationError) {
-        if event.kind == .ended { return watches.end(event.watch) }
+        if let owner = marks[event.watch] {
+            if event.kind == .ended { marks[event.watch] = nil }
+            if case .some(.some(let directory)) = watches.location(of: owner) { comparison.add(directory) }
+            return
+        }
+        if event.kind == .ended {
+            // Another directory may stand there now, such as the one that a mount has hidden.
+            if case .some(.some(let directory)) = watches.location(of: event.watch) { comparison.add(directory) }
+            return watches.end(event.watch)
+        }
         guard let directory = watches.location(of: event.watch) else { return }
         // The directory has become a container, or is no longer one.
         if let directory, event.name.first == UInt8(ascii: "."), ContainerMark.isOne(event.name) {
@@ -86,7 +120,10 @@ struct TreeWatcher<View: WatchedFileSystem> {
         switch event.kind {
         case .ended: break
         case .content: reconciler.worklist.add(location, .content)
-        case .attributes: reconciler.worklist.add(location, .attributes)
+        case .attributes:
+            reconciler.worklist.add(location, .attributes)
+            // Its permissions may have been those that kept it from being watched.
+            if event.isDirectory && reconciler.view.hasGap(in: location) { comparison.add(location) }
         case .removed: reconciler.noteRemoval(location)
         case .created: appeared(location, isDirectory: event.isDirectory)
         case .left(let cookie): pairs.left(location, event.isDirectory ? watches.detach(location) : nil, cookie: cookie)
@@ -182,8 +219,12 @@ struct TreeWatcher<View: WatchedFileSystem> {
             if let directory, reconciler.view.treeIndex[directory]?.inode != listing.inode {
                 noteVanished(directory, .comparison)
             }
-            if let watch = listing.watch {
+            let other = try otherPlace(of: listing, directory)
+            reconciler.view.noteOtherPlace(other, of: directory)
+            if let watch = listing.watch, other == nil {
                 watched(watch, directory, inode: listing.inode, isContainer: listing.isContainer)
+                noteMark(listing.isContainer ? nil : listing.markWatch, of: watch)
+                if listing.isContainer, let mark = listing.markWatch { unwatch([mark]) }
             }
             if listing.isContainer, let directory, try reconciler.removeContents(of: directory) { wrote = true }
             listed += listing.entries.count
@@ -196,6 +237,17 @@ struct TreeWatcher<View: WatchedFileSystem> {
         for directory in reconciler.takeUnlisted() { comparison.add(directory) }
         for (location, why) in reconciler.takeVanished() { noteVanished(location, why) }
         return wrote
+    }
+
+    /// Returns the place at which a listed directory is watched, if it stands there, too: a mount shows it twice.
+    private mutating func otherPlace(
+        of listing: DirectoryListing, _ directory: ItemLocation?
+    ) throws(CoordinationError) -> ItemLocation? {
+        guard let watch = listing.watch, case .some(.some(let other)) = watches.location(of: watch),
+            other != directory, let found = try reconciler.view.state(at: other),
+            (found.type, found.inode) == (.directory, listing.inode)
+        else { return nil }
+        return other
     }
 
     private mutating func noteVanished(_ location: ItemLocation, _ why: Hint) {

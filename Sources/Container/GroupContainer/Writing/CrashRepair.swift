@@ -73,6 +73,16 @@ extension OpenContainer {
         for slot in slots { try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero)) }
     }
 
+    /// Repairs the slots of all members that died, which frees the room that their files in staging take. Slots that
+    /// another process repairs now are left to it.
+    func repairTheLost() {
+        if isReadOnly { return }
+        let lost = memberTable.slotsOfTheLost()
+        if lost.isEmpty { return }
+        repairDead(in: lost)
+        sweepLogs()
+    }
+
     /// Finishes changes of this member that happened although their record could not be appended.
     func finishOwn() throws(CoordinationError) {
         var rest = memberTable.takeUnfinished()

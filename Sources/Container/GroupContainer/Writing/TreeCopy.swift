@@ -40,17 +40,24 @@ struct TreeCopy {
         var next = 0
         while next < paths.count {
             var directory = Directory(path: paths[next], entries: [])
+            var fault: Fault?
             next += 1
             do throws(Errno) {
                 let opened = try FileDescriptor.open(directory.path, in: source, [.reading, .directory])
-                for name in try opened.entryNames() {
-                    guard let status = try opened.statusIfPresent(of: name) else { continue }
-                    if status.isDirectory && ContainerMark.isOne(name) { nested = nested ?? directory.path }
-                    directory.entries.append(Entry(name: name, status: status))
+                if ContainerMark.isIn(opened) { nested = nested ?? directory.path }
+                for name in try opened.entryNames() where !ContainerMark.isOne(name) {
+                    do throws(Errno) {
+                        guard let status = try opened.statusIfPresent(of: name) else { continue }
+                        directory.entries.append(Entry(name: name, status: status))
+                    } catch {
+                        fault = Fault(reason: error, path: directory.path + [UInt8(ascii: "/")] + name)
+                        break
+                    }
                 }
             } catch {
                 throw Fault(reason: error, path: directory.path)
             }
+            if let fault { throw fault }
             paths += directory.entries.filter(\.status.isDirectory).map(directory.path(of:))
             directories.append(directory)
         }

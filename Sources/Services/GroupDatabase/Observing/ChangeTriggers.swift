@@ -50,6 +50,19 @@ enum ChangeTriggers {
         for (name, sql) in wanted where !present.contains(name) { try connection.run(sql) }
     }
 
+    /// Returns whether no table lacks triggers.
+    static func areComplete(in connection: Connection) throws -> Bool {
+        let lacking = try connection.integer(
+            """
+            SELECT (SELECT count(*) FROM sqlite_schema WHERE name = '\(table)') = 0 OR count(*) > 0
+            FROM pragma_table_list AS t
+            WHERE t.schema = 'main' AND t.type = 'table' AND t.\(isUsers.replacing(" AND name", with: " AND t.name"))
+              AND (SELECT count(*) FROM sqlite_schema AS s
+                   WHERE s.type = 'trigger' AND s.tbl_name = t.name AND s.name LIKE '\\_group\\_%' ESCAPE '\\') < 3
+            """)
+        return lacking == 0
+    }
+
     /// Returns the number of each table, and whether there are tables without triggers: those of other programs, and virtual
     /// ones.
     static func numbers(in connection: Connection) throws -> (numbers: [String: Int64], hasOthers: Bool) {

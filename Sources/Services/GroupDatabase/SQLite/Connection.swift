@@ -23,14 +23,17 @@ import Synchronization
     var triggeredSchema: Int64?
     /// Whether the connection was interrupted since the transaction began.
     private let isInterrupted = Atomic(false)
+    /// The file as it was when it was opened without a log: see `UnloggedFile`.
+    let unlogged: UnloggedFile?
 
-    /// Opens the file; creates a missing one if `mode` is `writing`. Errors: `CoordinationError`
-    package init(_ file: [UInt8], _ mode: Mode, _ label: DatabaseLabel) throws {
-        (self.mode, self.label) = (mode, label)
+    /// Opens the file; creates a missing one if `mode` is `writing`. A file without a log is opened as one that does not
+    /// change. Errors: `CoordinationError`
+    package init(_ file: [UInt8], _ mode: Mode, _ label: DatabaseLabel, unlogged: UnloggedFile? = nil) throws {
+        (self.mode, self.label, self.unlogged) = (mode, label, unlogged)
         let flags =
             (mode == .writing ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY)
-            | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let path = file + [0]
+            | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (unlogged == nil ? 0 : SQLITE_OPEN_URI)
+        let path = (unlogged?.address ?? file) + [0]
         var opened: OpaquePointer?
         let code = unsafe path.withUnsafeBufferPointer { path in
             unsafe path.withMemoryRebound(to: CChar.self) { path in

@@ -49,14 +49,21 @@ final class Connections: Sendable {
     func read<Answer>(
         until deadline: Deadline, _ interruption: Interruptible? = nil, _ body: (Connection) throws -> Answer
     ) throws -> Answer {
-        let connection = try take(.reading, label("read"), until: deadline)
-        defer { giveBack(connection) }
-        try interruption?.begin(connection, label("read"))
-        defer { interruption?.end() }
-        return try explaining("read") {
-            try connection.run("BEGIN")
-            defer { connection.rollBack() }
-            return try body(connection)
+        while true {
+            let connection = try take(.reading, label("read"), until: deadline)
+            defer { giveBack(connection) }
+            try interruption?.begin(connection, label("read"))
+            defer { interruption?.end() }
+            let answer = Result {
+                try explaining("read") {
+                    try connection.run("BEGIN")
+                    defer { connection.rollBack() }
+                    return try body(connection)
+                }
+            }
+            // Another process has begun to write: what was read may be of two states.
+            if connection.unlogged?.isUnchanged == false && !deadline.isOver { continue }
+            return try answer.get()
         }
     }
 
@@ -156,7 +163,8 @@ final class Connections: Sendable {
     }
 
     private func make(_ mode: Connection.Mode, _ label: DatabaseLabel, until deadline: Deadline) throws -> Connection {
-        let connection = try Connection(file, mode, label)
+        let connection =
+            try registered == nil ? readOnlyConnection(label, until: deadline) : Connection(file, mode, label)
         connection.begin(waiting: deadline.remaining.map { .nanoseconds($0) })
         try connection.run("PRAGMA foreign_keys = ON")
         if mode == .writing {
@@ -175,6 +183,25 @@ final class Connections: Sendable {
         return connection
     }
 
+    /// Opens a connection where nothing can be written beside the database.
+    private func readOnlyConnection(_ label: DatabaseLabel, until deadline: Deadline) throws -> Connection {
+        let logged = try Connection(file, .reading, label)
+        logged.begin(waiting: deadline.remaining.map { .nanoseconds($0) })
+        do {
+            _ = try logged.integer("PRAGMA user_version")
+            return logged
+        } catch let error as CoordinationError where error.code != .damaged && error.code != .lockTimedOut {
+            logged.close()
+            guard let unlogged = UnloggedFile(file) else {
+                guard UnloggedFile.hasLog(file) else { throw error }
+                throw label.error(
+                    .notPermitted, "it has a log, which SQLite cannot read without making a file beside it",
+                    .init(.tryAgain, "have a process that may write open the database, and try again"), cause: error)
+            }
+            return try Connection(file, .reading, label, unlogged: unlogged)
+        }
+    }
+
     private func giveBack(_ connection: Connection) {
         let isKept = state.withLock { state in
             let isWriter = state.running.removeValue(forKey: ObjectIdentifier(connection))?.mode == .writing
@@ -184,7 +211,7 @@ final class Connections: Sendable {
                 state.writer = connection
                 return true
             }
-            if state.idle.count >= Self.keptReaders { return false }
+            if state.idle.count >= Self.keptReaders || connection.unlogged != nil { return false }
             state.idle.append(connection)
             return true
         }
@@ -219,8 +246,11 @@ final class Connections: Sendable {
             defer { (state.writer, state.idle) = (nil, []) }
             return [state.writer].compactMap { $0 } + state.idle
         }
-        // The last connection writes the log into the database; a reader could not.
+        // The last connection writes the log into the database. A reader could not, so one that can is made.
         for connection in rest.reversed() { connection.close() }
+        if mayWrite, rest.allSatisfy({ $0.mode == .reading }), UnloggedFile.hasLog(file) {
+            try? make(.writing, label("close"), until: Deadline(after: .zero)).close()
+        }
         if phase == .closed { registered?.end() }
     }
 }

@@ -32,6 +32,10 @@ package struct RefreshSession: Sendable {
         if let (interest, fault) = interests.lazy.compactMap({ one in one.fault.map { (one, $0) } }).first {
             throw .malformedInterest(interest.text, fault)
         }
+        for pattern in interests.compactMap(\.pattern) {
+            try container.checkIsNoLink(
+                pattern: Array(pattern.utf8), mayBeLink: false, operation: "use the interest")
+        }
         previous = try WidgetRecord.read(file)
         let concerns = Concerns(interests)
         self.interests = concerns.texts

@@ -26,6 +26,14 @@ public struct WidgetInterest: Hashable, Sendable {
         WidgetInterest(.defaults(suite: suite, key: key))
     }
 
+    /// The pattern of an interest in items.
+    package var pattern: String? {
+        switch subject {
+        case .path(let pattern), .metadata(let pattern): pattern
+        case .defaults: nil
+        }
+    }
+
     /// Parses the form of manifests and command lines; nil if it has no suite, or an empty key or pattern.
     /// - `defaults:SUITE` and `defaults:SUITE:KEY`, where KEY may contain a ':' and SUITE does not
     /// - `metadata:PATTERN` for items also where they are only touched

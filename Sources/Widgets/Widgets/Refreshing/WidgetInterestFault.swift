@@ -13,9 +13,6 @@ extension WidgetInterest {
     /// A description of the mistake in the interest's pattern, because of which it cannot match what was meant, with
     /// the right way to write it; nil if there is none.
     package var fault: String? {
-        switch subject {
-        case .path(let pattern), .metadata(let pattern): ChangeFilter.fault(ofPattern: Array(pattern.utf8))
-        case .defaults: nil
-        }
+        pattern.flatMap { ChangeFilter.fault(ofPattern: Array($0.utf8)) }
     }
 }

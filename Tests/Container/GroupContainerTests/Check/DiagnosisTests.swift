@@ -51,7 +51,7 @@ import Testing
     @Test func `inotify watches must suffice for all directories, unless a leader has its watches already`() {
         var facts = WatchingFacts()
         facts.directories = 100
-        facts.watches = WatchingFacts.Limit(name: "w", limit: 150, used: 48)
+        facts.watches = WatchingFacts.Limit(limit: InotifyLimit(.watches, name: "w", number: 150), used: 48)
         #expect(codes(facts.findings) == ["note leaderMissing"])
         facts.watches?.used = 49
         #expect(codes(facts.findings) == ["note leaderMissing", "warning inotifyWatches"])
@@ -59,7 +59,7 @@ import Testing
         #expect(facts.findings == [])
         facts.watches?.used = 149
         #expect(codes(facts.findings) == ["warning inotifyWatches"])
-        facts.instances = WatchingFacts.Limit(name: "i", limit: 128, used: 127)
+        facts.instances = WatchingFacts.Limit(limit: InotifyLimit(.instances, name: "i", number: 128), used: 127)
         facts.watches = nil
         #expect(facts.findings == [])
         facts.instances?.used = 128
@@ -71,7 +71,7 @@ import Testing
         var facts = WatchingFacts()
         facts.leader = WatchingFacts.Leader(process: MemberProcess(identifier: 1), purpose: "p", replies: false)
         facts.degraded = ("closed", "why")
-        facts.unreadable = ["closed", "other"]
+        facts.unreadable = [("closed", .accessDenied), ("other", .inputOutput)]
         facts.moreUnreadable = 3
         #expect(
             codes(facts.findings) == [
@@ -98,7 +98,10 @@ import Testing
         var facts = JournalFacts()
         (facts.free, facts.needed) = (99, 100)
         #expect(codes(facts.findings) == ["warning spaceLow"])
-        facts.free = 100
+        (facts.free, facts.freeInodes) = (100, 15)
+        #expect(codes(facts.findings) == ["warning spaceLow"])
+        #expect(facts.findings.first?.what.contains("15 inodes") == true)
+        (facts.free, facts.freeInodes) = (100, 16)
         (facts.now, facts.newest) = (0, 60_000_000_000)
         #expect(facts.findings == [])
         facts.newest = 60_000_000_001

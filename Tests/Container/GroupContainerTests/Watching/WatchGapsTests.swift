@@ -1,3 +1,4 @@
+import GroupSystemCalls
 import Testing
 
 @testable import GroupContainer
@@ -29,19 +30,51 @@ import Testing
         gaps.note(nil, .noWatchLeft)
         gaps.note(a, .unreadable)
         _ = news(&gaps)
-        // The directory may be listed, and still there is no watch for it.
-        gaps.noteListed(nil, isWatched: false)
-        gaps.noteListed(b, isWatched: true)
-        gaps.noteListed(a, isWatched: false)
+        gaps.close(b)
+        gaps.close(a)
         let before = news(&gaps)
         #expect(before == [] && gaps.needsComparing)
-        gaps.noteListed(nil, isWatched: true)
+        gaps.close(nil)
         let after = news(&gaps)
         #expect(after == [.complete] && !gaps.needsComparing)
         // From then on a limit is reported again.
         gaps.note(b, .noWatchLeft)
         let again = news(&gaps)
         #expect(again == [.gap(b, .noWatchLeft)])
+    }
+
+    @Test func `without a queue there is a gap until there is one`() throws {
+        let a = try location("a")
+        var gaps = WatchGaps()
+        gaps.noteNoQueue(.noInstanceLeft)
+        gaps.note(a, .failed(.inputOutput))
+        gaps.close(a)
+        #expect(news(&gaps) == [.gap(nil, .noInstanceLeft), .gap(a, .failed(.inputOutput))] && gaps.needsComparing)
+        gaps.noteQueue()
+        #expect(news(&gaps) == [.complete] && !gaps.needsComparing)
+    }
+
+    @Test func `a directory at two places is a gap until it is at one`() throws {
+        let (a, b) = (try location("a"), try location("b"))
+        var gaps = WatchGaps()
+        gaps.noteOtherPlace(a, of: b)
+        // It is listed again and again meanwhile.
+        gaps.close(b)
+        gaps.noteOtherPlace(a, of: b)
+        #expect(news(&gaps) == [.gap(b, .sameAs(a))] && gaps.needsComparing && gaps.concerns(b))
+        gaps.noteOtherPlace(nil, of: b)
+        #expect(news(&gaps) == [.complete] && !gaps.needsComparing)
+    }
+
+    @Test(arguments: [
+        (Errno.accessDenied, WatchGaps.Reason.unreadable), (.noSpace, .noWatchLeft),
+        (.inputOutput, .failed(.inputOutput)),
+        (.tooManyFilesInSystem, .noDescriptorLeft), (.tooManyFiles, .noDescriptorLeft),
+    ])
+    func `an error of a directory is a gap of its kind`(error: Errno, reason: WatchGaps.Reason) {
+        #expect(WatchGaps.Reason(error) == reason)
+        // A descriptor is left here, so it is an instance that there is none of.
+        if error == .tooManyFiles { #expect(WatchGaps.Reason(ofQueue: error) == .noInstanceLeft) }
     }
 
     @Test func `a watch gap of an unreadable directory needs no comparing`() throws {
@@ -64,5 +97,54 @@ import Testing
         #expect(pairs.isWaiting)
         #expect(pairs.endRound().map(\.origin) == [places[1]])
         #expect(!pairs.isWaiting)
+    }
+}
+
+@Suite struct `Mounts` {
+    @Test func `the mounts in a directory are read from the table, with escaped names`() throws {
+        let table = """
+            22 1 253:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+            40 22 0:35 / /c/m rw - tmpfs none rw
+            41 22 0:36 /sub /c/a\\040b/\\134x rw shared:3 - tmpfs none rw
+            42 22 0:37 / /cd rw - tmpfs none rw
+            43 22 0:38 / /c rw - tmpfs none rw
+            nonsense
+            x 1 2
+            44 22 0:39 / /c/.group/x rw - tmpfs none rw
+            """
+        let mounts = Mount.inside(Array("/c".utf8), Array(table.utf8))
+        let places = Set(mounts.map { String(decoding: $0.place.bytes, as: UTF8.self) })
+        #expect(places == ["m", "a b/\\x"])
+        #expect(Mount.inside(Array("/".utf8), Array(table.utf8)).count == 4)
+    }
+}
+
+@Suite struct `Tree comparisons` {
+    private func location(_ path: String) throws -> ItemLocation { try ItemLocation(Array(path.utf8)) }
+
+    private func listing(_ names: [String]) -> DirectoryListing {
+        let state = ItemState(
+            type: .directory, inode: 1, size: 0, modified: 0, changed: 0, mode: 0, owner: 0, group: 0, contentHash: nil)
+        return DirectoryListing(watch: nil, inode: 0, entries: names.map { (Array($0.utf8), state) })
+    }
+
+    @Test func `a comparison that is to begin anew ends first, and repeats everything once`() throws {
+        var comparison = TreeComparison()
+        comparison.addEverything()
+        comparison.addEverything()
+        var listed: [String] = []
+        for turn in 0..<20 {
+            // Another request each turn, as after events are lost again and again, but for the last turns.
+            if turn > 0 && turn < 8 { comparison.addEverything() }
+            guard let directory = comparison.next() else {
+                _ = comparison.takeGone()
+                continue
+            }
+            listed.append(directory.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ".")
+            _ = comparison.take(listing(directory == nil ? ["a", "b", "c"] : []), of: directory, TreeIndex())
+            _ = comparison.takeGone()
+        }
+        #expect(comparison.isOver)
+        #expect(listed == [".", "c", "b", "a", ".", "c", "b", "a", ".", "c", "b", "a"], "\(listed)")
     }
 }

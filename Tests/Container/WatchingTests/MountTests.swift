@@ -1,0 +1,103 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// File systems that are mounted in the container while it is followed, in a namespace of the test's own.
+@Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: mayMount, "needs mounts in a user namespace"))
+struct `Mounts in a followed container` {
+    /// Runs a script in the directory of a container `c`, beside a follower. `await TEXT` waits until a line of the
+    /// follower has the text.
+    private func run(_ script: String, at location: SourceLocation = #_sourceLocation) async throws {
+        let container = try await TemporaryContainer()
+        let whole = """
+            set -e; cd "$1/.."; mv "$1" c; mkdir c/m c/a; echo 1 >c/a/f
+            await() {
+                for try in $(seq 300); do if grep -q "$1" out err; then return; fi; sleep 0.05; done
+                echo "no line: $1"; cat out err; exit 1
+            }
+            watch-group --verbose --since start ./c/ >out 2>err & watcher=$!
+            trap 'kill $watcher 2>/dev/null; wait' EXIT
+            await "^watching"; await "created.a/f"; cd c
+            await() {
+                for try in $(seq 300); do if grep -q "$1" ../out ../err; then return; fi; sleep 0.05; done
+                echo "no line: $1"; cat ../out ../err; exit 1
+            }
+            \(script)
+            """
+        let path = BuildDirectory.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
+        let outcome = try await container.start(
+            "unshare", ["-Urm", "sh", "-c", whole, "sh", container.path], environment: ["PATH": path]
+        ).finish(within: .seconds(60))
+        #expect(outcome.status == 0, "\(outcome)", sourceLocation: location)
+    }
+
+    @Test func `a mount is compared and followed, and so is what it has hidden`() async throws {
+        try await run(
+            """
+            echo 1 >m/old; await "created.m/old"
+            mount -t tmpfs none m; await "removed.m/old"
+            echo 1 >m/a; await "created.m/a"; mkdir m/d; echo 1 >m/d/b; await "created.m/d/b"
+            umount m; await "removed.m/a"; echo 2 >m/c; await "created.m/c"; tac ../out | grep -m 1 m/old | grep created
+            """)
+    }
+
+    @Test func `a directory that a mount shows is followed, and the mount's end is noticed`() async throws {
+        try await run(
+            """
+            mkdir ../outside; echo 1 >../outside/x
+            mount --bind ../outside m; await "created.m/x"
+            echo 1 >../outside/y; await "created.m/y"
+            umount -l m; await "removed.m/x"; echo 1 >m/z; await "created.m/z"
+            """)
+    }
+
+    @Test func `a directory of the container that a mount shows twice is compared at its second place`() async throws {
+        try await run(
+            """
+            mount --bind a m; await "created.m/f"; await "degraded.m"
+            echo 1 >m/g; await "created.a/g"; await "created.m/g"
+            umount m; await "removed.m/f"; echo 1 >m/z; await "created.m/z"; echo 1 >a/h; await "created.a/h"
+            """)
+    }
+
+    @Test func `a file system can be unmounted while its changes are followed`() async throws {
+        try await run(
+            """
+            mount -t tmpfs none m; mkdir m/d; echo 1 >m/d/a; await "created.m/d/a"; echo 2 >>m/d/a; await "modified.m/d/a"
+            for try in $(seq 100); do if umount m; then break; fi; sleep 0.05; done
+            await "removed.m/d"
+            """)
+    }
+
+    @Test(.enabled(if: FileManager.default.isWritableFile(atPath: "/dev/fuse"), "needs /dev/fuse"))
+    func `a mount whose server is gone is a gap, and the other directories are followed`() async throws {
+        try await run(
+            """
+            echo 1 >m/old; await "created.m/old"
+            exec 3<>/dev/fuse
+            mount -i -t fuse -o fd=3,rootmode=40000,user_id=0,group_id=0 none m; exec 3>&-
+            await "degraded.m"; echo 1 >b; await "created.b"; echo 1 >a/g; await "created.a/g"
+            if grep "removed.m" ../out; then exit 1; fi
+            groupctl doctor ./ | grep "cannot be looked at\\|cannot be listed"
+            groupctl list ./ | grep -q "^m"; groupctl changes ./ --since start | grep "created.a/g"
+            umount m; echo 1 >m/c; await "created.m/c"; await "everything is watched again"
+            """)
+    }
+
+    @Test(.enabled(if: FileManager.default.isWritableFile(atPath: "/dev/fuse"), "needs /dev/fuse"))
+    func `commands pass by a mount whose server is gone`() async throws {
+        try await run(
+            """
+            kill $watcher; wait $watcher || true
+            exec 3<>/dev/fuse
+            mount -i -t fuse -o fd=3,rootmode=40000,user_id=0,group_id=0 none m; exec 3>&-
+            echo 1 >b; groupctl changes ./ --since start | grep "created.b"
+            groupctl doctor ./ | grep "m: it cannot be listed"
+            if groupctl copy -r ./ m n 2>error; then exit 1; fi; grep "copy 'm'" error
+            """)
+    }
+
+}
+
+/// Whether something can be mounted in a user namespace.
+private let mayMount = succeeds(["unshare", "-Urm", "mount", "-t", "tmpfs", "none", "/mnt"])
