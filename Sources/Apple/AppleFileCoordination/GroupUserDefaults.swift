@@ -158,8 +158,14 @@ open class GroupUserDefaults: UserDefaults {
         }
     }
 
-    /// Does nothing, as no suite can be added.
-    open override func removeSuite(named suiteName: String) {}
+    /// Removes nothing, and writes an error to standard error, as no suite can be added.
+    open override func removeSuite(named suiteName: String) {
+        reportingErrors {
+            throw CoordinationError(
+                .invalidArgument, operation: "remove the suite", item: suiteName,
+                reason: "all values of a GroupUserDefaults are in its own container")
+        }
+    }
 
     // MARK: Changes
 

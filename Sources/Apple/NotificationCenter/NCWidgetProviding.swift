@@ -20,6 +20,9 @@ import GroupWidgetAdapters
     /// refresh, the result is `failed`, and a call after that is ignored. By default the result is `newData`.
     func widgetPerformUpdate(completionHandler: @escaping @Sendable (NCUpdateResult) -> Void)
 
+    /// The name of `widgetPerformUpdate(completionHandler:)` in code of before Swift 3, which is called, too.
+    func widgetPerformUpdateWithCompletionHandler(completionHandler: @escaping @Sendable (NCUpdateResult) -> Void)
+
     /// Brings the object up to date, and returns the result: implement this method instead of the one with a handler.
     /// The task is cancelled at the deadline.
     func widgetPerformUpdate() async -> NCUpdateResult
@@ -30,8 +33,15 @@ import GroupWidgetAdapters
 }
 
 extension NCWidgetProviding {
-    /// Calls the handler with `newData`, so that the comparison of views decides.
+    /// Calls the method by its older name.
     public func widgetPerformUpdate(completionHandler: @escaping @Sendable (NCUpdateResult) -> Void) {
+        widgetPerformUpdateWithCompletionHandler(completionHandler: completionHandler)
+    }
+
+    /// Calls the handler with `newData`, so that the comparison of views decides.
+    public func widgetPerformUpdateWithCompletionHandler(
+        completionHandler: @escaping @Sendable (NCUpdateResult) -> Void
+    ) {
         completionHandler(.newData)
     }
 

@@ -21,6 +21,15 @@ import Widgets
 /// An object with none of the optional methods.
 private final class Plain: NCWidgetProviding { var text = "one" }
 
+/// An object from before Swift 3.
+@MainActor private final class Old: NCWidgetProviding {
+    var updates = 0
+    func widgetPerformUpdateWithCompletionHandler(completionHandler: @escaping (NCUpdateResult) -> Void) {
+        updates += 1
+        completionHandler(.newData)
+    }
+}
+
 /// An object that returns its result.
 private final class Returning: NCWidgetProviding {
     var result = NCUpdateResult.newData
@@ -70,6 +79,12 @@ private final class Returning: NCWidgetProviding {
         let last = try await widget.refreshed(in: container)
         #expect(last.result == .failed && last.timeline == nil && last.failure is ProviderFailure)
         #expect(renderings.withLock { $0 } == 2)
+    }
+
+    @Test func `a method of an older name is called`() async throws {
+        let object = Old()
+        let widget = TodayWidget(object, kind: "old") { WidgetView(lines: [.init("\($0.updates)")]) }
+        #expect(try await widget.refreshed(in: container).snapshot?.lines == [.init("1")])
     }
 
     @Test func `an update with noData is rendered as long as there is no view`() async throws {

@@ -64,7 +64,8 @@ extension Access {
         _ path: ItemPath, default missing: Value, _ body: (inout Value) throws -> Void
     ) throws -> WriteResult {
         var value = missing
-        if let content = try readBytesIfPresent(path) {
+        // An empty file, as touch(1) makes one, is as good as none.
+        if let content = try readBytesIfPresent(path), !content.isEmpty {
             value = try container.locating { () throws(CoordinationError) in
                 try ItemCoding.decode(Value.self, content, from: path)
             }

@@ -34,6 +34,9 @@ struct `Coordinated writes` {
         try await tester.update("todo", default: [Todo]()) { $0.append(Todo(title: "Eggs", done: true)) }
         #expect(try await tester.read("todo", as: [Todo].self).map(\.title) == ["Milk", "Eggs"])
         #expect(try await tester.update("todo", default: [Todo]()) { _ in } == .unchanged)
+        try await tester.write(bytes: [], to: "empty")
+        try await tester.update("empty", default: [Todo]()) { $0.append(Todo(title: "Tea")) }
+        #expect(try await tester.read("empty", as: [Todo].self).map(\.title) == ["Tea"])
     }
 
     @Test func `an update of a value starts from its default, and fails on what does not decode`() throws {
