@@ -31,6 +31,9 @@ package struct CommandSpecification: Sendable, Equatable {
     /// Whether a COMMAND may follow.
     package let trailingCommand: TrailingCommand
 
+    /// What to say about a word more than the positionals, for a command whose input people give as an argument.
+    package let surplusAdvice: String?
+
     /// The commands under this one; if there are any, one of them must be given.
     package let subcommands: [CommandSpecification]
 
@@ -63,6 +66,7 @@ package struct CommandSpecification: Sendable, Equatable {
         options: [OptionSpecification] = [],
         positionals: [PositionalSpecification] = [],
         trailingCommand: TrailingCommand = .none,
+        surplusAdvice: String? = nil,
         subcommands: [CommandSpecification] = [],
         usualSubcommand: String? = nil,
         description: [String] = [],
@@ -78,6 +82,7 @@ package struct CommandSpecification: Sendable, Equatable {
         self.usage = usage
         self.options = options
         self.positionals = positionals
+        self.surplusAdvice = surplusAdvice
         self.trailingCommand = trailingCommand
         self.subcommands = subcommands
         self.usualSubcommand = usualSubcommand

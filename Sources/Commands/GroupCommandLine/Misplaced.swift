@@ -48,10 +48,19 @@ enum Misplaced {
             commandPath: path)
     }
 
-    /// Returns the call with `--` before the word at that position.
-    static func command(in words: [[UInt8]], at position: Int, of program: String) -> String {
+    /// Returns the call with `--` before the word at that position; or with the last word as GROUP, where only that one
+    /// looks like a directory: the words of a COMMAND came first.
+    static func command(in words: [[UInt8]], at position: Int, of program: String, group: [UInt8]?) -> String {
         var right = words
-        right.insert(Array("--".utf8), at: position)
+        let slash = UInt8(ascii: "/")
+        if let group, !group.contains(slash), let last = words.last, last.last == slash,
+            let first = words.firstIndex(of: group)
+        {
+            right.removeLast()
+            right.insert(contentsOf: [last, Array("--".utf8)], at: first)
+        } else {
+            right.insert(Array("--".utf8), at: position)
+        }
         return line(right, of: program)
     }
 

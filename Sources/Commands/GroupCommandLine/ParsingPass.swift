@@ -62,7 +62,11 @@ struct ParsingPass {
                 let isNumber = word[1...].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
                 let shown = PipeText.escaped(isNumber || word[position] >= 0x80 ? word : [Self.dash, word[position]])
                 throw parsed.usageError(
-                    "unknown option '\(shown)'" + (isNumber ? "; put '--' before a negative number" : ""))
+                    "unknown option '\(shown)'"
+                        + (isNumber
+                            ? "; put '--' before a negative number"
+                            : taken > 0 && taken < inner.positionals.count
+                                ? "; put '--' before a name that begins with '-'" : ""))
             }
             let remainder = word[(position + 1)...]
             let takesRemainder = option.placeholder != nil && !remainder.isEmpty
@@ -112,8 +116,12 @@ struct ParsingPass {
             return nil
         }
         let shown = PipeText.escaped(word)
-        if inner.trailingCommand == .none { throw parsed.usageError("unexpected argument '\(shown)'") }
-        let meant = Misplaced.command(in: words, at: words.count - rest.count - 1, of: parsed.commandPath[0])
+        if inner.trailingCommand == .none {
+            throw parsed.usageError("unexpected argument '\(shown)'" + (inner.surplusAdvice.map { "; \($0)" } ?? ""))
+        }
+        let meant = Misplaced.command(
+            in: words, at: words.count - rest.count - 1, of: parsed.commandPath[0],
+            group: outer.isEmpty ? parsed.positional("GROUP") : nil)
         throw parsed.usageError("unexpected argument '\(shown)'; COMMAND comes after '--': \(meant)")
     }
 
@@ -140,7 +148,9 @@ struct ParsingPass {
 
     private func checkNothingIsMissing() throws(UsageError) {
         if taken < inner.positionals.count, inner.positionals[taken].arity.isRequired {
-            throw parsed.usageError("missing \(inner.positionals[taken].name)")
+            var error = parsed.usageError("missing \(inner.positionals[taken].name)")
+            if inner.positionals[taken].name == "PATH" { error.groupOfMissingPath = parsed.positional("GROUP") }
+            throw error
         }
         if !inner.subcommands.isEmpty {
             let names = inner.subcommands.map(\.name).joined(separator: ", ")

@@ -72,7 +72,7 @@ package struct CommandRun: ~Copyable {
                 exitProcess(status.rawValue)
             }
         } catch {
-            exitProcess(report.print(error).rawValue)
+            exitProcess(report.print(GroupArgument.explained(error)).rawValue)
         }
     }
 
@@ -108,7 +108,7 @@ package struct CommandRun: ~Copyable {
     /// swapped.
     private func explained(_ error: CoordinationError, _ group: [UInt8]) -> CoordinationError {
         var error = error
-        if let other = arguments.positional("PATH"), other.contains(UInt8(ascii: "/")),
+        if let other = arguments.positionals.dropFirst().first, other.contains(UInt8(ascii: "/")),
             (try? FileDescriptor.open(path: other + Array("/.group".utf8), [.placeOnly, .directory])) != nil
         {
             let words = arguments.commandPath + [PipeText.escaped(other), PipeText.escaped(group)]
@@ -141,6 +141,13 @@ package struct CommandRun: ~Copyable {
     package func explainDiagnostics() {
         while let event = diagnostics.withLock({ $0?.next(timeout: .zero) }) {
             explain("\(event.code.rawValue): \(event)")
+        }
+    }
+
+    /// Says on a terminal that the command reads its standard input from there, before it waits for that.
+    package func explainTerminalInput() {
+        if StandardOutput.isTerminalForInput && StandardOutput.isTerminalForErrors && !options.isQuiet {
+            printError("reading the content from this terminal; Ctrl-D at the beginning of a line ends it")
         }
     }
 

@@ -1,4 +1,6 @@
 import GroupBytes
+import GroupCommandLine
+import GroupSystemCalls
 package import GroupContainer
 
 extension ContainerName {
@@ -17,5 +19,26 @@ extension Container {
         try self.init(
             ContainerName(argument: argument), creating: creating, adopting: adopting, unixGroup: unixGroup,
             retention: retention, timeout: timeout)
+    }
+}
+
+/// A GROUP argument that is something else.
+enum GroupArgument {
+    /// Returns a usage error with the call that was meant, where GROUP is the path of an item of a container.
+    static func explained(_ error: any Error) -> any Error {
+        let slash = UInt8(ascii: "/")
+        guard let usage = error as? UsageError, let path = usage.groupOfMissingPath else { return error }
+        for end in path.indices.reversed() where path[end] == slash && end > 0 {
+            let item = Array(path[(end + 1)...])
+            let group = Array(path[...end])
+            let mark = group + Array(".group".utf8)
+            if item.isEmpty || (try? FileDescriptor.open(path: mark, [.placeOnly, .directory])) == nil { continue }
+            let words = (usage.commandPath.map { Array($0.utf8) } + [group, item]).map(ShellWords.quoted)
+            return UsageError(
+                usage.message + "; '\(PipeText.escaped(path))' is an item of a container: "
+                    + words.joined(separator: " "),
+                commandPath: usage.commandPath)
+        }
+        return error
     }
 }

@@ -1,8 +1,8 @@
 import GroupSystemCalls
 
-/// Times as text, in UTC.
+/// Times as text.
 package enum Timestamp {
-    /// Returns `2026-11-20T10:00:00.123Z`, from nanoseconds since 1970.
+    /// Returns `2026-11-20T10:00:00.123Z`, in UTC, from nanoseconds since 1970.
     package static func text(_ nanoseconds: Int64) -> String {
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let time = CalendarTime(secondsSince1970: rest < 0 ? seconds - 1 : seconds)
@@ -11,8 +11,12 @@ package enum Timestamp {
             + "\(digits(time.hour, 2)):\(digits(time.minute, 2)):\(digits(time.second, 2)).\(digits(Int(milliseconds), 3))Z"
     }
 
-    /// Returns `10:00:00.123`, for a terminal.
-    package static func ofDay(_ nanoseconds: Int64) -> String { String(text(nanoseconds).dropFirst(11).dropLast()) }
+    /// Returns `10:00:00.123`, in this machine's time zone, for a terminal.
+    package static func ofDay(_ nanoseconds: Int64) -> String {
+        let seconds = nanoseconds / 1_000_000_000 - (nanoseconds % 1_000_000_000 < 0 ? 1 : 0)
+        let time = String(decoding: localTime(Array("%H:%M:%S".utf8), secondsSince1970: seconds), as: UTF8.self)
+        return time + text(nanoseconds).dropFirst(19).dropLast()
+    }
 
     /// Returns a rounded duration: `0.4 s`, `12 s`, `3 min`, `5 h` or `2 d`.
     package static func duration(_ nanoseconds: Int64) -> String {

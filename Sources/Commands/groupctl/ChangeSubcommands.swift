@@ -69,6 +69,12 @@ private func withHintAboutDestination<Answer>(
             (error.item, error.reason) = (PipeText.escaped(to.bytes), "a directory is there already")
             error.remedy = .ofCommand(
                 "TO is the new path itself: to put the item into the directory, pass '\(PipeText.escaped(inside))'")
+        } else if error.code == .outsideContainer, error.remedy == nil, from.bytes.first == UInt8(ascii: "/"),
+            error.operation == "copy", let group = run.arguments.positional("GROUP")
+        {
+            let words = [Array("groupctl".utf8), Array("write".utf8), group, to.bytes].map(ShellWords.quoted)
+            error.remedy = .ofCommand(
+                "to copy a file from outside: \(words.joined(separator: " ")) <\(ShellWords.quoted(from.bytes))")
         } else if error.remedy?.code == .replace && run.arguments.flag("no-replace") {
             error.remedy = .ofCommand("without -n the item is replaced")
         }

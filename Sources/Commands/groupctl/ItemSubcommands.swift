@@ -66,6 +66,7 @@ func write(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     // Checked before the input is read, which may take long.
     try container.checkNotReadOnly(path, "write")
+    run.explainTerminalInput()
     let progress = run.progress("reading standard input", of: .bytes, reading: true)
     defer { progress.end() }
     let outcome = try container.coordinator(purpose: run.options.purpose).blocking

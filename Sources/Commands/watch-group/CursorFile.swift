@@ -118,7 +118,7 @@ struct CursorFile {
 
     private var inUse: CoordinationError {
         let inode = (try? FileDescriptor.open(path: path, .placeOnly).status().inode) ?? 0
-        let process = OpenFiles.holderOfFirstByte(ofInode: inode)
+        let process = OpenFiles.holder(ofInode: inode)
         let follower = process.map { "process \($0) (\(programName(ofProcess: $0)))" } ?? "another process"
         return CoordinationError(
             .conflict, operation: "keep the cursor in", item: printable(path),

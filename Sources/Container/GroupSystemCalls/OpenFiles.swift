@@ -12,16 +12,16 @@ package enum OpenFiles {
         return (instances, watches)
     }
 
-    /// Returns a process that holds an exclusive lock which begins at the first byte of the file with that inode; nil
-    /// where none is visible. Linear in the files that are open.
-    package static func holderOfFirstByte(ofInode inode: UInt64) -> Int32? {
+    /// Returns a process that holds an exclusive lock which begins at a byte of the file with that inode; nil where none is
+    /// visible. Linear in the files that are open.
+    package static func holder(ofByte byte: Int64 = 0, ofInode inode: UInt64) -> Int32? {
         processes(of: nil).first { process in
             files(of: process).contains { file, _ in
                 details(of: file, process).contains { line in
                     let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
                     guard words.count >= 3, words[0].hasPrefix("lock:"), words.contains("WRITE") else { return false }
                     // … WRITE -1 MAJOR:MINOR:INODE START END
-                    return words[words.count - 2] == "0" && words[words.count - 3].hasSuffix(":\(inode)")
+                    return words[words.count - 2] == "\(byte)" && words[words.count - 3].hasSuffix(":\(inode)")
                 }
             }
         }

@@ -16,7 +16,7 @@ struct `Mounts in a followed container` {
                 echo "no line: $1"; cat out err; exit 1
             }
             watch-group --verbose --since start ./c/ >out 2>err & watcher=$!
-            trap 'kill $watcher 2>/dev/null; wait' EXIT
+            trap 'kill $watcher 2>/dev/null || true; wait' EXIT
             await "^watching"; await "created.a/f"; cd c
             await() {
                 for try in $(seq 300); do if grep -q "$1" ../out ../err; then return; fi; sleep 0.05; done

@@ -127,10 +127,12 @@ package struct StreamedTree {
             entries[String(fields[2])] = Entry(type: type, size: type == "file" ? UInt64(fields[1]) : nil)
         }
         // A nested container is one item.
-        let inner = entries.filter { $0.key.hasSuffix("/.group") && $0.value.type == "directory" }.keys.map {
-            $0.dropLast(6)
+        let marks = entries.filter { $0.key.hasSuffix("/.group") && $0.value.type == "directory" }.keys
+        for mark in marks {
+            let isContainer = ["/lock", "/format"].contains { entries[mark + $0] != nil }
+            let hidden = isContainer ? String(mark.dropLast(6)) : mark
+            entries = entries.filter { !$0.key.hasPrefix(hidden) }
         }
-        for directory in inner { entries = entries.filter { !$0.key.hasPrefix(directory) } }
         return entries
     }
 

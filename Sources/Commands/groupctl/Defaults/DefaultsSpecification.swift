@@ -92,8 +92,11 @@ enum DefaultsCommand: String, CaseIterable {
             CommandSpecification(
                 name: rawValue,
                 summary:
-                    "Prints each key, a TAB and its value, escaped as watch-group's lines; with --json, one object.",
-                usage: [usage], positionals: suite,
+                    "Prints each key, a TAB and its value, escaped as watch-group's lines; with --json, one object. Without SUITE, prints the names of the suites.",
+                usage: suite.isEmpty ? [usage] : ["groupctl defaults list GROUP [SUITE]"],
+                positionals: suite.map {
+                    $0.name == "SUITE" ? PositionalSpecification("SUITE", .optional, help: $0.help) : $0
+                },
                 examples: [HelpEntry("groupctl defaults list ./shared/ settings --json", "")],
                 exitStatuses: GroupControl.statuses("0", "64", "65", "66=no such group", "77"))
         case .importing:

@@ -5,6 +5,7 @@ import GroupContainer
 
 func defaults(_ run: inout CommandRun) throws -> ExitStatus {
     let arguments = run.arguments
+    if arguments.positional("SUITE") == nil { return try listSuites(&run) }
     guard let suite = arguments.positional("SUITE")?.validText else {
         throw arguments.usageError("SUITE is not valid UTF-8")
     }
@@ -32,6 +33,17 @@ func defaults(_ run: inout CommandRun) throws -> ExitStatus {
     case .listing(let members): for line in lines(members, run) { try run.output.writeLine(line) }
     case .document(let json): try run.output.writeLine(json.encoded())
     case .propertyList(let text): try run.output.write(Array(text.utf8))
+    }
+    return .success
+}
+
+/// Prints the names of the suites.
+private func listSuites(_ run: inout CommandRun) throws -> ExitStatus {
+    let names = try run.openContainer().status().suites.map(\.name).sorted()
+    if run.options.isJSON {
+        try run.output.writeLine(JSONValue.array(names.map { .string($0) }).encoded())
+    } else {
+        for name in names { try run.output.writeLine(PipeText.escaped(Array(name.utf8))) }
     }
     return .success
 }

@@ -68,6 +68,7 @@ extension GroupControl {
             exitCode,
         ],
         positionals: [group, item],
+        surplusAdvice: "the content comes from standard input: echo TEXT | groupctl write GROUP PATH",
         examples: [
             HelpEntry("date | groupctl write ./shared/ now.txt", ""),
             HelpEntry(

@@ -128,9 +128,10 @@ final class ListenerLock: Sendable {
             try HeldByte(offset, .exclusive, opened.lockManager)
         }
         guard let byte else {
+            let other = OpeningProcess(ofLockFile: opened.lockFile.inode, byte: offset)
             throw CoordinationError(
                 .conflict, operation: "listen", item: "\(channel)/\(name)",
-                reason: "another process listens under that name",
+                reason: "\(other?.description ?? "another process") listens under that name",
                 remedy: .init(
                     .chooseListener,
                     "wait until that process ends, or listen under another name: each name gets all messages"))

@@ -155,12 +155,20 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
     /// The sentence with another advice than the remedy: commands name their own options.
     package func description(advising advice: String?) -> String {
         var text = "cannot \(Self.phrases[operation] ?? operation)"
-        if let item { text += " '\(item)'" }
+        if let item { text += " '\(Self.shortened(item))'" }
         if let containerPath { text += " in '\(containerPath)'" }
         text += ": \(reason)"
         for holder in holders { text += "; " + holder.clause(of: self) }
         if let advice { text += "; \(advice)" }
         return text
+    }
+
+    /// The longest name in a sentence, in characters; a path of 4,095 bytes would hide what the sentence says.
+    private static let longestName = 400
+
+    private static func shortened(_ name: String) -> String {
+        if name.count <= longestName { return name }
+        return name.prefix(longestName / 2) + "…" + name.suffix(longestName / 4)
     }
 
     /// Phrases for operations whose names, which are printed for scripts, do not fit before an item.

@@ -130,7 +130,18 @@ extension CoordinationError {
     /// Returns this error with the container in which it happened, unless it has one, is about the container itself, or
     /// concerns a file of an absolute path.
     func located(in container: OpenContainer) -> CoordinationError {
-        knowingInodes(of: container.directory.root).located(in: container.directory.path)
+        knowingInodes(of: container.directory.root).relative(to: container.directory.openedAt)
+            .located(in: container.directory.path)
+    }
+
+    /// Returns this error with the item's name as its remedy, where an absolute path of it was named.
+    private func relative(to directory: [UInt8]?) -> CoordinationError {
+        guard code == .outsideContainer, remedy == nil, let item, let directory else { return self }
+        let prefix = printable(directory) + "/"
+        guard item.hasPrefix(prefix), item != prefix else { return self }
+        var error = self
+        error.remedy = Remedy(.choosePath, "name the item '\(item.dropFirst(prefix.count))'")
+        return error
     }
 
     /// Returns this error with its reason where the kernel has one error for two: no room, and no inode. System calls:
