@@ -18,6 +18,12 @@ package struct SupervisedProcess: ~Copyable, Sendable {
     package let identifier: Int32
     private let leadsGroup: Bool
 
+    /// Describes why a command could not be started: a name without a slash was looked for in PATH.
+    package static func reason(_ error: Errno, of command: [UInt8]) -> String {
+        if error != .noSuchEntry || command.contains(UInt8(ascii: "/")) { return "\(error)" }
+        return "no directory of PATH has a program of that name"
+    }
+
     /// Starts a command, which is looked up in PATH. The kernel kills it when the thread that starts it ends, also
     /// while it is stopped. Processes that it starts are signaled with it as long as they stay in its group. For
     /// `errors` -1 is this process's own standard error. With `attached` its descriptors 3, 4, … are copies of these,

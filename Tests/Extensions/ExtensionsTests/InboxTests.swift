@@ -187,6 +187,21 @@ struct `A share inbox` {
         }
     }
 
+    @Test(arguments: [#"{"attachments":["#, ""]) func `an item that is too large is damaged`(start: String) async throws
+    {
+        let first = try await inbox.add(ExtensionItem(text: "a"))
+        let content = ItemPath("Share Inbox/\(first)/item.json")
+        let rest =
+            start.isEmpty
+            ? [UInt8](repeating: 0x20, count: 65 << 20) : Array(String(repeating: "{},", count: 70_000).utf8)
+        try container.coordinator(purpose: "test").blocking.write(
+            bytes: Array(start.utf8) + rest, to: content, durability: .relaxed)
+        let error = await #expect(throws: SharedItem.Damaged.self) {
+            try await inbox.handleNext(changing: []) { _, _ in }
+        }
+        #expect(error?.identifier == first && error?.reason.contains("is longer than") == true)
+    }
+
     @Test func `an item of another container is not taken for one of this`() async throws {
         let other = try await TemporaryContainer()
         let attachment = Attachment(.item("a"), type: .text).found(in: try other.open())

@@ -39,6 +39,13 @@ import Testing
         #expect((ProtocolLine.decoded(ItemLine.self, from: line) == nil) == (depth > 100))
     }
 
+    @Test func `a line of too many values is refused before it is decoded`() {
+        let many = String(repeating: "{},", count: ProtocolLine.mostValues)
+        #expect(ProtocolLine.hasTooManyValues(Array("[\(many){}]".utf8)))
+        #expect(ProtocolLine.fault([Int].self, in: Array("[\(many){}]".utf8)).contains("values"))
+        #expect(!ProtocolLine.hasTooManyValues(Array(#"{"text":"\#(many)\\",\","x":[1,2]}"#.utf8)))
+    }
+
     @Test func `a plain JSON value is a property list`() throws {
         let item = try Self.item(#"{"values":{"a":[1,2.5,true,"x",{"b":{}}],"$url":{"$url":"todo:"}}}"#)
         #expect(

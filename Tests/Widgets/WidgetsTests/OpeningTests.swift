@@ -53,6 +53,17 @@ struct `Opening a URL` {
         app.reap()
     }
 
+    @Test func `a command that another user may have registered is not run`() throws {
+        let temporary = try TemporaryContainer()
+        for name in ["", "/.group"] { #expect(unsafe chmod(temporary.path + name, 0o2770) == 0) }
+        let other = try WidgetCenter(temporary.open())
+        let trace = temporary.path + "-trace"
+        try other.register(AppLink(launch: ["touch", trace]), scheme: "other")
+        let error = #expect(throws: CoordinationError.self) { try other.open("other://x", timeout: .seconds(1)) }
+        #expect(error?.code == .notPermitted, "\(String(describing: error))")
+        #expect(!FileManager.default.fileExists(atPath: trace))
+    }
+
     @Test func `several openers of a URL start an app that does not run once`() throws {
         try install()
         let center = center

@@ -38,6 +38,12 @@ extension Container {
     /// - A journal that was not recovered after a crash is read up to where it is whole.
     public var isReadOnly: Bool { opened.isReadOnly }
 
+    /// Whether another user may write the container's records: it is shared with a Unix group, or belongs to another user.
+    /// A command that a record names may then be one that this user has not chosen. System calls: statx(2)
+    package var hasOtherUsers: Bool {
+        opened.directory.isShared || (try? opened.directory.root.status().owner) != effectiveUser()
+    }
+
     /// The cause, or nil where the container can be written.
     package var readOnlyCause: String? { opened.readOnly?.reason }
 

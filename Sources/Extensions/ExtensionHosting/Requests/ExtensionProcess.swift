@@ -97,7 +97,7 @@ struct ExtensionProcess: ~Copyable {
                 words.map { Array($0.utf8) }, variables: variables, input: input, output: output,
                 errors: errors.number, attached: files.map(\.descriptor))
         } catch {
-            throw task.notStarted("\(error)")
+            throw task.notStarted(SupervisedProcess.reason(error, of: Array(task.manifest.executable.utf8)))
         }
     }
 

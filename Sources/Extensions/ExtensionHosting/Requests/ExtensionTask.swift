@@ -85,7 +85,10 @@ struct ExtensionTask: Sendable {
             _ = try FileDescriptor.open(path: path + Array("/.group".utf8), [.placeOnly, .directory])
         } catch {
             let file = String(decoding: path, as: UTF8.self)
-            throw ExtensionFailure(.notStarted(file: file, cause: "the group's container is not there: \(error)"))
+            throw ExtensionFailure(
+                .notStarted(
+                    file: file,
+                    cause: "the container of its group is not there (\(error)): start its app once, which creates it"))
         }
         return path
     }

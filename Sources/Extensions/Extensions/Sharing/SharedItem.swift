@@ -1,3 +1,4 @@
+import FoundationEssentials
 public import GroupContainer
 import GroupProtocolLines
 
@@ -30,7 +31,16 @@ public struct SharedItem: Sendable {
         self.identifier = identifier
         again = try access.item(place.appending(ShareInbox.mark)) != nil
         do {
-            let line = try access.read(place.appending(ShareInbox.content), as: ItemLine.self)
+            let content = try access.read(place.appending(ShareInbox.content)) { reader in
+                var content: [UInt8] = []
+                while let piece = try reader.read() {
+                    content += piece
+                    if content.count > Attachment.largestContent { throw Oversize() }
+                }
+                return content
+            }
+            if ProtocolLine.hasTooManyValues(content) { throw Oversize() }
+            let line = try JSONDecoder().decode(ItemLine.self, from: Data(content))
             item = try line.item(in: inbox.container) { number throws(AttachmentError) in
                 throw AttachmentError.file("descriptor \(number)", reason: "an item in an inbox has none")
             }
@@ -42,6 +52,12 @@ public struct SharedItem: Sendable {
             throw Damaged(identifier: identifier, reason: "it names '\(path)', which is no file of it")
         }
     }
+}
+
+/// The description of an item is too large to be decoded.
+private struct Oversize: Error, CustomStringConvertible {
+    let description =
+        "its \(ShareInbox.content) is longer than \(Attachment.largestContent) bytes, or has more than \(ProtocolLine.mostValues) values"
 }
 
 /// An item that is being added.

@@ -17,6 +17,14 @@ extension CoordinationError {
                 + "start is a path and its arguments")
     }
 
+    /// Returns the error for an app that is not started, as another user may have registered its command.
+    static func unchosenApp(_ program: String, scheme: String) -> CoordinationError {
+        CoordinationError(
+            .notPermitted, operation: "start the app of '\(scheme)'", item: program,
+            reason: "it does not run, and another user of the container may have registered this command",
+            remedy: Remedy(Remedy.Code(rawValue: "startApp"), "start the app yourself; it gets the URL then"))
+    }
+
     /// Returns the error for the app of a scheme that cannot be started.
     static func unstartableApp(_ program: String, scheme: String, cause: any Error) -> CoordinationError {
         CoordinationError(

@@ -20,7 +20,8 @@ extension WidgetCenter {
     /// also those that were posted while it did not run; an app that dies in the middle of a URL gets that URL again.
     ///
     /// Errors: `invalidArgument` for a text that is no URL, or longer than 64 KiB; `notFound` where the app cannot be
-    /// started (the URL stays in the queue then, too); those of `GroupChannel.post`.
+    /// started, and `notPermitted` where it does not run and another user may have registered it (the URL stays in the
+    /// queue then, too); those of `GroupChannel.post`.
     public func open(_ url: String, timeout: Duration = .seconds(10)) throws(CoordinationError) -> OpenResult {
         try open(url, timeout: timeout) { _ in }
     }
@@ -78,6 +79,7 @@ extension WidgetCenter {
     private func launch(
         _ link: AppLink, _ scheme: String, _ channel: GroupChannel, until end: Int64
     ) throws(CoordinationError) {
+        if container.hasOtherUsers { throw .unchosenApp(link.launch.first ?? "", scheme: scheme) }
         let file = PrivateFile("widgets", "launch.\(scheme)", in: container)
         let holding = try file.holdBlocking("start the app of '\(scheme)'", timeout: .until(end))
         defer { holding.end() }
