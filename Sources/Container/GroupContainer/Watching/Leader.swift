@@ -292,9 +292,15 @@ final class Leader {
                 .degraded, path: path, state: nil, isCoordinated: false, processIdentifier: processIdentifier(),
                 purpose: Array(reason.utf8), time: wallNanoseconds(), term: term)
             let (segment, offset) = container.journal.log.tail()
-            guard (try? container.journal.append(record)) != nil else { continue }
             let place = UInt64(UInt32(truncatingIfNeeded: segment)) << 32 | UInt64(UInt32(truncatingIfNeeded: offset))
+            let before = container.memberTable.map.load64(MemberTableLayout.degraded)
+            // Before the record: a follower that begins behind the record finds the place, and one that begins before it
+            // reads it.
             container.memberTable.set(MemberTableLayout.degraded, to: reason.isEmpty ? 0 : place, of: term)
+            guard (try? container.journal.append(record)) != nil else {
+                container.memberTable.set(MemberTableLayout.degraded, to: before, of: term)
+                continue
+            }
             container.memberTable.wake(MemberTable.journalWord)
         }
     }
