@@ -137,7 +137,8 @@ struct ChangeFeed: Feed {
         let marker = LogPosition(segment: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
         // A record that lies ahead will be read.
         if place == 0 || (marker.segment, marker.offset) >= (position.segment, position.offset) { return }
-        guard container.hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term)) else { return }
+        // Until the leader of this term watches, the record is that of an earlier leader; its own lies ahead.
+        guard container.hasWatchingLeader else { return }
         try? container.journal.read(from: marker) { record in
             if record.kind != .degraded { return false }
             notice = Change(degraded: record, sequence: self.place.sequence, cursor: self.place)
