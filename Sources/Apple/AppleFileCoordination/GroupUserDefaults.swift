@@ -9,8 +9,8 @@ import GroupSystemCalls
 ///
 /// A value that is set is visible to every process when the call returns, and each object reports it: by
 /// `didChangeNotification`, and to the observers of its key. Calls that have no place for an error write it to standard
-/// error, and change nothing. Creating an object opens the container; keep it for as long as it is in use. An object may
-/// be used on all threads.
+/// error, and change nothing. Creating an object opens the container; keep it for as long as it is in use. An object
+/// may be used on all threads.
 open class GroupUserDefaults: UserDefaults {
     /// The values, by calls that throw errors, and with generations, conditions and transactions.
     public let groupDefaults: GroupDefaults
@@ -20,8 +20,8 @@ open class GroupUserDefaults: UserDefaults {
     private let notifications = Guarded<ChangeDelivery?>(nil)
 
     /// Opens the defaults of a group identifier, such as `group.com.example.todo`: the suite `standard` of the group's
-    /// container, which is created if it does not exist. Nil if `suiteName` is nil or not valid, or the container cannot
-    /// be opened: the error is written to standard error.
+    /// container, which is created if it does not exist. Nil if `suiteName` is nil or not valid, or the container
+    /// cannot be opened: the error is written to standard error.
     public override init?(suiteName: String?) {
         guard let defaults = reportingErrors({ try GroupDefaults(try Container.opened(ofSuite: suiteName)) }) else {
             return nil
@@ -98,8 +98,8 @@ open class GroupUserDefaults: UserDefaults {
         reportingErrors { try groupDefaults.flush() } != nil
     }
 
-    /// Registers values for the keys for which nothing is set, for all objects of this class in the process. An object that
-    /// is in no property list is left out: the error is written to standard error.
+    /// Registers values for the keys for which nothing is set, for all objects of this class in the process. An object
+    /// that is in no property list is left out: the error is written to standard error.
     open override func register(defaults registrationDictionary: [String: Any]) {
         for (key, object) in registrationDictionary {
             guard let value = reportingErrors({ try DefaultsValue.stored(object, forKey: key) }) else { continue }
@@ -124,8 +124,8 @@ open class GroupUserDefaults: UserDefaults {
     }
 
     /// Replaces all values by others, as one change, if the name is this object's group identifier; otherwise those of
-    /// that domain of the user. If an object is in no property list, the error is written to standard error, and nothing
-    /// is changed.
+    /// that domain of the user. If an object is in no property list, the error is written to standard error, and
+    /// nothing is changed.
     open override func setPersistentDomain(_ domain: [String: Any], forName domainName: String) {
         guard let values = reportingErrors({ try DefaultsValue.stored(domain) }) else { return }
         if !isOwn(domainName) {
@@ -192,8 +192,8 @@ open class GroupUserDefaults: UserDefaults {
     func begin(_ delivery: ChangeDelivery) throws(CoordinationError) { try deliveries.begin(delivery) }
 }
 
-/// A weak reference for closures that run on any thread. The object may be used on all threads; that it is not `Sendable`
-/// comes from Foundation, whose `UserDefaults` refuses this to its subclasses.
+/// A weak reference for closures that run on any thread. The object may be used on all threads; that it is not
+/// `Sendable` comes from Foundation, whose `UserDefaults` refuses this to its subclasses.
 struct WeakDefaults: @unchecked Sendable {
     weak let reference: GroupUserDefaults?
 

@@ -16,9 +16,9 @@ package struct CommandRun: ~Copyable {
     package var explainsDiagnostics = false
 
     /// Parses the arguments, runs `body` and ends the process with the status that it returns. A closed output pipe
-    /// ends the process with status 0, without a message. `own` completes arguments that only this program has. A program
-    /// that was built without one of the `traits` prints its help, its version and its manual page, and ends with 69
-    /// otherwise.
+    /// ends the process with status 0, without a message. `own` completes arguments that only this program has. A
+    /// program that was built without one of the `traits` prints its help, its version and its manual page, and ends
+    /// with 69 otherwise.
     package static func main(
         _ specification: CommandSpecification, needing traits: [PackageTrait] = [],
         completing own: (CompletionPoint) -> [String]? = { _ in nil },

@@ -150,8 +150,8 @@ extension MemberTable {
         printable(Array(map.bytes(place, count: count).prefix { $0 != 0 }))
     }
 
-    /// Returns the first item that this member waits for, and a holder that is in the way; nil where it waits for none, or
-    /// the holder has just gone.
+    /// Returns the first item that this member waits for, and a holder that is in the way; nil where it waits for none,
+    /// or the holder has just gone.
     package func ownWait() -> (path: String, holder: LockHolder)? {
         guard let slot, let own = member(at: slot) else { return nil }
         for wanted in publishedLocks(of: own) where wanted.claim.stage != .held {
@@ -178,8 +178,8 @@ extension MemberTable {
 }
 
 extension WaitGraph.Claim {
-    /// The owner as it stands in the member table: its number and, in a request that is part of an answer, its slot plus
-    /// one above 48 bits.
+    /// The owner as it stands in the member table: its number and, in a request that is part of an answer, its slot
+    /// plus one above 48 bits.
     fileprivate var ownerBits: UInt64 {
         owner & Self.numberBits | (isOfAnswer ? UInt64(ownerSlot + 1) << 48 : 0)
     }

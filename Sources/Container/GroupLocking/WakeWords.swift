@@ -17,10 +17,10 @@ extension MemberTable {
     private var asleepLent: UInt32 { UInt32(truncatingIfNeeded: (own?.slot ?? 0) + 8) }
 
     /// Sleeps until `wake` is called, unless `isReady` returns true after the flag was set; at most `limit` nanoseconds
-    /// (nil: no limit). Ends early if there was an interruption since `seen`, if `other` has changed, or if the container
-    /// was noted as removed more often than `removals` (nil: than now). A process that may only read cannot set the flag,
-    /// so it sleeps at most 100 ms. With `isLent`, it need not be woken by `wake(_:sparesLent:)` of this member. System
-    /// calls: futex_waitv(2); read-only: nanosleep(2)
+    /// (nil: no limit). Ends early if there was an interruption since `seen`, if `other` has changed, or if the
+    /// container was noted as removed more often than `removals` (nil: than now). A process that may only read cannot
+    /// set the flag, so it sleeps at most 100 ms. With `isLent`, it need not be woken by `wake(_:sparesLent:)` of this
+    /// member. System calls: futex_waitv(2); read-only: nanosleep(2)
     package func awaitWake(
         on word: Int, or other: WatchedWord? = nil, atMost limit: Int64?, since seen: Interruption = .latest,
         removals: UInt32? = nil, isLent: Bool = false, unless isReady: () -> Bool
@@ -43,7 +43,8 @@ extension MemberTable {
     /// How often the container was noted as removed.
     package var removals: UInt32 { map.load32(MemberTableLayout.removals) }
 
-    /// Sets the flag for a sleeper. A writer that was about to wake the others may have died before that: this wakes them.
+    /// Sets the flag for a sleeper. A writer that was about to wake the others may have died before that: this wakes
+    /// them.
     private func setAsleep(_ flag: Int, _ map: WritableMap) {
         var present = map.load32(flag)
         while !map.exchange32(flag, present, Self.asleep) { present = map.load32(flag) }
@@ -80,11 +81,11 @@ extension MemberTable {
         _ = map.exchange32(flag, mark, 0)
     }
 
-    /// Wakes one sleeper, if there is any; a writer calls this after it has reserved its record and before it commits it.
-    /// If it is killed before it commits, the sleeper is awake, and aborts the reservation. If it is killed afterwards,
-    /// before it calls `wake`, the sleeper that is awake finds that when it goes to sleep again, and wakes the others. So
-    /// none sleeps on although a record was committed. All at once would find the record reserved, and use the processor
-    /// that the writer needs to commit it.
+    /// Wakes one sleeper, if there is any; a writer calls this after it has reserved its record and before it commits
+    /// it. If it is killed before it commits, the sleeper is awake, and aborts the reservation. If it is killed
+    /// afterwards, before it calls `wake`, the sleeper that is awake finds that when it goes to sleep again, and wakes
+    /// the others. So none sleeps on although a record was committed. All at once would find the record reserved, and
+    /// use the processor that the writer needs to commit it.
     package func wakeFirst(_ word: Int) {
         if let (map, _) = beginWaking(word, sparesLent: false) { map.wakeOne(at: MemberTableLayout.wakeWord(word) + 4) }
     }

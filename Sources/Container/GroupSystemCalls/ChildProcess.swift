@@ -80,8 +80,8 @@ package struct ChildProcess: ~Copyable {
 
 extension ChildProcess {
     /// Starts a command that is no child of this process and has a session of its own, so that it outlives this
-    /// process. Its input, output and standard error are /dev/null: a program that reads those of this process until their end
-    /// would wait for the command otherwise. System calls: fork(2), setsid(2), execve(2)
+    /// process. Its input, output and standard error are /dev/null: a program that reads those of this process until
+    /// their end would wait for the command otherwise. System calls: fork(2), setsid(2), execve(2)
     package static func startDetached(_ words: [[UInt8]]) throws(Errno) {
         let nothing = try FileDescriptor.open(path: Array("/dev/null".utf8), .readingAndWriting)
         let arguments = unsafe pointers(words)

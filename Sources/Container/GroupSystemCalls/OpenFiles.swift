@@ -12,8 +12,8 @@ package enum OpenFiles {
         return (instances, watches)
     }
 
-    /// Returns a process that holds an exclusive lock which begins at a byte of the file with that inode; nil where none is
-    /// visible. Linear in the files that are open.
+    /// Returns a process that holds an exclusive lock which begins at a byte of the file with that inode; nil where
+    /// none is visible. Linear in the files that are open.
     package static func holder(ofByte byte: Int64 = 0, ofInode inode: UInt64) -> Int32? {
         processes(of: nil).first { process in
             files(of: process).contains { file, _ in

@@ -57,9 +57,9 @@ package struct SupervisedProcess: ~Copyable, Sendable {
     package func awaitEnd() { _ = clinux_child_has_ended(identifier, 1) }
 
     /// Kills its group, and returns when none of the group's other processes runs, or after five seconds: a process of
-    /// another user cannot be killed, and one that waits in the kernel for a disk or a network ends after that wait. Only
-    /// while its own end was not reported.
-    /// System calls: kill(2), getdents(2), getpgid(2), pidfd_open(2), epoll_pwait2(2)
+    /// another user cannot be killed, and one that waits in the kernel for a disk or a network ends after that wait.
+    /// Only while its own end was not reported. System calls: kill(2), getdents(2), getpgid(2), pidfd_open(2),
+    /// epoll_pwait2(2)
     package func endGroup() {
         signal(.kill)
         let end = monotonicNanoseconds() + 5_000_000_000

@@ -2,8 +2,8 @@
 public import GroupContainer
 import GroupSystemCalls
 
-/// An SQLite database in a container, which an app, its widgets and its extensions open at the same time: created and migrated
-/// by one process while the others wait, written by one at a time, and observed by all.
+/// An SQLite database in a container, which an app, its widgets and its extensions open at the same time: created and
+/// migrated by one process while the others wait, written by one at a time, and observed by all.
 ///
 ///     let database = try await GroupDatabase.open("Store/notes.sqlite", in: container, migrations: [
 ///         Migration("notes", script: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
@@ -11,13 +11,13 @@ import GroupSystemCalls
 ///     try await database.write { db in try db.execute("INSERT INTO note (text) VALUES (?)", "milk") }
 ///     for try await change in database.changes(of: "note") { … }
 ///
-/// The file is an ordinary one of SQLite, in the mode WAL: `sqlite3` and other programs may use it at the same time. While a
-/// process has it open, coordinated accesses to the file are refused, because they would not see, or would destroy, what is in
-/// SQLite's log; and the files that SQLite keeps beside it are not items of the container. A commit of any program is recorded
-/// as a change of the item, several within about 20 ms as one.
+/// The file is an ordinary one of SQLite, in the mode WAL: `sqlite3` and other programs may use it at the same time.
+/// While a process has it open, coordinated accesses to the file are refused, because they would not see, or would
+/// destroy, what is in SQLite's log; and the files that SQLite keeps beside it are not items of the container. A commit
+/// of any program is recorded as a change of the item, several within about 20 ms as one.
 ///
-/// The calls suspend the task; `blocking` has those that block the thread. A process that is about to be stopped for a long time
-/// calls `suspend()` before, since a stopped process keeps its locks.
+/// The calls suspend the task; `blocking` has those that block the thread. A process that is about to be stopped for a
+/// long time calls `suspend()` before, since a stopped process keeps its locks.
 ///
 /// Library calls: sqlite3_open_v2, sqlite3_prepare_v3, sqlite3_step, sqlite3_interrupt, sqlite3_backup_step
 public final class GroupDatabase: Sendable {
@@ -30,16 +30,16 @@ public final class GroupDatabase: Sendable {
     public let container: Container
     let connections: Connections
 
-    /// Opens a database, blocking the thread. Creates a missing one, with the directories around it, and executes the steps of
-    /// `migrations` that the database lacks in their order, each once, whichever process comes first; meanwhile other
-    /// processes wait in this call.
+    /// Opens a database, blocking the thread. Creates a missing one, with the directories around it, and executes the
+    /// steps of `migrations` that the database lacks in their order, each once, whichever process comes first;
+    /// meanwhile other processes wait in this call.
     ///
-    /// With `readOnly` the database has to be there, with all steps executed. With the durability `.relaxed` the last commits may
-    /// be lost by a power cut; the database stays whole. The durability `.replicated` is refused.
+    /// With `readOnly` the database has to be there, with all steps executed. With the durability `.relaxed` the last
+    /// commits may be lost by a power cut; the database stays whole. The durability `.replicated` is refused.
     ///
-    /// Errors: `lockTimedOut` with the process that is opening or writing; `newerFormat` if a newer version of the app has executed
-    /// more steps; `olderFormat` with `readOnly` if steps are missing; `notFound`; `damaged` if the file is not a database;
-    /// `noSpace`; `notPermitted`; and those of a step, after which the steps before it stay.
+    /// Errors: `lockTimedOut` with the process that is opening or writing; `newerFormat` if a newer version of the app
+    /// has executed more steps; `olderFormat` with `readOnly` if steps are missing; `notFound`; `damaged` if the file
+    /// is not a database; `noSpace`; `notPermitted`; and those of a step, after which the steps before it stay.
     public init(
         _ path: ItemPath, in container: Container, migrations: [Migration], readOnly: Bool = false,
         durability: Durability = .durable, timeout: Duration? = GroupDatabase.timeout
@@ -126,7 +126,8 @@ public final class GroupDatabase: Sendable {
         let writing = try connections.registered?.holdForWriting(
             for: "open", timeout: deadline.remaining.map { .nanoseconds($0) })
         defer { writing?.end() }
-        // Opening for writing puts a new file into the mode WAL; the triggers of tables that other programs have made follow.
+        // Opening for writing puts a new file into the mode WAL; the triggers of tables that other programs have made
+        // follow.
         var version: Int64 = 0
         try connections.write(until: deadline, operation: "open") { connection in
             version = try connection.integer("PRAGMA user_version") ?? 0
@@ -149,11 +150,11 @@ public final class GroupDatabase: Sendable {
 
     // MARK: Reading and writing
 
-    /// Returns the result of a closure that reads. All its statements see one state of the database, whatever other processes
-    /// write meanwhile, and do not keep these from writing. A statement that writes throws.
+    /// Returns the result of a closure that reads. All its statements see one state of the database, whatever other
+    /// processes write meanwhile, and do not keep these from writing. A statement that writes throws.
     ///
-    /// Errors: those of the closure; `DatabaseError`; `lockTimedOut` where another program locks the database; `damaged`;
-    /// `inputOutput`; `cancelled` after `suspend()`, `close()` or the cancellation of the task
+    /// Errors: those of the closure; `DatabaseError`; `lockTimedOut` where another program locks the database;
+    /// `damaged`; `inputOutput`; `cancelled` after `suspend()`, `close()` or the cancellation of the task
     public func read<Answer: Sendable>(
         timeout: Duration? = GroupDatabase.timeout, _ body: @escaping @Sendable (DatabaseAccess) throws -> Answer
     ) async throws -> Answer {
@@ -162,11 +163,11 @@ public final class GroupDatabase: Sendable {
         }
     }
 
-    /// Returns the result of a closure that reads and writes: one transaction, which is committed when the closure returns, and
-    /// rolled back where it throws. Members wait for each other in their order.
+    /// Returns the result of a closure that reads and writes: one transaction, which is committed when the closure
+    /// returns, and rolled back where it throws. Members wait for each other in their order.
     ///
-    /// Errors: those of `read(timeout:_:)`; `lockTimedOut` with the process that writes; `noSpace`; `notPermitted`. After an error
-    /// nothing was changed.
+    /// Errors: those of `read(timeout:_:)`; `lockTimedOut` with the process that writes; `noSpace`; `notPermitted`.
+    /// After an error nothing was changed.
     @discardableResult
     public func write<Answer: Sendable>(
         timeout: Duration? = GroupDatabase.timeout, _ body: @escaping @Sendable (DatabaseAccess) throws -> Answer
@@ -218,9 +219,9 @@ public final class GroupDatabase: Sendable {
 
     // MARK: Suspension
 
-    /// Interrupts the transactions that run, which are rolled back, waits for their end and closes the connections: this process
-    /// then has no lock on the database. Until `resume()`, reads and writes throw `cancelled`. To be called before the process is
-    /// stopped or frozen.
+    /// Interrupts the transactions that run, which are rolled back, waits for their end and closes the connections:
+    /// this process then has no lock on the database. Until `resume()`, reads and writes throw `cancelled`. To be
+    /// called before the process is stopped or frozen.
     public func suspend() async {
         try? await OwnThread.run { [connections] in connections.suspend() }
     }
@@ -228,8 +229,8 @@ public final class GroupDatabase: Sendable {
     /// Permits reads and writes again.
     public func resume() { connections.resume() }
 
-    /// Closes the database. The last process that does so writes SQLite's log into the database's file. Also done when the
-    /// object is released. Reads and writes then throw `cancelled`.
+    /// Closes the database. The last process that does so writes SQLite's log into the database's file. Also done when
+    /// the object is released. Reads and writes then throw `cancelled`.
     public func close() { connections.close() }
 }
 

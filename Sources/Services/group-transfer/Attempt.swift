@@ -8,9 +8,10 @@ import Transfers
 
 /// One attempt at a transfer, on a thread of its own.
 ///
-/// A download's bytes go to `ID.part`. In the boot in which they were written, all bytes of the file are good, however its
-/// writer ended. After another boot only those are that were synchronized before their number was recorded; the rest is cut
-/// off. The validator is recorded durably before the first byte that belongs to it: no two versions of a file are mixed.
+/// A download's bytes go to `ID.part`. In the boot in which they were written, all bytes of the file are good, however
+/// its writer ended. After another boot only those are that were synchronized before their number was recorded; the
+/// rest is cut off. The validator is recorded durably before the first byte that belongs to it: no two versions of a
+/// file are mixed.
 struct Attempt {
     let container: Container
     let records: TransferRecords
@@ -176,7 +177,8 @@ struct Attempt {
         switch outcome {
         case .failed(let reason, let isPermanent):
             return .ended(isPermanent ? .failed(reason) : .retry(reason, after: nil))
-        // The reason would be in `sink.failure`: an attempt that ends without one is counted, so that the next one waits.
+        // The reason would be in `sink.failure`: an attempt that ends without one is counted, so that the next one
+        // waits.
         case .stopped: return .ended(.retry("the response could not be used", after: nil))
         case .done: break
         }
@@ -293,7 +295,8 @@ struct Attempt {
             return failure == nil
         }
 
-        /// Records how much there is, and how much is on the disk; a few times a second. Finds out whether it was cancelled.
+        /// Records how much there is, and how much is on the disk; a few times a second. Finds out whether it was
+        /// cancelled.
         func record(progress isDue: Bool) throws {
             let now = monotonicNanoseconds()
             let time = now - lastRecord

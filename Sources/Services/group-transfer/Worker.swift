@@ -4,11 +4,12 @@ import GroupSystemCalls
 import Transfers
 import Widgets
 
-/// The program's work: it starts an attempt for each transfer that is due, a few at a time, and ends when nothing is left.
+/// The program's work: it starts an attempt for each transfer that is due, a few at a time, and ends when nothing is
+/// left.
 ///
-/// There is no other state than the records, so the program may be killed at any moment. A process that queues a transfer
-/// records it and then looks whether the lock is held; this program gives the lock back and then looks at the records again.
-/// So one of the two finds the other.
+/// There is no other state than the records, so the program may be killed at any moment. A process that queues a
+/// transfer records it and then looks whether the lock is held; this program gives the lock back and then looks at the
+/// records again. So one of the two finds the other.
 struct Worker {
     let container: Container
     let records: TransferRecords
@@ -37,7 +38,8 @@ struct Worker {
         return true
     }
 
-    /// Works until nothing is left. The lock is free when this function returns. Returns false where another process has it.
+    /// Works until nothing is left. The lock is free when this function returns. Returns false where another process
+    /// has it.
     private func workWithRight() throws -> Bool {
         guard let right = try SoleProcess(for: .transfers, of: container) else { return false }
         let boot = String(decoding: try bootIdentifier(), as: UTF8.self)
@@ -69,8 +71,8 @@ struct Worker {
             if let failure = current.failure { throw failure }
             let all = records.all().filter { $0.needsWork && !current.transfers.contains($0.id) }
             if all.isEmpty && current.transfers.isEmpty && !current.isReporting { return }
-            // The app may take its time to start. One is reported after the other, so that it is started once.
-            // One whose message may have been posted before a kill comes first: the message of another one would be taken
+            // The app may take its time to start. One is reported after the other, so that it is started once. One
+            // whose message may have been posted before a kill comes first: the message of another one would be taken
             // for its own.
             let over = all.first { $0.state.isOver && $0.messageAfter != nil } ?? all.first(where: \.state.isOver)
             if !current.isReporting, let over {
@@ -171,8 +173,8 @@ struct Worker {
 
     // MARK: Reporting
 
-    /// Posts the message of a transfer that is over, once, and starts the app if it does not listen. This program is the only
-    /// one that posts to the channel: its last number says whether the message was posted before a kill.
+    /// Posts the message of a transfer that is over, once, and starts the app if it does not listen. This program is
+    /// the only one that posts to the channel: its last number says whether the message was posted before a kill.
     private func report(_ transfer: Transfer) throws {
         try removeFiles(of: transfer.id)
         let channel = try GroupChannel(container, name: Transfers.channel, purpose: "group-transfer")

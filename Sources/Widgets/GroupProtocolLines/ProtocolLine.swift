@@ -5,8 +5,8 @@ package enum ProtocolLine {
     /// The largest size of a line, in bytes; a program that writes a longer line is at fault.
     package static let largest = 4 << 20
 
-    /// The most values of a message. A decoder takes microseconds for each, so a line of more would take longer than its
-    /// sender may have.
+    /// The most values of a message. A decoder takes microseconds for each, so a line of more would take longer than
+    /// its sender may have.
     package static let mostValues = 65_536
 
     /// Returns whether a text of JSON has more values than a message may have: counts what begins or separates them,

@@ -50,8 +50,8 @@ extension PresenterChecker {
         return grant.reach.questions(to: place).intersection(presenter.answers)
     }
 
-    /// Returns whether an earlier request may have gone on without a presenter that has done nothing since: the later one
-    /// goes on at once. An earlier request that was not granted may have done that, too.
+    /// Returns whether an earlier request may have gone on without a presenter that has done nothing since: the later
+    /// one goes on at once. An earlier request that was not granted may have done that, too.
     func mayBeMarked(_ presenter: History.Presenter, for request: History.Request, at time: Int64) -> Bool {
         history.requests.contains { other in
             guard other.name != request.name, other.begins + other.grace <= time else { return false }
@@ -182,7 +182,8 @@ extension PresenterChecker {
         }
     }
 
-    /// What is written by an answer is in the journal before the request that asked has its access; later it is refused.
+    /// What is written by an answer is in the journal before the request that asked has its access; later it is
+    /// refused.
     private mutating func checkSaves(for request: History.Request, _ grant: History.Grant) {
         for save in history.requests where save.parent?.request == request.name {
             for change in history.changes where change.purpose == save.name && grant.reach.covers(change.path) {

@@ -108,8 +108,8 @@ package struct PresenterChecker {
         if !isExpected { report(.expectedResult, "\(request.name) ended in \(end.result)", request.name) }
     }
 
-    /// Returns whether a request may have been in a circle. Requests that hold nothing and answer nothing take their locks
-    /// in one order and make no circle; nor does a request with its answers, nor these with each other.
+    /// Returns whether a request may have been in a circle. Requests that hold nothing and answer nothing take their
+    /// locks in one order and make no circle; nor does a request with its answers, nor these with each other.
     private func isInCircle(_ request: History.Request, until end: Int64) -> Bool {
         history.isWithinAccess(request)
             || history.requests.contains { other in

@@ -10,8 +10,8 @@ package struct StreamedTree {
     }
 
     package private(set) var items: [String: Entry] = [:]
-    /// Items in a directory in whose place another item was reported since: their removal is reported still, but they are
-    /// not moved.
+    /// Items in a directory in whose place another item was reported since: their removal is reported still, but they
+    /// are not moved.
     private var replaced: Set<String> = []
     package private(set) var faults: [String] = []
     /// The number of the last line.

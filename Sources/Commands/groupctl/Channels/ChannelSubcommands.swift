@@ -58,6 +58,7 @@ private func post(_ run: inout CommandRun) throws -> ExitStatus {
         number = try channel.signal(durability: durability)
     } else {
         // One byte more than a message may have, so that the library reports the limit.
+        if text == nil { run.explainTerminalInput() }
         let content = try text ?? StandardInput.readBeginning(ChannelLimits.message + 1)
         number = try channel.post(bytes: content, durability: durability)
     }

@@ -66,10 +66,10 @@ public final class GroupChannel: Sendable {
     // MARK: Posting
 
     /// Posts bytes, which are in the queue of every listener when the call returns. Returns the message's number, which
-    /// is the next one of the channel. In a container that is in a cluster, the message is in the queues of all its machines as
-    /// soon as the cluster has it, which needs a connection, and the number is 0. Errors: `limitReached`, `noSpace`, `notPermitted`, `damaged`; `notDurable` where
-    /// the message was posted, but the disk did not confirm it. System calls: fdatasync(2), if durable, once for all
-    /// callers that wait.
+    /// is the next one of the channel. In a container that is in a cluster, the message is in the queues of all its
+    /// machines as soon as the cluster has it, which needs a connection, and the number is 0. Errors: `limitReached`,
+    /// `noSpace`, `notPermitted`, `damaged`; `notDurable` where the message was posted, but the disk did not confirm
+    /// it. System calls: fdatasync(2), if durable, once for all callers that wait.
     @discardableResult
     public func post(bytes: [UInt8], durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
         try append(bytes, durability: durability)

@@ -2,8 +2,8 @@ import GroupLocking
 import GroupLog
 package import GroupSystemCalls
 
-/// A listener of a channel: see `GroupChannel.listener(named:since:)`. Each message is delivered once. A message that is
-/// not acknowledged is delivered again to the next listener of the same name, in whatever process. Several tasks or
+/// A listener of a channel: see `GroupChannel.listener(named:since:)`. Each message is delivered once. A message that
+/// is not acknowledged is delivered again to the next listener of the same name, in whatever process. Several tasks or
 /// threads may take messages from one listener: each message goes to one of them.
 public final class GroupListener: Sendable {
     /// The name of the listener, which outlives the process.

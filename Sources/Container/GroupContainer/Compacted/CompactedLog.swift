@@ -147,9 +147,9 @@ extension CompactedLog {
     /// The segment and the offset that this member has read up to. A load there shows whether there is more.
     var mark: (segment: Segment, offset: Int) { fold.withLock { ($0.segment, $0.position.offset) } }
 
-    /// Sleeps until the log has a record after a position, at most `limit` nanoseconds (nil: no limit); may return early,
-    /// as when the container was removed since a check. A reservation there is committed or aborted when this returns.
-    /// System calls: futex_waitv(2)
+    /// Sleeps until the log has a record after a position, at most `limit` nanoseconds (nil: no limit); may return
+    /// early, as when the container was removed since a check. A reservation there is committed or aborted when this
+    /// returns. System calls: futex_waitv(2)
     func awaitRecord(
         behind position: LogPosition, atMost limit: Int64?, since check: RemovalCheck
     ) throws(LogFailure) {

@@ -227,10 +227,10 @@ extension OpenContainer {
 }
 
 extension Container {
-    /// Checks that a pattern for paths does not lead through a symbolic link, as the changes of what a link leads to are
-    /// reported at its real path: such a pattern would match nothing. Looks at the components before the first with a
-    /// wildcard; with `mayBeLink`, not at the last one of a pattern without any. Errors: `invalidArgument`, with the real
-    /// path; `outsideContainer`. System calls: openat2 and statx for each component
+    /// Checks that a pattern for paths does not lead through a symbolic link, as the changes of what a link leads to
+    /// are reported at its real path: such a pattern would match nothing. Looks at the components before the first with
+    /// a wildcard; with `mayBeLink`, not at the last one of a pattern without any. Errors: `invalidArgument`, with the
+    /// real path; `outsideContainer`. System calls: openat2 and statx for each component
     package func checkIsNoLink(
         pattern: [UInt8], mayBeLink: Bool, operation: String
     ) throws(CoordinationError) {

@@ -2,14 +2,14 @@ import GroupLocking
 import GroupBytes
 import GroupSystemCalls
 
-/// The process that holds a byte of a container's lock file, as one that is opening the container does, where the system
-/// shows which it is.
+/// The process that holds a byte of a container's lock file, as one that is opening the container does, where the
+/// system shows which it is.
 struct OpeningProcess: CustomStringConvertible {
     let process: Int32
     let view: ProcessView
 
-    /// Finds the process that holds a byte of a lock file: the first one, while it opens the container. Nil where /proc belongs to another PID namespace or
-    /// shows nothing of the process. Linear in the number of open files.
+    /// Finds the process that holds a byte of a lock file: the first one, while it opens the container. Nil where /proc
+    /// belongs to another PID namespace or shows nothing of the process. Linear in the number of open files.
     init?(ofLockFile inode: UInt64, byte: Int64 = 0) {
         guard ProcessTable().isOwnProc, let process = OpenFiles.holder(ofByte: byte, ofInode: inode),
             let view = ProcessView(of: process)

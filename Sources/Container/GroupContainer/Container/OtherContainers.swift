@@ -4,8 +4,8 @@ import GroupSystemCalls
 
 extension OpenContainer {
     /// Checks that an item belongs to this container. A container inside this one is separate: its contents are neither
-    /// read nor changed by way of this one, and the files beside a database are SQLite's. Errors: `outsideContainer`. Nothing is checked where the item is at the top. System calls: statx, two for each directory around
-    /// the item
+    /// read nor changed by way of this one, and the files beside a database are SQLite's. Errors: `outsideContainer`.
+    /// Nothing is checked where the item is at the top. System calls: statx, two for each directory around the item
     func checkIsOurs(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
         if mayHaveDatabases, let database = database(of: location) {
             throw CoordinationError(
@@ -38,8 +38,8 @@ extension OpenContainer {
 
 extension ContainerMark {
     /// Returns whether a directory is a container, or one that is being created or deleted. A directory named `.group`
-    /// with neither a lock file nor a format file makes none. `prefix` is the path of the directory in `directory`, with
-    /// a slash at its end, or empty. System calls: statx, two where there is none
+    /// with neither a lock file nor a format file makes none. `prefix` is the path of the directory in `directory`,
+    /// with a slash at its end, or empty. System calls: statx, two where there is none
     static func isIn(_ directory: borrowing FileDescriptor, at prefix: ArraySlice<UInt8> = []) -> Bool {
         if isDirectory(prefix + deleted, in: directory) { return true }
         if !isDirectory(prefix + standing, in: directory) { return false }

@@ -13,8 +13,9 @@ package struct PrivateDirectory: Sendable {
         try opened.locating { () throws(CoordinationError) in try opened.directory.ownDirectory(name) }
     }
 
-    /// Replaces an item by a file of the directory, with one change. The file is the item then: a process that finds its inode
-    /// there has placed it before it was killed. The directories around the item are made. Errors: those of `BlockingCoordinator.write(bytes:to:)`
+    /// Replaces an item by a file of the directory, with one change. The file is the item then: a process that finds
+    /// its inode there has placed it before it was killed. The directories around the item are made. Errors: those of
+    /// `BlockingCoordinator.write(bytes:to:)`
     @discardableResult
     package func place(
         _ file: [UInt8], at path: ItemPath, purpose: String, timeout: Duration?
@@ -52,8 +53,8 @@ package struct PrivateDirectory: Sendable {
 }
 
 extension ItemPath {
-    /// Checks that an item can have this path, and returns it as text. Errors: `invalidArgument`, `outsideContainer`; also for a
-    /// path that is not UTF-8
+    /// Checks that an item can have this path, and returns it as text. Errors: `invalidArgument`, `outsideContainer`;
+    /// also for a path that is not UTF-8
     package func checkedText(for operation: String) throws(CoordinationError) -> String {
         _ = try location(for: operation)
         guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -38,8 +38,8 @@ extension Container {
     /// - A journal that was not recovered after a crash is read up to where it is whole.
     public var isReadOnly: Bool { opened.isReadOnly }
 
-    /// Whether another user may write the container's records: it is shared with a Unix group, or belongs to another user.
-    /// A command that a record names may then be one that this user has not chosen. System calls: statx(2)
+    /// Whether another user may write the container's records: it is shared with a Unix group, or belongs to another
+    /// user. A command that a record names may then be one that this user has not chosen. System calls: statx(2)
     package var hasOtherUsers: Bool {
         opened.directory.isShared || (try? opened.directory.root.status().owner) != effectiveUser()
     }

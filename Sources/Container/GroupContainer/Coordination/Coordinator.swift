@@ -7,17 +7,17 @@ package import GroupSystemCalls
 /// without tasks.
 ///
 /// For all calls: locks are advisory, work between processes, are granted in the order of the turnstile, and end at the
-/// latest with the process. `timeout` (default: `lockTimeout`; nil: no limit; 0: one try) limits the wait for the lock, by a
-/// clock that does not jump. Errors: `lockTimedOut` with the holders, `cancelled`, `outsideContainer`,
+/// latest with the process. `timeout` (default: `lockTimeout`; nil: no limit; 0: one try) limits the wait for the lock,
+/// by a clock that does not jump. Errors: `lockTimedOut` with the holders, `cancelled`, `outsideContainer`,
 /// `invalidArgument`, and those of `Access`.
 ///
-/// With the durability `.replicated`, the changes of a call are staged under its locks, and made when the container's cluster
-/// has accepted all of them; nothing is locked meanwhile, and `timeout` limits this wait, too. Further errors then: `conflict`
-/// where an item was changed before, here or on another machine; `unavailable` where the change was surely not sent; after
-/// these nothing was changed anywhere. `unknown`, and `cancelled`, with the operation's name in `clusterOperation`: the change
-/// may be made or not. `deadlock` where the calling code holds a lock. `limitReached` for a content of more than 64 MiB, or more
-/// than 1,024 changes. Modes without content, copies of directories and paths that are not UTF-8 are `invalidArgument` or
-/// `wrongType`.
+/// With the durability `.replicated`, the changes of a call are staged under its locks, and made when the container's
+/// cluster has accepted all of them; nothing is locked meanwhile, and `timeout` limits this wait, too. Further errors
+/// then: `conflict` where an item was changed before, here or on another machine; `unavailable` where the change was
+/// surely not sent; after these nothing was changed anywhere. `unknown`, and `cancelled`, with the operation's name in
+/// `clusterOperation`: the change may be made or not. `deadlock` where the calling code holds a lock. `limitReached`
+/// for a content of more than 64 MiB, or more than 1,024 changes. Modes without content, copies of directories and
+/// paths that are not UTF-8 are `invalidArgument` or `wrongType`.
 public struct Coordinator: Sendable {
     /// How long a call waits for its locks where no `timeout` is given: 30 s.
     public static let lockTimeout = Duration.seconds(30)
@@ -64,9 +64,10 @@ public struct Coordinator: Sendable {
     }
 
     /// Runs an async `body` with access to all items. The lock is held until `body` returns, however long it awaits;
-    /// every use of the items goes through `HeldAccess.perform`, on a thread of its own. A request that `body` makes for
-    /// an item that this request holds throws `deadlock` at once, as in the blocking form, unless it only reads what is
-    /// held. See the form with a closure that does not suspend, which costs one thread instead of one for each `perform`.
+    /// every use of the items goes through `HeldAccess.perform`, on a thread of its own. A request that `body` makes
+    /// for an item that this request holds throws `deadlock` at once, as in the blocking form, unless it only reads
+    /// what is held. See the form with a closure that does not suspend, which costs one thread instead of one for each
+    /// `perform`.
     public func coordinate<Answer: Sendable>(
         _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @Sendable (HeldAccess) async throws -> Answer
@@ -84,8 +85,8 @@ public struct Coordinator: Sendable {
         return try await hold(call, durability, timeout, taking: { _ in }, body).answer
     }
 
-    /// Runs an async `body` under the granted locks, and returns with its result what `take` gets from the access, if `body`
-    /// does not throw.
+    /// Runs an async `body` under the granted locks, and returns with its result what `take` gets from the access, if
+    /// `body` does not throw.
     func hold<Answer: Sendable, Taken: Sendable>(
         _ call: ItemCall, _ durability: Durability, _ timeout: Duration?,
         taking take: @escaping @Sendable (Access) throws -> Taken,
@@ -330,8 +331,8 @@ public struct BlockingCoordinator: Sendable {
         throw request.movedAway
     }
 
-    /// Begins an access to all items that lasts until `end(_:)`, for requests that are not a closure. `cancellation` ends
-    /// the wait: error `cancelled`.
+    /// Begins an access to all items that lasts until `end(_:)`, for requests that are not a closure. `cancellation`
+    /// ends the wait: error `cancelled`.
     package func begin(
         _ intents: [AccessIntent], timeout: Duration?, orUntil cancellation: Cancellation?
     ) throws -> HeldAccess {

@@ -3,9 +3,9 @@ import GroupBytes
 import GroupSystemCalls
 
 /// Changes of items, in a request and in a transaction. Each is atomic, recorded once, and, if the request is durable,
-/// on the disk when `coordinate` or `transaction` returns. In a transaction the changes become visible together when its
-/// closure has returned; the closure sees them at once, and if it catches an error, the transaction goes on without that
-/// change.
+/// on the disk when `coordinate` or `transaction` returns. In a transaction the changes become visible together when
+/// its closure has returned; the closure sees them at once, and if it catches an error, the transaction goes on without
+/// that change.
 ///
 /// Errors of all calls: `invalidArgument` for an item that the request does not name, and after the closure;
 /// `noSpace`, `notPermitted`, `inputOutput`: nothing was changed; `notDurable`: the change is visible.
@@ -27,8 +27,8 @@ extension Access {
     /// the same, because they may have another meaning there. An external change after the comparison is replaced,
     /// except with the condition `.absent`. Complexity: see `generation(of:)`.
     ///
-    /// In a transaction, a condition refers to the item as it is without the transaction; it holds until the end, because
-    /// the lock does.
+    /// In a transaction, a condition refers to the item as it is without the transaction; it holds until the end,
+    /// because the lock does.
     ///
     /// Errors: `wrongType`; `conflict` where the condition does not hold, with the present generation; and those of all
     /// calls.
@@ -117,7 +117,8 @@ extension Access {
     /// symbolic link without a target; `invalidArgument`; `wrongType` where a symbolic link has come to the place
     /// meanwhile; and those of all calls. System calls: fchmodat2
     ///
-    /// In a transaction, the permissions are set by `write(bytes:to:if:mode:)`; this call is refused (`invalidArgument`).
+    /// In a transaction, the permissions are set by `write(bytes:to:if:mode:)`; this call is refused
+    /// (`invalidArgument`).
     @discardableResult
     public func setMode(_ mode: UInt32, of path: ItemPath) throws(CoordinationError) -> WriteResult {
         try container.locating { () throws(CoordinationError) -> WriteResult in
@@ -161,7 +162,8 @@ extension Access {
 }
 
 /// The part of an operation that differs in a transaction: `DirectChanges` makes each change at once, and
-/// `TransactionAccess` stages it, as does `ReplicatedChanges` for the cluster. Paths are resolved, and locks and conditions checked, before.
+/// `TransactionAccess` stages it, as does `ReplicatedChanges` for the cluster. Paths are resolved, and locks and
+/// conditions checked, before.
 protocol ItemBackend {
     /// Returns a reader of an item's content.
     func reader(of location: ItemLocation) throws(CoordinationError) -> ItemReader

@@ -2,8 +2,8 @@ import GroupBytes
 import GroupLocking
 import GroupSystemCalls
 
-/// An SQLite database in a container, as long as this process has it open. From the time it is registered, the files that
-/// SQLite keeps beside it are not items, and a commit is recorded as a change of the database.
+/// An SQLite database in a container, as long as this process has it open. From the time it is registered, the files
+/// that SQLite keeps beside it are not items, and a commit is recorded as a change of the database.
 package final class RegisteredDatabase: Sendable {
     package let path: ItemPath
     private let location: ItemLocation
@@ -20,8 +20,9 @@ package final class RegisteredDatabase: Sendable {
         package func end() { lock.end() }
     }
 
-    /// Registers a database, makes the directories around it, and waits until no process has a coordinated access to it.
-    /// Returns it with that lock: while the caller creates and migrates the database, other processes that open it wait.
+    /// Registers a database, makes the directories around it, and waits until no process has a coordinated access to
+    /// it. Returns it with that lock: while the caller creates and migrates the database, other processes that open it
+    /// wait.
     ///
     /// Errors: those of an access for writing, `outsideContainer` for a path with symbolic links
     package static func register(
@@ -89,8 +90,8 @@ package final class RegisteredDatabase: Sendable {
         self.sign = Guarded(sign)
     }
 
-    /// Makes an empty file, which is an empty database, with the mode of the container's files; SQLite gives the files beside it
-    /// the same one.
+    /// Makes an empty file, which is an empty database, with the mode of the container's files; SQLite gives the files
+    /// beside it the same one.
     private func create() throws(CoordinationError) {
         if try opened.status(of: location, for: "open") != nil { return }
         try translating("open", item: printable(location.bytes)) { () throws(Errno) in
@@ -106,8 +107,8 @@ package final class RegisteredDatabase: Sendable {
     /// The absolute path of the database's file.
     package var file: [UInt8] { opened.directory.pathPrefix + location.bytes }
 
-    /// Waits until no other member writes, blocking the thread. Members wait in the kernel, in their order; other programs
-    /// wait by SQLite's own locks. Errors: `lockTimedOut` with the writer
+    /// Waits until no other member writes, blocking the thread. Members wait in the kernel, in their order; other
+    /// programs wait by SQLite's own locks. Errors: `lockTimedOut` with the writer
     package func holdForWriting(
         for operation: String, timeout: Duration?
     ) throws(CoordinationError) -> PrivateFile.Holding {
@@ -147,8 +148,8 @@ package final class RegisteredDatabase: Sendable {
         try? opened.directory.root.touch(entry: location.bytes + DatabaseFiles.log)
     }
 
-    /// Returns the process that writes at present, or that has the database open, as the holder in an error; nil if it is
-    /// not known.
+    /// Returns the process that writes at present, or that has the database open, as the holder in an error; nil if it
+    /// is not known.
     package func holder(writing: Bool) -> CoordinationError.Holder? {
         opened.userOfDatabase(location, writing: writing)
     }

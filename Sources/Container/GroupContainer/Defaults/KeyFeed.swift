@@ -378,9 +378,9 @@ extension GroupDefaults {
     }
 
     /// Returns the changes of some keys, or of the whole suite (nil), since a place: `.now` (this call), `.start` (the
-    /// oldest change that is kept), after a `Cursor`, or `.snapshot`, which delivers the present values first. A damaged
-    /// record gives a `degraded` change, and the changes after it follow; the iteration fails with `damaged` where the
-    /// log cannot be read on, for as long as that is so.
+    /// oldest change that is kept), after a `Cursor`, or `.snapshot`, which delivers the present values first. A
+    /// damaged record gives a `degraded` change, and the changes after it follow; the iteration fails with `damaged`
+    /// where the log cannot be read on, for as long as that is so.
     public func changes(
         of keys: Set<String>? = nil, since origin: ChangeOrigin = .now, delivering delivery: Delivery = .every
     ) -> DefaultsChanges {

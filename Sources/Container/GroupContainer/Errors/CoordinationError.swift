@@ -61,11 +61,11 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
         public static let presenterFailed = Code(rawValue: "presenterFailed")
         /// A presenter of the item did not answer in time, and the coordinator wants each one's answer.
         public static let presenterUnresponsive = Code(rawValue: "presenterUnresponsive")
-        /// The cluster of machines was not reached, or the container is in none: a replicated change was surely not sent, and
-        /// nothing was changed.
+        /// The cluster of machines was not reached, or the container is in none: a replicated change was surely not
+        /// sent, and nothing was changed.
         public static let unavailable = Code(rawValue: "unavailable")
-        /// A replicated change was sent, and the answer was lost: it may be made or not. `clusterOperation` is its name, by which
-        /// `Container.clusterOutcome(of:)` returns later what became of it.
+        /// A replicated change was sent, and the answer was lost: it may be made or not. `clusterOperation` is its
+        /// name, by which `Container.clusterOutcome(of:)` returns later what became of it.
         public static let unknown = Code(rawValue: "unknown")
         /// The content does not decode, or does not encode.
         public static let invalidContent = Code(rawValue: "invalidContent")

@@ -56,8 +56,9 @@ extension Debouncer {
         }
     }
 
-    /// Puts the removal of an item in the place of the move that took it away, or of the first of several. If a file was
-    /// created at that place since, as by an editor that moves its backup aside, the two are one change of the file.
+    /// Puts the removal of an item in the place of the move that took it away, or of the first of several. If a file
+    /// was created at that place since, as by an editor that moves its backup aside, the two are one change of the
+    /// file.
     private mutating func replaceByRemoval(_ removal: Entry, at position: Int) {
         let path = removal.change.path
         func concerns(_ position: Int) -> Bool {

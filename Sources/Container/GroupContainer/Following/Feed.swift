@@ -10,7 +10,8 @@ protocol Feed<Element>: Sendable {
     mutating func next() throws(Element.Failure) -> Element?
 
     /// Returns the next element; waits for it, on the calling thread, at most `timeout` (nil: forever) and then returns
-    /// nil. With `seen`, waits only once: returns nil also after an interruption since `seen`, or if it was woken early.
+    /// nil. With `seen`, waits only once: returns nil also after an interruption since `seen`, or if it was woken
+    /// early.
     mutating func next(timeout: Duration?, since seen: Interruption?) throws(Element.Failure) -> Element?
 
     /// Whether `next` may return an element.

@@ -23,7 +23,8 @@ package protocol LentReader: Sendable {
 final class ReaderLoan: Sendable {
     private let lent = Guarded<(any LentReader)?>(nil)
 
-    /// Lends a reader while `waiting` runs. Does not lend it if another one is lent. `waiting` gets whether it was lent.
+    /// Lends a reader while `waiting` runs. Does not lend it if another one is lent. `waiting` gets whether it was
+    /// lent.
     func lend<Reader: LentReader>(_ reader: inout Reader, while waiting: (_ isLent: Bool) -> Void) {
         let isLent = lent.withLock { lent in
             if lent != nil { return false }

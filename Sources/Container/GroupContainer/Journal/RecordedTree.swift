@@ -3,8 +3,8 @@
 /// A tree of items to which records are applied.
 protocol RecordedTree: Sendable {
     func item(at location: ItemLocation) -> TreeIndex.Item?
-    /// Makes an item the one at its location. With `replacing`, what is below it stays, and has no longer the place that
-    /// the changes reported for it.
+    /// Makes an item the one at its location. With `replacing`, what is below it stays, and has no longer the place
+    /// that the changes reported for it.
     mutating func set(_ item: TreeIndex.Item, at location: ItemLocation, replacing: Bool)
     /// Removes an item. What is below it stays.
     mutating func remove(_ location: ItemLocation)

@@ -63,8 +63,8 @@ struct TreeIndex: RecordedTree {
         return nodes[node].item?.state
     }
 
-    /// Returns whether an item was in a directory in whose place another item was reported since. Readers of the changes
-    /// have dropped it with the directory.
+    /// Returns whether an item was in a directory in whose place another item was reported since. Readers of the
+    /// changes have dropped it with the directory.
     func isReplaced(_ location: ItemLocation) -> Bool { find(location).map { nodes[$0].isReplaced } ?? false }
 
     /// Returns all names of a file that has several; otherwise an empty array.

@@ -10,9 +10,9 @@ import GroupSystemCalls
 ///      │        ▼                                         │
 ///      └── ask side by side, and wait ◀── unlock ◀────────┘
 ///
-/// No lock is held while presenters are asked, because their answers need locks. (The locks of a request around this one
-/// are: a circle through them ends in `deadlock`.) So another presenter may come meanwhile; only that, and a withdrawal,
-/// cause another round.
+/// No lock is held while presenters are asked, because their answers need locks. (The locks of a request around this
+/// one are: a circle through them ends in `deadlock`.) So another presenter may come meanwhile; only that, and a
+/// withdrawal, cause another round.
 final class Inquiry: Sendable {
     private let container: OpenContainer
     private let request: AccessRequest
@@ -238,8 +238,8 @@ final class Inquiry: Sendable {
         }
     }
 
-    /// Writes questions into free places, and wakes the presenters' processes. All places are claimed, with the number of
-    /// the round, before the first presenter can begin to answer: none of them asks another one of the round.
+    /// Writes questions into free places, and wakes the presenters' processes. All places are claimed, with the number
+    /// of the round, before the first presenter can begin to answer: none of them asks another one of the round.
     private func put(in table: PresenterTable, _ state: inout State) throws(CoordinationError) {
         guard let slot = container.memberTable.slot else { return }
         var claimed: [Int] = []
@@ -358,8 +358,8 @@ final class Inquiry: Sendable {
 
     // MARK: The end
 
-    /// Ends all questions: their presenters reacquire. To be called before the locks are ended, so that a process that is
-    /// stopped in between keeps no presenter waiting for anything but its lock. A second call does nothing.
+    /// Ends all questions: their presenters reacquire. To be called before the locks are ended, so that a process that
+    /// is stopped in between keeps no presenter waiting for anything but its lock. A second call does nothing.
     func end(changes: ClosedRange<UInt64>? = nil) {
         let asked = state.withLock { state in
             defer { (state.asked, state.missing) = ([], []) }

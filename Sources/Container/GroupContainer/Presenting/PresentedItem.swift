@@ -2,8 +2,8 @@ import GroupBytes
 import GroupLocking
 import GroupSystemCalls
 
-/// A presenter of this process, with the events that it has not got yet. Its calls are made one after the other, on a thread
-/// that exists only while there are some.
+/// A presenter of this process, with the events that it has not got yet. Its calls are made one after the other, on a
+/// thread that exists only while there are some.
 final class PresentedItem: Sendable {
     let number: UInt64
     let entry: Int

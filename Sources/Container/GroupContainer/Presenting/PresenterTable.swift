@@ -148,8 +148,8 @@ final class PresenterTable: Sendable {
             since: max(0, Int64(bitPattern: map.load64(base + Layout.since))))
     }
 
-    /// Writes a new entry, under the lock of entries. The questions of an earlier presenter stay: a process may be about
-    /// to write into them; they have that presenter's number.
+    /// Writes a new entry, under the lock of entries. The questions of an earlier presenter stay: a process may be
+    /// about to write into them; they have that presenter's number.
     func write(_ entry: Entry) {
         guard let own else { return }
         let base = Layout.entry(entry.index)
@@ -190,13 +190,13 @@ final class PresenterTable: Sendable {
 
     // MARK: Presenters that do nothing
 
-    /// Returns whether a request went on without the presenter's answer, and the presenter has done nothing since: it is
-    /// stopped, or hangs, and asking it again would cost each request as much time.
+    /// Returns whether a request went on without the presenter's answer, and the presenter has done nothing since: it
+    /// is stopped, or hangs, and asking it again would cost each request as much time.
     func isPassedOver(_ index: Int) -> Bool { map.load32(Layout.entry(index) + Layout.passedOver) != 0 }
 
     /// Notes that a request is about to go on without a presenter, or that the presenter has done something. A request
-    /// notes this before it changes the question's word: the presenter handles the question after that, and notes that it
-    /// has.
+    /// notes this before it changes the question's word: the presenter handles the question after that, and notes that
+    /// it has.
     func setPassedOver(_ isPassedOver: Bool, _ index: Int, of presenter: UInt64) {
         let base = Layout.entry(index)
         guard let own, self.isPassedOver(index) != isPassedOver, map.load64(base + Layout.presenter) >> 1 == presenter

@@ -1,7 +1,7 @@
 // Imports nothing: no file, clock or process.
 
-/// The layout of `.group/presenters`: a page of facts, two counters for each member, and the entries of presenters, each
-/// with its questions. The file's size never changes, and nothing in it moves.
+/// The layout of `.group/presenters`: a page of facts, two counters for each member, and the entries of presenters,
+/// each with its questions. The file's size never changes, and nothing in it moves.
 enum PresenterTableLayout {
     static let name = Array("presenters".utf8)
     static let magic = Array("GROUPASK".utf8)

@@ -44,8 +44,8 @@ final class LiveFileSystem {
     private(set) var hasAppended = false
     /// Databases in which a transaction was being written when their state was last read.
     private var writtenDatabases: Set<ItemLocation> = []
-    /// When the last commit of each database was recorded. The leader records one at most every 20 ms: readers then read
-    /// all that was committed, so a burst of commits need not have a record each.
+    /// When the last commit of each database was recorded. The leader records one at most every 20 ms: readers then
+    /// read all that was committed, so a burst of commits need not have a record each.
     private var recordedDatabases: [ItemLocation: Int64] = [:]
     private static let databaseInterval: Int64 = 20_000_000
     /// The slot of the member whose in-flight operation was last found by `isBusy`.
@@ -170,8 +170,8 @@ extension LiveFileSystem: WatchedFileSystem {
     }
 
     /// Notes an item that cannot be looked at, or the directory around it, as a gap. Returns the state that the journal
-    /// has for the item: it is there, as far as anyone knows. Below a directory that may not be entered there is no item
-    /// that this process could have seen.
+    /// has for the item: it is there, as far as anyone knows. Below a directory that may not be entered there is no
+    /// item that this process could have seen.
     private func unknownState(of location: ItemLocation, _ error: Errno) -> ItemState? {
         let above = location.ancestors.first { place in
             do throws(Errno) {
@@ -413,7 +413,8 @@ extension LiveFileSystem: WatchedFileSystem {
 
     func hasGap(in directory: ItemLocation) -> Bool { !watchGaps.isEmpty && watchGaps.concerns(directory) }
 
-    /// A file that an author has moved from where it had no lock is one that it has made there, such as a temporary one.
+    /// A file that an author has moved from where it had no lock is one that it has made there, such as a temporary
+    /// one.
     func mayComeFrom(_ origin: ItemLocation) -> Bool {
         author == nil || lock?.covers(origin, for: .exclusive) == true
     }

@@ -294,8 +294,8 @@ final class Leader {
             let (segment, offset) = container.journal.log.tail()
             let place = UInt64(UInt32(truncatingIfNeeded: segment)) << 32 | UInt64(UInt32(truncatingIfNeeded: offset))
             let before = container.memberTable.map.load64(MemberTableLayout.degraded)
-            // Before the record: a follower that begins behind the record finds the place, and one that begins before it
-            // reads it.
+            // Before the record: a follower that begins behind the record finds the place, and one that begins before
+            // it reads it.
             container.memberTable.set(MemberTableLayout.degraded, to: reason.isEmpty ? 0 : place, of: term)
             guard (try? container.journal.append(record)) != nil else {
                 container.memberTable.set(MemberTableLayout.degraded, to: before, of: term)

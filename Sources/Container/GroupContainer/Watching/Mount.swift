@@ -20,8 +20,8 @@ struct Mount: Hashable, Sendable {
     }
 
     /// Returns the mounts inside a directory, by a table as proc_pid_mountinfo(5) describes it: lines of `36 35 98:0
-    /// /mnt1 /mnt2 …`, which are the number, that of the mount around it, the device, the directory that is mounted, and
-    /// its place.
+    /// /mnt1 /mnt2 …`, which are the number, that of the mount around it, the device, the directory that is mounted,
+    /// and its place.
     static func inside(_ directory: [UInt8], _ table: [UInt8]) -> Set<Mount> {
         let prefix = directory.last == UInt8(ascii: "/") ? directory : directory + [UInt8(ascii: "/")]
         var mounts = Set<Mount>()
@@ -38,7 +38,8 @@ struct Mount: Hashable, Sendable {
         return mounts
     }
 
-    /// Returns a path of the table, in which space, tab, newline and backslash are written as `\\` and three octal digits.
+    /// Returns a path of the table, in which space, tab, newline and backslash are written as `\\` and three octal
+    /// digits.
     private static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var (path, rest) = ([UInt8](), text)
         while let byte = rest.popFirst() {

@@ -218,8 +218,8 @@ extension OpenContainer {
 
 /// Files that members left when they died while making a log's segment: each has the full size of the segment.
 extension MemberTable {
-    /// Returns whether a name is that of an unfinished segment whose member is gone. False while a process takes or repairs the slot, because
-    /// the state cannot be known then. System calls: fcntl(F_OFD_GETLK)
+    /// Returns whether a name is that of an unfinished segment whose member is gone. False while a process takes or
+    /// repairs the slot, because the state cannot be known then. System calls: fcntl(F_OFD_GETLK)
     func isAbandoned(_ bytes: [UInt8]) -> Bool {
         guard bytes.starts(with: UnfinishedName.prefix), let name = UnfinishedName(bytes) else { return false }
         if name.slot == slot { return name.nonce != nonce }

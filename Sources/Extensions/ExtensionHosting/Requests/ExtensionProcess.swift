@@ -120,7 +120,8 @@ struct ExtensionProcess: ~Copyable {
         return result(hasEnded ? ending : nil)
     }
 
-    /// Waits for what happens next, and handles it. Returns false if nothing has happened by that moment, or nothing can.
+    /// Waits for what happens next, and handles it. Returns false if nothing has happened by that moment, or nothing
+    /// can.
     private mutating func serveOnce(until moment: Int64) -> Bool {
         let now = monotonicNanoseconds()
         if now >= moment { return false }

@@ -33,8 +33,8 @@ struct ExtensionTask: Sendable {
         }
     }
 
-    /// The first line of the input, and the files that the process inherits as its descriptors 3, 4, …, each opened once
-    /// more, so that no other process shares its offset. Errors: `notStarted`
+    /// The first line of the input, and the files that the process inherits as its descriptors 3, 4, …, each opened
+    /// once more, so that no other process shares its offset. Errors: `notStarted`
     func request() throws(ExtensionFailure) -> (line: [UInt8], files: [AttachedFile]) {
         var files: [AttachedFile] = []
         var lines: [ItemLine] = []

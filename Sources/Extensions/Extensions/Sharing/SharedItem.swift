@@ -111,8 +111,8 @@ struct NewSharedItem: Sendable {
 }
 
 extension Attachment {
-    /// Returns the name of the file that holds the content. The number keeps two files of one name apart, and a name from
-    /// being one that the directory has for another purpose.
+    /// Returns the name of the file that holds the content. The number keeps two files of one name apart, and a name
+    /// from being one that the directory has for another purpose.
     package func fileName(_ index: Int) -> String {
         var name = (name ?? "file").unicodeScalars.filter { scalar in
             scalar != "/" && scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value)

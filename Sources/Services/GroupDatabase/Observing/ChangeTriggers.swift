@@ -1,7 +1,7 @@
 #if SQLite
 /// The triggers that count the changes of each table, in the transaction that makes them: so also the commits of other
-/// programs are counted, and those of a process that died after its commit. A table has a number in `_group_changes`, which each
-/// changed row increases.
+/// programs are counted, and those of a process that died after its commit. A table has a number in `_group_changes`,
+/// which each changed row increases.
 enum ChangeTriggers {
     static let table = "_group_changes"
     private static let events = ["insert", "update", "delete"]
@@ -63,8 +63,8 @@ enum ChangeTriggers {
         return lacking == 0
     }
 
-    /// Returns the number of each table, and whether there are tables without triggers: those of other programs, and virtual
-    /// ones.
+    /// Returns the number of each table, and whether there are tables without triggers: those of other programs, and
+    /// virtual ones.
     static func numbers(in connection: Connection) throws -> (numbers: [String: Int64], hasOthers: Bool) {
         var numbers: [String: Int64] = [:]
         let isThere = try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = ?", table) == 1

@@ -6,8 +6,8 @@ import Synchronization
 
 /// A connection of SQLite, used by one thread at a time. Its statements are prepared once and kept.
 ///
-/// `@unchecked Sendable`: a connection is handed from one thread to another by the locks of `Connections`; only `interrupt` is
-/// called by any thread, under a lock of its own.
+/// `@unchecked Sendable`: a connection is handed from one thread to another by the locks of `Connections`; only
+/// `interrupt` is called by any thread, under a lock of its own.
 @safe package final class Connection: @unchecked Sendable {
     package enum Mode { case reading, writing }
 
@@ -26,8 +26,8 @@ import Synchronization
     /// The file as it was when it was opened without a log: see `UnloggedFile`.
     let unlogged: UnloggedFile?
 
-    /// Opens the file; creates a missing one if `mode` is `writing`. A file without a log is opened as one that does not
-    /// change. Errors: `CoordinationError`
+    /// Opens the file; creates a missing one if `mode` is `writing`. A file without a log is opened as one that does
+    /// not change. Errors: `CoordinationError`
     package init(_ file: [UInt8], _ mode: Mode, _ label: DatabaseLabel, unlogged: UnloggedFile? = nil) throws {
         (self.mode, self.label, self.unlogged) = (mode, label, unlogged)
         let flags =
@@ -190,8 +190,8 @@ import Synchronization
         return new
     }
 
-    /// Prepares the first statement of a text. Returns it with the number of bytes that it takes; nil where the rest of the
-    /// text has only blanks and comments.
+    /// Prepares the first statement of a text. Returns it with the number of bytes that it takes; nil where the rest of
+    /// the text has only blanks and comments.
     private func prepare(_ text: ArraySlice<UInt8>) throws -> (statement: Statement?, length: Int) {
         if text.contains(0) || text.count > Int(Int32.max) {
             throw DatabaseError(.statement, reason: "the text of the statement has a NUL byte, or is too long")
