@@ -160,6 +160,25 @@ struct `Leaders of a container` {
         while let line = try await watcher.readLine(), line != "created\td/f" {}
     }
 
+    #if InotifyTools
+    @Test(.needs("python3")) func `a leader with a thousand descriptors names their limit, and not another one`()
+        async throws
+    {
+        let container = try await TemporaryContainer()
+        let script = """
+            import os, resource, sys
+            resource.setrlimit(resource.RLIMIT_NOFILE, (2000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+            for _ in range(1100): os.set_inheritable(os.open("/dev/null", os.O_RDONLY), True)
+            os.execv(sys.argv[1], ["watch-group", "--count", "1", "--since", "now", sys.argv[2]])
+            """
+        let outcome = try await container.start(
+            "python3", ["-c", script, BuildDirectory.resolve("watch-group"), container.path]
+        ).finish()
+        #expect(outcome.text.contains("inotify needs a number below 1000"), "\(outcome)")
+        #expect(!outcome.text.contains("sysctl"), "\(outcome)")
+    }
+    #endif
+
     @Test func `a directory that becomes readable again is read`() async throws {
         let container = try await TemporaryContainer()
         try await WatchedContainer.run("mkdir -p open closed/d; : >closed/d/f; chmod 000 closed", in: container)
