@@ -120,11 +120,13 @@ def escaped(name):
 
 class Copy:
     """The container's files, links and directories in another directory. A line only says where to look: by the time
-    that it is read, something else may stand there, which has a line of its own later."""
+    that it is read, something else may stand there, which has a line of its own later. What comes and goes without
+    coordination may have no line at all."""
 
     def __init__(self, container, directory):
         self.container, self.directory = (os.path.realpath(os.fsencode(place)) for place in (container, directory))
         self.copied = {}  # what each file and link looked like when it was copied
+        self.listed = set()  # the paths that no line has named: they were found in a directory
         os.makedirs(self.directory, exist_ok=True)
         self.take(b"")
 
@@ -132,7 +134,14 @@ class Copy:
         for path in [b""] if kind == "rescan" else [] if kind == "degraded" else paths:
             self.take(path)
 
-    def take(self, path):  # copies what stands at a path now, with all that is in it
+    def settle(self):  # removes what was found in a directory, and is gone without a line
+        for path in sorted(self.listed):
+            elsewhere = self.leads_elsewhere(self.container, os.path.dirname(path))
+            if elsewhere or not self.look(os.path.join(self.container, path)):
+                self.take(path)
+
+    def take(self, path, named=True):  # copies what stands at a path now, with all that is in it
+        (self.listed.discard if named else self.listed.add)(path)
         above = os.path.dirname(path)
         if self.leads_elsewhere(self.directory, above):  # another kind of item stands above it
             return self.take(above)
@@ -143,8 +152,8 @@ class Copy:
                 self.remove(goal)
                 os.mkdir(goal)
             for name in set(self.names(source) + self.names(goal)) - {b".group"}:
-                self.take(os.path.join(path, name))
-        elif found != self.copied.get(path) or not os.path.lexists(goal):
+                self.take(os.path.join(path, name), named=False)
+        elif not found or found != self.copied.get(path) or not os.path.lexists(goal):
             self.copied.pop(path, None)
             self.remove(goal)
             if found and (stat.S_ISREG(found[0]) or stat.S_ISLNK(found[0])):
@@ -191,6 +200,8 @@ while True:
         if copy:
             copy.handle(*line)
         print(line[0], *map(escaped, line[1:]), sep="\t", flush=True)
+    if copy:
+        copy.settle()
     if "--once" in sys.argv:
         break
     time.sleep(0.1)

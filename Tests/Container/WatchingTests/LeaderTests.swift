@@ -160,6 +160,23 @@ struct `Leaders of a container` {
         while let line = try await watcher.readLine(), line != "created\td/f" {}
     }
 
+    @Test func `a container that becomes readable again is compared`() async throws {
+        let container = try await TemporaryContainer()
+        try await WatchedContainer.run("mkdir -p a/b; echo 1 >a/f", in: container)
+        let watcher = try container.start(
+            "unshare", ["-U", BuildDirectory.resolve("watch-group"), "--verbose", "--since", "start", container.path])
+        while let line = try await watcher.readLine(), line != "created\ta/f" {}
+        try await WatchedContainer.run("chmod 000 .; echo new >a/f; mkdir z; chmod 000 a; touch a/b", in: container)
+        while let line = try await watcher.readLine(), !line.hasPrefix("degraded") {}
+        try await WatchedContainer.run("chmod 755 a; chmod 700 .", in: container)
+        var lines: Set<String> = []
+        while !lines.isSuperset(of: ["modified\ta/f", "created\tz"]), let line = try await watcher.readLine() {
+            lines.insert(line)
+        }
+        while let line = try await watcher.readLine(from: .errors), !line.contains("everything is watched again") {}
+        #expect(!lines.contains { $0.hasPrefix("degraded\ta/f") }, "\(lines)")
+    }
+
     #if InotifyTools
     @Test(.needs("python3")) func `a leader with a thousand descriptors names their limit, and not another one`()
         async throws

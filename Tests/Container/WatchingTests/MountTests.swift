@@ -60,6 +60,17 @@ struct `Mounts in a followed container` {
             """)
     }
 
+    @Test(arguments: ["--bind .", "--rbind .."]) func `the container is followed where a mount shows it in itself`(
+        mount: String
+    ) async throws {
+        try await run(
+            """
+            mkdir m/z z; await "created.z"; mount \(mount) m; sleep 0.3
+            echo 1 >n1; await "created.n1"; echo 1 >z/n2; await "created.z/n2"
+            umount m; echo 1 >n3; await "created.n3"; echo 1 >m/n4; await "created.m/n4"
+            """)
+    }
+
     @Test func `a file system can be unmounted while its changes are followed`() async throws {
         try await run(
             """

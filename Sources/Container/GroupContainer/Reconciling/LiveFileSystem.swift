@@ -181,7 +181,9 @@ extension LiveFileSystem: WatchedFileSystem {
                 return other == error
             }
         }
-        watchGaps.note(above ?? location, WatchGaps.Reason(error))
+        // An item in a directory that may be listed, and not be entered.
+        let place = above ?? (error == .accessDenied ? location.parent : location)
+        watchGaps.note(place, WatchGaps.Reason(error))
         return error == .accessDenied ? nil : tree.treeIndex[location]
     }
 
@@ -407,7 +409,7 @@ extension LiveFileSystem: WatchedFileSystem {
 
     func unwatch(_ watch: Int32) { queue?.unwatch(watch) }
 
-    func noteOtherPlace(_ other: ItemLocation?, of directory: ItemLocation?) {
+    func noteOtherPlace(_ other: ShownPlace?, of directory: ItemLocation?) {
         if other != nil || !watchGaps.isEmpty { watchGaps.noteOtherPlace(other, of: directory) }
     }
 

@@ -170,6 +170,13 @@ final class Leader {
             && (treeWatcher.watches.location(of: event.watch) == .some(nil) || ancestors.contains(event.watch))
     }
 
+    /// Returns whether the permissions of the container's own directory may have changed, by which everything in it may be
+    /// looked at now.
+    private func isRootChanged(_ event: InotifyEvent) -> Bool {
+        event.kinds.contains(.attributesChanged) && event.name.isEmpty
+            && treeWatcher.watches.location(of: event.watch) == .some(nil)
+    }
+
     /// Returns whether `.group` was removed from the container's directory or renamed there, or a file in it removed.
     private func isGroupRemoved(_ event: InotifyEvent) -> Bool {
         if event.watch == probeWatch || event.watch == journalWatch { return event.kinds.contains(.removed) }
@@ -192,6 +199,7 @@ final class Leader {
         let directoryEvents = here.compactMap {
             isOwn($0.watch) ? nil : DirectoryEvent($0)
         }
+        if !view.watchGaps.isEmpty && here.contains(where: isRootChanged) { compareEverything() }
         try treeWatcher.take(directoryEvents, more: more)
         backoff = directoryEvents.isEmpty ? min(backoff * 2, Self.longest) : Self.shortest
         if monotonicNanoseconds() >= nextComparison { compareEverything() }

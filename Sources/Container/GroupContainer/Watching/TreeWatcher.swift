@@ -6,7 +6,7 @@ protocol WatchedFileSystem: FileSystemView {
     mutating func list(_ directory: ItemLocation?) throws(CoordinationError) -> DirectoryListing?
     mutating func unwatch(_ watch: Int32)
     /// Notes that a directory is shown at another place, too, and has its watch for that; nil: that it is not.
-    mutating func noteOtherPlace(_ other: ItemLocation?, of directory: ItemLocation?)
+    mutating func noteOtherPlace(_ other: ShownPlace?, of directory: ItemLocation?)
     /// Returns whether a directory, or one in it, could not be watched or listed.
     func hasGap(in directory: ItemLocation) -> Bool
     /// Returns the registered database that SQLite keeps this file beside; nil where the location is that of an item.
@@ -14,9 +14,15 @@ protocol WatchedFileSystem: FileSystemView {
 }
 
 extension WatchedFileSystem {
-    func noteOtherPlace(_ other: ItemLocation?, of directory: ItemLocation?) {}
+    func noteOtherPlace(_ other: ShownPlace?, of directory: ItemLocation?) {}
     func hasGap(in directory: ItemLocation) -> Bool { false }
     func database(of location: ItemLocation) -> ItemLocation? { nil }
+}
+
+/// Where else a directory is that a mount shows a second time.
+enum ShownPlace: Equatable, Sendable {
+    case container
+    case directory(ItemLocation)
 }
 
 /// Turns the events of watched directories into locations for the reconciler, and compares directories that were not
@@ -242,12 +248,13 @@ struct TreeWatcher<View: WatchedFileSystem> {
     /// Returns the place at which a listed directory is watched, if it stands there, too: a mount shows it twice.
     private mutating func otherPlace(
         of listing: DirectoryListing, _ directory: ItemLocation?
-    ) throws(CoordinationError) -> ItemLocation? {
-        guard let watch = listing.watch, case .some(.some(let other)) = watches.location(of: watch),
-            other != directory, let found = try reconciler.view.state(at: other),
-            (found.type, found.inode) == (.directory, listing.inode)
+    ) throws(CoordinationError) -> ShownPlace? {
+        guard let watch = listing.watch, let place = watches.location(of: watch), place != directory else { return nil }
+        // The container itself is where it is.
+        guard let place else { return .container }
+        guard let found = try reconciler.view.state(at: place), found.type == .directory, found.inode == listing.inode
         else { return nil }
-        return other
+        return .directory(place)
     }
 
     private mutating func noteVanished(_ location: ItemLocation, _ why: Hint) {

@@ -15,7 +15,7 @@ struct WatchGaps: Equatable, Sendable {
         /// The file system fails, such as that of a mount whose server is gone.
         case failed(Errno)
         /// A mount shows the directory at a second place, and the kernel reports its changes at the first one only.
-        case sameAs(ItemLocation)
+        case sameAs(ShownPlace)
 
         /// Returns the reason for an error of a call that opens, lists or watches one directory.
         init(_ error: Errno) {
@@ -94,7 +94,7 @@ struct WatchGaps: Equatable, Sendable {
     }
 
     /// Notes the other place of a directory; nil if there is none any more.
-    mutating func noteOtherPlace(_ other: ItemLocation?, of directory: ItemLocation?) {
+    mutating func noteOtherPlace(_ other: ShownPlace?, of directory: ItemLocation?) {
         if let other { return note(directory, .sameAs(other)) }
         if case .sameAs = reasons[directory] { remove(directory) }
     }
@@ -124,7 +124,8 @@ enum WatchGapCause {
             "the directory may not be read by the leader: nothing below it is seen; give it permission"
         case .failed(let error):
             "it cannot be looked at (\(error)): nothing in it is seen until it can; repair or unmount its file system"
-        case .sameAs(let other): "a mount shows '\(printable(other.bytes))' here: \(late)"
+        case .sameAs(.container): "a mount shows the container itself here: \(late)"
+        case .sameAs(.directory(let other)): "a mount shows '\(printable(other.bytes))' here: \(late)"
         case .noInstanceLeft: "no inotify instance is left\(limit(.instances)): \(late)"
         case .noWatchLeft: "no inotify watch is left\(limit(.watches)): \(late)"
         case .noDescriptorLeft:
