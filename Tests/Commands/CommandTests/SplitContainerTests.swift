@@ -9,7 +9,9 @@ import Testing
 
     @Test func `doctor finds a replaced member table`() async throws {
         let container = try await TemporaryContainer()
-        let holder = try container.start("lock", "item", "--", "sh", "-c", "echo held; sleep 20")
+        // Longer than the test, however slow the machine is.
+        let holder = try container.start("lock", "item", "--", "sh", "-c", "echo held; exec sleep 600")
+        defer { holder.signal(SIGKILL) }
         #expect(try await holder.readLine() == "held")
         #expect(try await container.findings().isEmpty)
         _ = try await container.shell("cd \"$1/.group\" && cp -p members other && mv other members")
