@@ -80,6 +80,17 @@ struct `Mounts in a followed container` {
             """)
     }
 
+    @Test func `a follower whose file system is unmounted says that, and not that its container was moved`()
+        async throws
+    {
+        try await run(
+            """
+            kill $watcher; wait $watcher || true; mkdir ../disk; mount -t tmpfs none ../disk
+            groupctl create ../disk/c/; watch-group --verbose ../disk/c/ >../out 2>../err & watcher=$!
+            await "^watching"; umount -l ../disk; wait $watcher || true; grep "file system was unmounted" ../err
+            """)
+    }
+
     @Test(.enabled(if: FileManager.default.isWritableFile(atPath: "/dev/fuse"), "needs /dev/fuse"))
     func `a mount whose server is gone is a gap, and the other directories are followed`() async throws {
         try await run(

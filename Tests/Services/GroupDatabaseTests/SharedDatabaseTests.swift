@@ -159,6 +159,20 @@ struct `A database of several processes` {
         try database.blocking.write { _ = try $0.execute("INSERT INTO row (process) VALUES (1)") }
     }
 
+    @Test(.enabled(if: succeeds(["unshare", "-Urm", "true"]), "needs user namespaces"))
+    func `an existing database is read on a read-only mount, and a missing one is not there`() throws {
+        #expect(try member("insert", "3").finish().status == 0)
+        let script = """
+            mount --bind "$1" "$1"; mount -o remount,ro,bind "$1"
+            "$2" open "$1" "$3" </dev/null; echo "status $?"; "$2" open "$1" Store/none.sqlite </dev/null; echo "status $?"
+            """
+        let program = BuildDirectory.resolve("database-member")
+        let words = ["unshare", "-Urm", "sh", "-c", script, "sh", temporary.path, program, "\(Self.path)"]
+        let (status, text) = try RunningProcess(words, input: "").finish()
+        #expect(status == 0 && text.contains("open\nstatus 0\n"), "\(text)")
+        #expect(text.contains("there is no such database") && text.hasSuffix("status 1\n"), "\(text)")
+    }
+
     @Test func `a database that sqlite3 has open, or that was not closed, has no coordinated access`() throws {
         let items = try temporary.open().coordinator(purpose: "test").blocking
         #expect(try member("insert", "1").finish().status == 0)

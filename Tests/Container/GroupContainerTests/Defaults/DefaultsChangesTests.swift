@@ -87,17 +87,20 @@ struct `Key changes` {
     @Test func `key changes arrive in a waiting task, each or only the latest`() async throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
-        let values = Task { [defaults] in
+        // Made here, as a task may begin only when all is set.
+        let everyValue = defaults.values(of: Self.number)
+        let latestChange = defaults.changes(of: Self.number, delivering: .latest)
+        let values = Task {
             var seen: [Int] = []
-            for try await value in defaults.values(of: Self.number) {
+            for try await value in everyValue {
                 seen.append(value)
                 if value == 50 { break }
             }
             return seen
         }
-        let changes = Task { [defaults] in
+        let changes = Task {
             var last: DefaultsChange?
-            for try await change in defaults.changes(of: Self.number, delivering: .latest) {
+            for try await change in latestChange {
                 last = change
                 if change.newValue == .integer(50) { break }
             }
