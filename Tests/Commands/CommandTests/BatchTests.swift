@@ -2,6 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
+/// Options of watch-group that tests share.
+enum WatchWords {
+    /// Everything that was written before becomes one batch, however slowly a busy machine reads it: without a limit,
+    /// --settle-max ends the batch after ten times --settle.
+    static let oneBatch = ["--settle", "20ms", "--settle-max", "1h"]
+}
+
 @Suite(.serialized)
 struct `watch-group -- COMMAND` {
     private func lines(_ file: String) -> [String] {
@@ -16,7 +23,8 @@ struct `watch-group -- COMMAND` {
         let script = "cat; echo \"$GROUP_PATHS $GROUP_FAILURES [$GROUP_RESCAN] $GROUP_CONTAINER $GROUP_CURSOR\""
         let outcome = try await container.start(
             "watch-group",
-            ["--since", "start", "--cursor-file", file, "-n", "1", container.path, "--", "sh", "-c", script]
+            ["--since", "start", "--cursor-file", file, "-n", "1"] + WatchWords.oneBatch
+                + [container.path, "--", "sh", "-c", script]
         ).finish()
         let end = try await JSONStatus(of: container).journal.cursor
         #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
@@ -46,10 +54,8 @@ struct `watch-group -- COMMAND` {
             """
         let watcher = try container.start(
             "watch-group",
-            [
-                "--since", "start", "--cursor-file", file, "-n", "1", container.path, "--", "sh", "-c", script, "sh",
-                container.path, file,
-            ])
+            ["--since", "start", "--cursor-file", file, "-n", "1"] + WatchWords.oneBatch
+                + [container.path, "--", "sh", "-c", script, "sh", container.path, file])
         let first = try await watcher.readLines(3)
         #expect(first[0] == "a" && first[1] == "failures 0")
         let outcome = try await watcher.finish()

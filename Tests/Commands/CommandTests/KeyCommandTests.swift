@@ -11,7 +11,7 @@ struct `watch-group --defaults -- COMMAND` {
         let container = try await TemporaryContainer()
         _ = try await container.defaults("s", "batch", input: "set 'a\tb' 1\nset c 1\nset 'a\tb' 2\nclear\n")
         let file = container.directory + "/cursor"
-        let words = ["--defaults", "s", "--since", "start", "--settle", "1ms", "-n", "1"]
+        let words = ["--defaults", "s", "--since", "start", "-n", "1"] + WatchWords.oneBatch
         let outcome = try await container.start(
             "watch-group", words + ["--cursor-file", file, container.path, "--", "sh", "-c", Self.all]
         ).finish()
@@ -35,10 +35,8 @@ struct `watch-group --defaults -- COMMAND` {
         let outcome = try await container.start(
             "watch-group",
             [
-                "--defaults", "s", "--since", "start", "--cursor-file", file, "-n", "1", container.path, "--", "sh",
-                "-c",
-                script, "sh", container.path, file,
-            ]
+                "--defaults", "s", "--since", "start", "--cursor-file", file, "-n", "1",
+            ] + WatchWords.oneBatch + [container.path, "--", "sh", "-c", script, "sh", container.path, file]
         ).finish()
         #expect(outcome.status == 0 && outcome.lines.count == 7, "\(outcome)")
         #expect(outcome.lines.first == "a" && outcome.lines.dropFirst(3).prefix(2) == ["a", "b"], "\(outcome)")
