@@ -4,9 +4,10 @@ public import Foundation
 /// of this one, read or write it. Register it with `NSFileCoordinator.addFilePresenter(_:)`.
 ///
 /// All methods are called on `presentedItemOperationQueue`, each when the one before has completed. Methods without
-/// implementation complete at once.
+/// implementation complete at once. A method may also have its name of before Swift 3, or take its block as one that is
+/// never nil: see `OldPresenterNames.swift`.
 @preconcurrency
-public protocol NSFilePresenter: NSObjectProtocol {
+public protocol NSFilePresenter: OldPresenterNames {
     /// The URL of the presented item, which need not exist; nil for a document that was never saved.
     var presentedItemURL: URL? { get }
     /// The queue on which the methods are called. Where it is the main queue, the main thread must not wait for a
@@ -39,34 +40,38 @@ public protocol NSFilePresenter: NSObjectProtocol {
 }
 
 extension NSFilePresenter {
-    /// Completes at once.
+    /// Calls the form whose block is never nil.
     public func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
-        reader(nil)
+        let form: @Sendable (@escaping @Sendable () -> Void) -> Void = { reader($0) }
+        relinquishPresentedItem(toReader: form)
     }
-    /// Completes at once.
+    /// Calls the form whose block is never nil.
     public func relinquishPresentedItem(toWriter writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
-        writer(nil)
+        let form: @Sendable (@escaping @Sendable () -> Void) -> Void = { writer($0) }
+        relinquishPresentedItem(toWriter: form)
     }
-    /// Completes at once.
+    /// Calls the method by its older name.
     public func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
-        completionHandler(nil)
+        savePresentedItemChangesWithCompletionHandler(completionHandler: completionHandler)
     }
-    /// Completes at once.
+    /// Calls the method by its older name.
     public func accommodatePresentedItemDeletion(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
-        completionHandler(nil)
+        accommodatePresentedItemDeletionWithCompletionHandler(completionHandler: completionHandler)
     }
-    /// Completes at once.
+    /// Calls the method by its older name.
     public func accommodatePresentedSubitemDeletion(
         at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void
-    ) { completionHandler(nil) }
-    /// Does nothing.
-    public func presentedItemDidMove(to newURL: URL) {}
+    ) { accommodatePresentedSubitemDeletionAtURL(url: url, completionHandler: completionHandler) }
+    /// Calls the method by its older name.
+    public func presentedItemDidMove(to newURL: URL) { presentedItemDidMoveToURL(newURL: newURL) }
     /// Does nothing.
     public func presentedItemDidChange() {}
-    /// Calls `presentedItemDidChange()`.
-    public func presentedSubitemDidAppear(at url: URL) { presentedItemDidChange() }
-    /// Calls `presentedItemDidChange()`.
-    public func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) { presentedItemDidChange() }
-    /// Calls `presentedItemDidChange()`.
-    public func presentedSubitemDidChange(at url: URL) { presentedItemDidChange() }
+    /// Calls the method by its older name.
+    public func presentedSubitemDidAppear(at url: URL) { presentedSubitemDidAppearAtURL(url: url) }
+    /// Calls the method by its older name.
+    public func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL) {
+        presentedSubitemAtURL(oldURL: oldURL, didMoveToURL: newURL)
+    }
+    /// Calls the method by its older name.
+    public func presentedSubitemDidChange(at url: URL) { presentedSubitemDidChangeAtURL(url: url) }
 }

@@ -104,6 +104,79 @@ private final class Mute: NSObject, NSFilePresenter, @unchecked Sendable {
     func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {}
 }
 
+/// A presenter with the names of before Swift 3, and a list of what it was called for.
+private final class OldDocument: NSObject, NSFilePresenter, @unchecked Sendable {
+    let presentedItemURL: URL?
+    let presentedItemOperationQueue = OperationQueue()
+    let calls = Guarded<[String]>([])
+
+    init(_ url: URL) {
+        presentedItemURL = url
+        presentedItemOperationQueue.maxConcurrentOperationCount = 1
+    }
+
+    private func note(_ call: String) { calls.withLock { $0.append(call) } }
+
+    func waitFor(_ call: String) throws {
+        let limit = monotonicNanoseconds() + patience.nanoseconds
+        while !calls.withLock({ $0.contains(call) }) {
+            if monotonicNanoseconds() > limit {
+                throw WaitedInVain(description: "no '\(call)' in \(calls.withLock { $0 })")
+            }
+            pause(nanoseconds: 200_000)
+        }
+    }
+
+    func relinquishPresentedItemToReader(reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
+        note("to reader")
+        reader { self.note("reacquired") }
+    }
+    func relinquishPresentedItemToWriter(writer: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
+        note("to writer")
+        writer(nil)
+    }
+    func savePresentedItemChangesWithCompletionHandler(completionHandler: @escaping @Sendable (NSError?) -> Void) {
+        note("save")
+        completionHandler(nil)
+    }
+    func accommodatePresentedItemDeletionWithCompletionHandler(
+        completionHandler: @escaping @Sendable (NSError?) -> Void
+    ) {
+        note("deletion")
+        completionHandler(nil)
+    }
+    func accommodatePresentedSubitemDeletionAtURL(
+        url: URL, completionHandler: @escaping @Sendable (NSError?) -> Void
+    ) {
+        note("deletion of \(url.lastPathComponent)")
+        completionHandler(nil)
+    }
+    func presentedItemDidMoveToURL(newURL: URL) { note("moved to \(newURL.lastPathComponent)") }
+    func presentedSubitemDidAppearAtURL(url: URL) { note("appeared \(url.lastPathComponent)") }
+    func presentedSubitemDidChangeAtURL(url: URL) { note("changed \(url.lastPathComponent)") }
+    func presentedSubitemAtURL(oldURL: URL, didMoveToURL newURL: URL) {
+        note("moved \(oldURL.lastPathComponent) to \(newURL.lastPathComponent)")
+    }
+}
+
+/// A presenter whose blocks are never nil, as they are often written.
+private final class PlainDocument: NSObject, NSFilePresenter, @unchecked Sendable {
+    let presentedItemURL: URL?
+    let presentedItemOperationQueue = OperationQueue()
+    let calls = Guarded<[String]>([])
+
+    init(_ url: URL) { presentedItemURL = url }
+
+    func relinquishPresentedItem(toReader reader: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+        calls.withLock { $0.append("to reader") }
+        reader {}
+    }
+    func relinquishPresentedItem(toWriter writer: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+        calls.withLock { $0.append("to writer") }
+        writer {}
+    }
+}
+
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `File presenters` {
     private let container: TemporaryContainer
@@ -141,6 +214,38 @@ struct `File presenters` {
         }
         // Nothing is asked once it is removed.
         #expect(try container.groupctl("read", "a", "--timeout", "0").status == 0)
+    }
+
+    @Test func `a presenter with the names of before Swift 3 is called`() throws {
+        for name in ["d/x", "d/y"] { _ = try container.groupctl("write", name, input: name) }
+        let (item, directory) = (OldDocument(url("a")), OldDocument(url("d")))
+        for document in [item, directory] { NSFileCoordinator.addFilePresenter(document) }
+        defer { for document in [item, directory] { NSFileCoordinator.removeFilePresenter(document) } }
+        #expect(try container.groupctl("read", "a").status == 0)
+        try item.waitFor("reacquired")
+        #expect(item.calls.withLock { $0 } == ["to reader", "save", "reacquired"])
+        #expect(try container.groupctl("move", "a", "b").status == 0)
+        try item.waitFor("moved to b")
+        #expect(try container.groupctl("remove", "b").status == 0)
+        try item.waitFor("deletion")
+        #expect(item.calls.withLock { $0.contains("to writer") })
+        #expect(try container.groupctl("write", "d/z", input: "new").status == 0)
+        try directory.waitFor("appeared z")
+        #expect(try container.groupctl("write", "d/x", input: "other").status == 0)
+        try directory.waitFor("changed x")
+        #expect(try container.groupctl("move", "d/x", "d/w").status == 0)
+        try directory.waitFor("moved x to w")
+        #expect(try container.groupctl("remove", "d/y").status == 0)
+        try directory.waitFor("deletion of y")
+    }
+
+    @Test func `a presenter whose blocks are never nil is called`() throws {
+        let document = PlainDocument(url("a"))
+        NSFileCoordinator.addFilePresenter(document)
+        defer { NSFileCoordinator.removeFilePresenter(document) }
+        #expect(try container.groupctl("read", "a").status == 0)
+        #expect(try container.groupctl("write", "a", input: "new").status == 0)
+        #expect(document.calls.withLock { $0 } == ["to reader", "to writer"])
     }
 
     @Test func `a reader that wants no changes asks for none`() throws {

@@ -25,3 +25,8 @@ struct DefaultsReference: @unchecked Sendable {
 
     init(_ object: GroupUserDefaults) { self.object = object }
 }
+
+/// Settings as apps have them, which compile in the Swift 6 language mode.
+enum SharedSettings {
+    nonisolated(unsafe) static let shared = GroupUserDefaults(suiteName: "group.com.example.settings")
+}
