@@ -20,8 +20,15 @@ import GroupWidgetAdapters
     /// refresh, the result is `failed`, and a call after that is ignored. By default the result is `newData`.
     func widgetPerformUpdate(completionHandler: @escaping @Sendable (NCUpdateResult) -> Void)
 
-    /// The name of `widgetPerformUpdate(completionHandler:)` in code of before Swift 3, which is called, too.
+    // Forms of the same method in code of other years, each of which is called, too: as the templates of Xcode 8 and 6
+    // have it, with a handler that may be nil, and by its name of before Swift 3.
+
+    /// The form with an optional handler.
+    func widgetPerformUpdate(completionHandler: (@Sendable (NCUpdateResult) -> Void)?)
+    /// The name of before Swift 3.
     func widgetPerformUpdateWithCompletionHandler(completionHandler: @escaping @Sendable (NCUpdateResult) -> Void)
+    /// The name of before Swift 3, with an optional handler.
+    func widgetPerformUpdateWithCompletionHandler(completionHandler: (@Sendable (NCUpdateResult) -> Void)?)
 
     /// Brings the object up to date, and returns the result: implement this method instead of the one with a handler.
     /// The task is cancelled at the deadline.
@@ -33,16 +40,28 @@ import GroupWidgetAdapters
 }
 
 extension NCWidgetProviding {
-    /// Calls the method by its older name.
+    /// Calls the form with an optional handler.
     public func widgetPerformUpdate(completionHandler: @escaping @Sendable (NCUpdateResult) -> Void) {
-        widgetPerformUpdateWithCompletionHandler(completionHandler: completionHandler)
+        widgetPerformUpdate(completionHandler: Optional(completionHandler))
+    }
+
+    /// Calls the method by its older name.
+    public func widgetPerformUpdate(completionHandler: (@Sendable (NCUpdateResult) -> Void)?) {
+        if let completionHandler { widgetPerformUpdateWithCompletionHandler(completionHandler: completionHandler) }
+    }
+
+    /// Calls the form with an optional handler.
+    public func widgetPerformUpdateWithCompletionHandler(
+        completionHandler: @escaping @Sendable (NCUpdateResult) -> Void
+    ) {
+        widgetPerformUpdateWithCompletionHandler(completionHandler: Optional(completionHandler))
     }
 
     /// Calls the handler with `newData`, so that the comparison of views decides.
     public func widgetPerformUpdateWithCompletionHandler(
-        completionHandler: @escaping @Sendable (NCUpdateResult) -> Void
+        completionHandler: (@Sendable (NCUpdateResult) -> Void)?
     ) {
-        completionHandler(.newData)
+        completionHandler?(.newData)
     }
 
     /// Returns the first result that the handler is called with; `failed` if the task is cancelled before.

@@ -1,3 +1,4 @@
+import FoundationEssentials
 public import GroupContainer
 import GroupWidgetAdapters
 public import Widgets
@@ -10,16 +11,21 @@ public struct TodayWidget<Object: NCWidgetProviding>: WidgetProvider {
 
     /// The widget's kind, which takes the place of the bundle identifier.
     public let kind: String
-    /// What concerns the widget; every item if the list is empty.
+    /// What concerns the widget; every item, and every key of the group defaults, if the list is empty.
     public let interests: [WidgetInterest]
+    /// The time after which the object is updated although nothing that concerns it has changed; nil for no such time.
+    public let interval: Duration?
     private let updated: UpdatedObject<Object>
 
-    /// Creates the provider. `view` makes what is shown of the object, after an update.
+    /// Creates the provider. `view` makes what is shown of the object, after an update. `interval` is the time after
+    /// which the object is updated although nothing that concerns it has changed.
     @MainActor public init(
-        _ object: Object, kind: String, interests: [WidgetInterest] = [],
+        _ object: Object, kind: String, interests: [WidgetInterest] = [], updatesEvery interval: Duration? = .seconds(900),
         view: @escaping @MainActor (Object) -> WidgetView
     ) {
-        (self.kind, self.interests) = (kind, interests)
+        self.kind = kind
+        self.interests = interests
+        self.interval = interval
         updated = UpdatedObject(object, view)
     }
 
@@ -34,6 +40,15 @@ public struct TodayWidget<Object: NCWidgetProviding>: WidgetProvider {
     public func snapshot(in context: WidgetContext) async throws -> WidgetView {
         guard try hasContent(context) else { return WidgetView(lines: []) }
         return await updated.shown
+    }
+
+    /// Makes a timeline of the view, which requests the next refresh for the end of the interval, or of a countdown in
+    /// the view if that is sooner.
+    public func timeline(in context: WidgetContext) async throws -> Timeline<WidgetView> {
+        let view = try await snapshot(in: context)
+        var dates = view.lines.compactMap(\.countdown).filter { $0 > context.date }
+        if let interval { dates.append(context.date.addingTimeInterval(interval / .seconds(1))) }
+        return Timeline(first: .init(snapshot: view), policy: dates.min().map { .after($0) } ?? .never)
     }
 
     private func hasContent(_ context: WidgetContext) throws(CoordinationError) -> Bool {
@@ -67,18 +82,21 @@ extension NCWidgetProviding {
     /// Runs this object as the widget of a kind: exchanges messages with the host that started this process, until the
     /// host ends it.
     /// - `kind` is the kind in the widget's manifest.
-    /// - `interests` is what concerns the widget: a change of anything else causes no update. Keys of group defaults
-    ///   have to be among them; by default every item concerns the widget, and no key.
+    /// - `interests` is what concerns the widget: a change of anything else causes no update. By default every item
+    ///   concerns the widget, and every key of the group defaults.
+    /// - `interval` is the time after which the widget is updated although nothing that concerns it has changed; nil for
+    ///   no such time. The widget is also updated at the end of each countdown of its view. While it is not visible, its
+    ///   budget may move an update to a later time.
     /// - `container` is by default that of the host.
     /// - `view` makes what is shown of the object, after an update.
     ///
     /// Errors: `notFound` if there is no host and no container; those of `Container(path:)`, and of the streams.
     @MainActor public func runAsWidget(
-        ofKind kind: String, interests: [WidgetInterest] = [], in container: Container? = nil,
-        view: @escaping @MainActor (Self) -> WidgetView
+        ofKind kind: String, interests: [WidgetInterest] = [], updatesEvery interval: Duration? = .seconds(900),
+        in container: Container? = nil, view: @escaping @MainActor (Self) -> WidgetView
     ) async throws {
         let container = try Container.chosen(container, for: "run as a widget")
-        let widget = TodayWidget(self, kind: kind, interests: interests, view: view)
+        let widget = TodayWidget(self, kind: kind, interests: interests, updatesEvery: interval, view: view)
         try await WidgetProgram(widget, in: container).converse()
     }
 }

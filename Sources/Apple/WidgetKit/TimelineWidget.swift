@@ -57,8 +57,8 @@ extension TimelineProvider where Self: Sendable {
     /// Runs this provider as the widget of a kind: exchanges messages with the host that started this process, until
     /// the host ends it.
     /// - `kind` is the kind in the widget's manifest.
-    /// - `interests` is what concerns the widget: a change of anything else causes no refresh. Keys of group defaults
-    ///   have to be among them; by default every item concerns the widget, and no key.
+    /// - `interests` is what concerns the widget: a change of anything else causes no refresh. By default every item
+    ///   concerns the widget, and every key of the group defaults.
     /// - `container` is by default that of `WidgetCenter.shared`, which is by default that of the host.
     /// - `view` makes what is shown of an entry.
     ///

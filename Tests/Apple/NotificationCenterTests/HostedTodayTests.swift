@@ -18,6 +18,34 @@ struct `A hosted Today widget` {
         try hosted.waitUntilShown("")
     }
 
+    @Test func `a hosted Today widget without interests shows a key that is set`() throws {
+        let hosted = try HostedWidget("theme", program: "adopted-widget", ["theme"], interests: nil)
+        try hosted.waitUntilShown("none")
+        for theme in ["dark", "light"] {
+            _ = try hosted.run("groupctl", "defaults", "set", hosted.container.path, "settings", "theme", theme)
+            try hosted.waitUntilShown(theme)
+        }
+    }
+
+    @Test func `the host reports a manifest whose interests are not those of the program`() throws {
+        let hosted = try HostedWidget("theme", program: "adopted-widget", ["theme"], interests: ["Library/none"])
+        try hosted.waitForText(
+            "the interests of its program count, which are not those of its manifest: write no \"interests\" there")
+        try hosted.waitUntilShown("none")
+        _ = try hosted.run("groupctl", "defaults", "set", hosted.container.path, "settings", "theme", "dark")
+        try hosted.waitUntilShown("dark")
+    }
+
+    @Test func `a hosted Today widget is updated when its countdown is over`() throws {
+        try HostedWidget("countdown", program: "adopted-widget", ["countdown"], interests: ["none"])
+            .waitUntilShown("over")
+    }
+
+    @Test func `a hosted Today widget is updated every interval, also where it looks the same`() throws {
+        try HostedWidget("patient", program: "adopted-widget", ["patient"], interests: ["none"])
+            .waitUntilShown("third")
+    }
+
     @Test func `a controller without a host and a container reports the error on standard error`() throws {
         let (status, text) = try RunningProcess(
             ["adopted-widget", "hide"], input: "", environment: ["GROUP_CONTAINER": nil]

@@ -21,12 +21,33 @@ import Widgets
 /// An object with none of the optional methods.
 private final class Plain: NCWidgetProviding { var text = "one" }
 
+/// An object that counts its updates.
+@MainActor private protocol Updated: NCWidgetProviding { var updates: Int { get } }
+
 /// An object from before Swift 3.
-@MainActor private final class Old: NCWidgetProviding {
+@MainActor private final class Old: Updated {
     var updates = 0
     func widgetPerformUpdateWithCompletionHandler(completionHandler: @escaping (NCUpdateResult) -> Void) {
         updates += 1
         completionHandler(.newData)
+    }
+}
+
+/// An object from before Swift 3 whose handler may be nil, as the first template had it.
+@MainActor private final class Older: Updated {
+    var updates = 0
+    func widgetPerformUpdateWithCompletionHandler(completionHandler: ((NCUpdateResult) -> Void)?) {
+        updates += 1
+        completionHandler?(.newData)
+    }
+}
+
+/// An object whose handler may be nil.
+@MainActor private final class Unsure: Updated {
+    var updates = 0
+    func widgetPerformUpdate(completionHandler: ((NCUpdateResult) -> Void)?) {
+        updates += 1
+        completionHandler?(.newData)
     }
 }
 
@@ -81,10 +102,15 @@ private final class Returning: NCWidgetProviding {
         #expect(renderings.withLock { $0 } == 2)
     }
 
-    @Test func `a method of an older name is called`() async throws {
-        let object = Old()
-        let widget = TodayWidget(object, kind: "old") { WidgetView(lines: [.init("\($0.updates)")]) }
+    private func check(_ object: some Updated, _ kind: String) async throws {
+        let widget = TodayWidget(object, kind: kind) { WidgetView(lines: [.init("\($0.updates)")]) }
         #expect(try await widget.refreshed(in: container).snapshot?.lines == [.init("1")])
+    }
+
+    @Test func `a method of an older name, or with an optional handler, is called`() async throws {
+        try await check(Old(), "old")
+        try await check(Older(), "older")
+        try await check(Unsure(), "optional")
     }
 
     @Test func `an update with noData is rendered as long as there is no view`() async throws {

@@ -1,6 +1,9 @@
 // The widgets of the tests for NotificationCenter and WidgetKit, and an app's calls, in a process of their own:
 //
 //     today       a widget of the class TodayViewController, which shows the item Library/today.txt
+//     theme       a widget of the class ThemeWidget, which has no interests and shows a key
+//     countdown   a widget of the class CountdownWidget, which is updated by time alone
+//     patient     a widget of the class PatientWidget, which is updated every second
 //     note        a widget of NoteProvider, which shows the item Library/note.txt
 //     hide        sets that the widget of the kind "today" has no content
 //     reload      requests a reload of the widgets of the kind "note"
@@ -12,6 +15,15 @@ import WidgetKit
 switch CommandLine.arguments.dropFirst().first {
 case "today":
     try await TodayViewController().runAsWidget(ofKind: "today") { WidgetView(lines: [.init($0.text)]) }
+case "theme": try await ThemeWidget().runAsWidget(ofKind: "theme") { WidgetView(lines: [.init($0.text)]) }
+case "countdown":
+    try await CountdownWidget().runAsWidget(ofKind: "countdown", interests: [.path("none")], updatesEvery: nil) {
+        $0.view
+    }
+case "patient":
+    try await PatientWidget().runAsWidget(
+        ofKind: "patient", interests: [.path("none")], updatesEvery: .seconds(1)
+    ) { WidgetView(lines: [.init($0.text)]) }
 case "note":
     try await NoteProvider().runAsWidget(ofKind: "note", interests: [.path("Library/other.txt")]) {
         WidgetView(lines: [.init($0.text)])

@@ -6,16 +6,16 @@ package final class HostedWidget {
     private let host: RunningProcess
     private let kind: String
 
-    /// Starts the host. `interests` are those of the widget's manifest.
-    package init(_ kind: String, program: String, _ arguments: [String], interests: [String]) throws {
+    /// Starts the host. `interests` are those of the widget's manifest; nil for a manifest without them.
+    package init(_ kind: String, program: String, _ arguments: [String], interests: [String]?) throws {
         self.kind = kind
         container = try TemporaryContainer()
         let widgets = container.directory + "/widgets"
         try FileManager.default.createDirectory(atPath: widgets, withIntermediateDirectories: true)
-        let manifest: [String: Any] = [
+        var manifest: [String: Any] = [
             "kind": kind, "executable": BuildDirectory.path + "/" + program, "arguments": arguments,
-            "interests": interests,
         ]
+        manifest["interests"] = interests
         try JSONSerialization.data(withJSONObject: manifest).write(to: URL(filePath: "\(widgets)/\(kind).json"))
         host = try RunningProcess(
             ["widget-host", "show", "--verbose", "--widgets", widgets, container.path],
@@ -31,6 +31,9 @@ package final class HostedWidget {
             return lines.last { $0.contains(start) }?.hasSuffix(start + text) ?? false
         }
     }
+
+    /// Waits until the host has written a text.
+    package func waitForText(_ text: String) throws { try host.waitForText(text) }
 
     /// Runs a program of this package to its end, with the container in the environment, as a host starts a widget.
     /// Returns its status and output.

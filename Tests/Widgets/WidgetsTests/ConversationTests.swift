@@ -50,17 +50,21 @@ struct `A widget's messages to its host` {
 
     @Test func `a widget sends hello, answers each update once, and sends its view on request`() throws {
         let widget = try Conversation("note-widget", place)
-        guard case .hello(version: 1, kind: "note", placeholder: let placeholder?) = try widget.readMessage() else {
+        guard
+            case .hello(version: 1, kind: "note", placeholder: let placeholder?, let interests) =
+                try widget.readMessage()
+        else {
             Issue.record("no hello: \(widget.process.text)")
             return
         }
         #expect(placeholder.lines.map(\.text) == ["…"])
+        #expect(interests == ["Library/note.txt", "defaults:note"])
         #expect(texts(try widget.update(1)) == ["nothing noted"])
-        #expect(try widget.update(2) == .init(id: 2, result: .noData))
+        #expect(try widget.update(2) == .init(id: 2, result: .noData, policy: .never))
         #expect(texts(try widget.update(3, shows: true)) == ["nothing noted"])
         try place.write("one\ntwo", to: "Library/note.txt")
         #expect(texts(try widget.update(4)) == ["one", "two"])
-        #expect(try widget.update(5, reloads: true) == .init(id: 5, result: .noData))
+        #expect(try widget.update(5, reloads: true) == .init(id: 5, result: .noData, policy: .never))
         try widget.say(.end)
         #expect(widget.process.reap() == 0)
     }
@@ -75,7 +79,7 @@ struct `A widget's messages to its host` {
         widget = try Conversation("note-widget", place)
         _ = try widget.readMessage()
         #expect(texts(try widget.update(1)) == ["missed"])
-        #expect(try widget.update(2) == .init(id: 2, result: .noData))
+        #expect(try widget.update(2) == .init(id: 2, result: .noData, policy: .never))
     }
 
     @Test func `a widget sends the view that another process of its kind has rendered`() throws {
@@ -83,13 +87,13 @@ struct `A widget's messages to its host` {
         for widget in widgets {
             _ = try widget.readMessage()
             #expect(texts(try widget.update(1)) == ["nothing noted"])
-            #expect(try widget.update(2) == .init(id: 2, result: .noData))
+            #expect(try widget.update(2) == .init(id: 2, result: .noData, policy: .never))
         }
         try place.write("milk", to: "Library/note.txt")
         for (number, widget) in widgets.enumerated() {
             let answer = try widget.update(3)
             #expect(answer.result == .newData && texts(answer) == ["milk"], "widget \(number)")
-            #expect(try widget.update(4) == .init(id: 4, result: .noData))
+            #expect(try widget.update(4) == .init(id: 4, result: .noData, policy: .never))
         }
     }
 

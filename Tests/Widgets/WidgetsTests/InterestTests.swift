@@ -19,9 +19,14 @@ import Testing
         #expect(WidgetInterest(text: text) == nil)
     }
 
-    @Test func `a widget without interests is interested in every item`() {
+    @Test func `a widget without interests is interested in every item and every key`() {
         #expect(Concerns([]).items == .all)
-        #expect(Concerns([]).suites.isEmpty)
+        #expect(Concerns([]).keys(of: "any") == .all)
+        #expect(Concerns([]).texts == ["everything"])
+    }
+
+    @Test func `a widget with interests in items only is interested in no key`() {
+        #expect(Concerns([.path("a")]).keys(of: "any") == nil)
     }
 
     @Test func `a widget with interests in keys only is interested in no items`() {

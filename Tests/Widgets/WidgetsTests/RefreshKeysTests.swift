@@ -56,6 +56,21 @@ struct `groupctl refresh of keys` {
         #expect(try await refresh() == ["noData"])
     }
 
+    @Test func `every key of every suite concerns a refresh without interests`() async throws {
+        #expect(try await refresh() == ["1", "newData"])
+        #expect(try await refresh() == ["noData"])
+        // The suite is new.
+        try await defaults("s", "set", "k", "1")
+        #expect(try await refresh() == ["2", "newData"])
+        #expect(try await refresh() == ["noData"])
+        try await defaults("s", "set", "other", "1")
+        #expect(try await refresh() == ["3", "newData"])
+        try await defaults("t", "set", "k", "1")
+        try await container.done("write", "item", input: "x")
+        #expect(try await refresh() == ["4", "newData"])
+        #expect(try await refresh() == ["noData"])
+    }
+
     @Test func `a refresh of an absent suite does not create it, and detects its creation`() async throws {
         #expect(try await refresh("defaults:s:k") == ["1", "newData"])
         #expect(try await refresh("defaults:s:k") == ["noData"])
@@ -127,9 +142,9 @@ struct `groupctl refresh of keys` {
         #expect(Set(present.keys) == ["version", "cursor", "suites", "snapshot", "renderedAt", "interests"])
         let old = present.filter { ["cursor", "snapshot"].contains($0.key) }
         try JSONSerialization.data(withJSONObject: old).write(to: URL(fileURLWithPath: record))
-        #expect(try await refresh() == ["noData"])
+        #expect(try await refresh() == ["2", "newData"])
         try JSONSerialization.data(withJSONObject: old).write(to: URL(fileURLWithPath: record))
-        #expect(try await refresh("defaults:s:k") == ["2", "newData"])
+        #expect(try await refresh("defaults:s:k") == ["3", "newData"])
     }
 
     @Test(arguments: ["defaults:", "defaults::k", "defaults:s:", "defaults:.s", "defaults:a/b"])

@@ -24,7 +24,7 @@ extension GroupControl {
             .repeatable(
                 "interest", "WHAT",
                 help:
-                    "What concerns the widget: a pattern for the paths of items, relative to the container, without './'; or defaults:SUITE or defaults:SUITE:KEY for keys. Without this option, all items. A change of metadata only (mode, owner, dates) is noData, unless metadata:PATTERN matches the item. If the interests differ from those of the last refresh, the widget is refreshed in any case."
+                    "What concerns the widget: a pattern for the paths of items, relative to the container, without './'; or defaults:SUITE or defaults:SUITE:KEY for keys. Without this option, all items and all keys. A change of metadata only (mode, owner, dates) is noData, unless metadata:PATTERN matches the item. If the interests differ from those of the last refresh, the widget is refreshed in any case."
             )
         ],
         positionals: [

@@ -50,7 +50,11 @@ final class CompactedLog<State: LogState>: Sendable {
         var attempts = 100
         while true {
             do {
-                return try CompactedLog(container, name, label, wakeLabel, container.directory.ownDirectory(label))
+                let made = try CompactedLog(
+                    container, name, label, wakeLabel, container.directory.ownDirectory(label))
+                // Also where the log was there: the process that created it may have died before this.
+                container.memberTable.wake(MemberTable.suitesWord)
+                return made
             } catch {
                 // Fails if the directory is not empty.
                 try? container.directory.group.unlink(Array(label.utf8), directory: true)

@@ -47,88 +47,103 @@ final class ContainerWatch: Sendable {
         }
     }
 
-    /// Follows the changes that concern these widgets, in place of those of the previous call.
+    /// Follows the changes that concern these widgets, in place of those of the previous call. The new followers begin
+    /// before the previous ones end, so that no change in between is missed.
     func follow(_ interests: [String: [WidgetInterest]]) throws(CoordinationError) {
-        let number = generation.withLock { number in
-            number += 1
-            return number
-        }
-        Interruption.raise()
+        let number = generation.withLock { $0 } + 1
         let concerns = interests.mapValues { Concerns($0) }
+        var followers: [(name: String, follower: Follower)] = []
         let items = concerns.compactMapValues(\.itemConcern)
-        if !items.isEmpty { try followItems(items, concerns, number) }
-        for suite in Set(concerns.values.flatMap(\.suites.keys)) {
-            let keys = concerns.compactMapValues { $0.suites[suite] }
+        if !items.isEmpty { followers.append(("items", try itemFollower(items, concerns))) }
+        var suites = Set(concerns.values.flatMap(\.suites.keys))
+        let everything = concerns.filter(\.value.isEverything)
+        if !everything.isEmpty {
+            suites.formUnion(container.suiteNames())
+            followers.append(("suites", suiteFollower(unlike: suites, Set(everything.keys), number)))
+        }
+        for suite in suites.sorted() {
+            let keys = concerns.compactMapValues { $0.keys(of: suite) }
             do throws(CoordinationError) {
-                try followKeys(of: suite, keys, number)
+                followers.append((suite, try keyFollower(of: suite, keys)))
             } catch {
                 // Widgets with other interests are not affected.
                 let cause = "\(keys.keys.sorted().joined(separator: ", ")): interests: \(error)"
                 note { $0.complaints.append(cause) }
             }
         }
+        generation.withLock { $0 = number }
+        Interruption.raise()
+        for (name, follower) in followers { start(name, number, follower) }
     }
 
-    private func followItems(
-        _ items: [String: ItemConcern], _ concerns: [String: Concerns], _ number: Int
-    ) throws(CoordinationError) {
+    private func itemFollower(
+        _ items: [String: ItemConcern], _ concerns: [String: Concerns]
+    ) throws(CoordinationError) -> Follower {
         var patterns: [String] = []
-        var isEverything = false
-        for concern in concerns.values {
-            if case .matching(let some) = concern.items { patterns += some }
-            if case .all = concern.items { isEverything = true }
-        }
+        for concern in concerns.values { if case .matching(let some) = concern.items { patterns += some } }
+        let isEverything = concerns.values.contains(where: \.isEverything)
         var follower = try container.follow(
             since: .now, matching: isEverything ? .everything : ChangeFilter(including: patterns))
-        start("items", number) { (wait, seen) throws(CoordinationError) in
+        return Follower { (wait, seen) throws(CoordinationError) in
             guard let change = try follower.next(timeout: wait, since: seen) else { return nil }
             if change.kind.isMarker { return Set(items.keys) }
             return Set(items.filter { _, concern in concern.includes(change) }.keys)
         }
     }
 
-    private func followKeys(
-        of suite: String, _ keys: [String: Concerns.Keys], _ number: Int
-    ) throws(CoordinationError) {
+    private func keyFollower(
+        of suite: String, _ keys: [String: Concerns.Keys]
+    ) throws(CoordinationError) -> Follower {
         var follower = try GroupDefaults(container, suite: suite).follow()
-        start(suite, number) { (wait, seen) throws(CoordinationError) in
+        return Follower { (wait, seen) throws(CoordinationError) in
             guard let change = try follower.next(timeout: wait, since: seen) else { return nil }
             if change.kind != .set && change.kind != .removed { return Set(keys.keys) }
             return Set(keys.filter { $0.value.contains(change.key) }.keys)
         }
     }
 
+    /// Returns a follower that starts one for each new suite, all of whose keys concern these widgets. The suite itself
+    /// concerns them too: values may have been set in it before it is followed.
+    private func suiteFollower(unlike suites: Set<String>, _ kinds: Set<String>, _ number: Int) -> Follower {
+        var follower = container.followSuites(unlike: suites)
+        return Follower { (wait, seen) throws(CoordinationError) in
+            guard let suite = try follower.next(timeout: wait, since: seen)?.name else { return nil }
+            let keys = Dictionary(uniqueKeysWithValues: kinds.map { ($0, Concerns.Keys.all) })
+            self.start(suite, number, try self.keyFollower(of: suite, keys))
+            return kinds
+        }
+    }
+
     /// Follows the requests of apps, and whether an app is in front.
     func followRequests(_ center: WidgetCenter) throws(CoordinationError) {
         var follower = try center.follow()
-        start("requests", nil) { (wait, seen) throws(CoordinationError) in
+        let requests = Follower { (wait, seen) throws(CoordinationError) in
             guard try follower.next(timeout: wait, since: seen) != nil else { return nil }
             self.found.withLock { $0.hasRequests = true }
             return []
         }
+        start("requests", nil, requests)
     }
 
-    /// Starts a thread that follows. `next` returns the kinds that the next change concerns; it waits once, as
-    /// `Follower.next(timeout:since:)` does, and returns nil if none came.
-    private func start(
-        _ name: String, _ number: Int?,
-        _ next: sending @escaping (Duration?, Interruption) throws(CoordinationError) -> Set<String>?
-    ) {
-        let box = Follower(next)
-        DispatchQueue(label: "widget-host.\(name)").async { self.run(box, number) }
+    /// Starts a thread for a follower, which ends after the set of widgets with this number; nil: never.
+    private func start(_ name: String, _ number: Int?, _ follower: Follower) {
+        DispatchQueue(label: "widget-host.\(name)").async { self.run(follower, number) }
     }
 
     private func run(_ follower: Follower, _ number: Int?) {
-        while true {
+        var isOver = false
+        while !isOver {
             let seen = Interruption.latest
-            if let number, generation.withLock({ $0 }) != number { return }
+            // What came before the followers of the next set began is still read.
+            if let number { isOver = generation.withLock { $0 } != number }
             do throws(CoordinationError) {
-                guard var kinds = try follower.next(nil, seen) else { continue }
+                guard var kinds = try follower.next(isOver ? .zero : nil, seen) else { continue }
                 while let more = try follower.next(.zero, seen) { kinds.formUnion(more) }
                 note { $0.changed.formUnion(kinds) }
-                pause(nanoseconds: Self.rest)
+                if !isOver { pause(nanoseconds: Self.rest) }
             } catch {
                 if error.code == .notFound { return note { $0.end = error } }
+                if isOver { return }
                 note { $0.complaints.append("\(error)") }
                 pause(nanoseconds: 1_000_000_000)
             }
@@ -141,10 +156,13 @@ final class ContainerWatch: Sendable {
     }
 }
 
-/// A follower, used by one thread only.
+/// A follower, used by one thread only. `next` returns the kinds that the next change concerns; it waits once, as
+/// `Follower.next(timeout:since:)` does, and returns nil if none came.
 private final class Follower: @unchecked Sendable {
-    let next: (Duration?, Interruption) throws(CoordinationError) -> Set<String>?
-    init(_ next: @escaping (Duration?, Interruption) throws(CoordinationError) -> Set<String>?) { self.next = next }
+    typealias Next = (Duration?, Interruption) throws(CoordinationError) -> Set<String>?
+    let next: Next
+
+    init(_ next: sending @escaping Next) { self.next = next }
 }
 
 extension Concerns.Keys {

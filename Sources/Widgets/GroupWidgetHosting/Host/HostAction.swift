@@ -24,6 +24,8 @@ package enum HostAction: Equatable, Sendable {
     case keep(RefreshLedger, kind: String)
     /// Store what a kind shows now, for the next host.
     case remember(LastView, kind: String)
+    /// Follow the changes that concern the widgets, by `HostState.interests`.
+    case followInterests
     /// The host ends: no process is left, and none will be started.
     case finished
 }

@@ -41,7 +41,7 @@ extension HostState {
     ) {
         let kind = widget.manifest.kind
         switch message {
-        case .hello(let version, let name, let placeholder):
+        case .hello(let version, let name, let placeholder, let interests):
             if version != WidgetMessage.version {
                 let known = WidgetMessage.version
                 fail(&widget, "uses version \(version) of the protocol; the host uses \(known)", at: now, &actions)
@@ -50,6 +50,7 @@ extension HostState {
             } else if case .starting = process.phase {
                 widget.placeholder = placeholder
                 widget.process?.phase = .active
+                noteInterests(interests, of: &widget, at: now, &actions)
             } else {
                 fail(&widget, "sent hello twice", at: now, &actions)
             }
@@ -76,6 +77,32 @@ extension HostState {
             }
         case .log(let text): chat(text, of: &widget, at: now, &actions)
         }
+    }
+
+    /// Takes the interests of the program in place of those of its manifest, and reports a manifest that differs.
+    private mutating func noteInterests(
+        _ texts: [String]?, of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]
+    ) {
+        var interests: [WidgetInterest]?
+        if let texts {
+            interests = []
+            for text in texts {
+                guard let interest = WidgetInterest(text: text), interest.fault == nil else {
+                    return fail(
+                        &widget, "sent the interest '\(Self.cut(text))', which matches nothing", at: now, &actions)
+                }
+                interests?.append(interest)
+            }
+        }
+        let (before, stated) = (widget.programInterests ?? widget.manifest.interests, widget.manifest.interests)
+        widget.programInterests = interests
+        if Concerns(before) != Concerns(interests ?? stated) { actions.append(.followInterests) }
+        guard let interests, !stated.isEmpty, Concerns(interests) != Concerns(stated) else { return }
+        let texts = interests.map { "\"\($0.text)\"" }.joined(separator: ", ")
+        let reason =
+            "the interests of its program count, which are not those of its manifest: write "
+            + (interests.isEmpty ? "no \"interests\"" : "\"interests\": [\(texts)]") + " there"
+        actions.append(.log(HostLogLine(Self.cut(reason), of: widget.manifest.kind, isFault: true)))
     }
 
     /// Logs a line of standard error as far as the limit allows; exceeding it is no fault.
@@ -125,7 +152,10 @@ extension HostState {
         }
         widget.process?.update = nil
         widget.fault = nil
-        guard let timeline = answer.timeline else { return }
+        guard let timeline = answer.timeline else {
+            if let policy = answer.policy { widget.timeline?.policy = policy }
+            return
+        }
         let before = widget.lastView
         if timeline != widget.timeline { (widget.timeline, widget.renderedAt) = (timeline, now.wall) }
         (widget.renderedFor, widget.isFromBefore) = (environment, false)

@@ -88,6 +88,18 @@ package struct HostState: Sendable {
     /// Whether the host ends: no process is started any more.
     package var isLeaving: Bool { isEnding }
 
+    /// What concerns each widget: the interests that its program has sent, else those of its manifest.
+    package var interests: [String: [WidgetInterest]] { interests(with: Array(manifests.values)) }
+
+    /// Returns what will concern each widget with other manifests.
+    func interests(with manifests: [WidgetManifest]) -> [String: [WidgetInterest]] {
+        let pairs = manifests.map { manifest in
+            let widget = widgets[manifest.kind].flatMap { $0.manifest.startsLike(manifest) ? $0 : nil }
+            return (manifest.kind, widget?.programInterests ?? manifest.interests)
+        }
+        return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    }
+
     package var manifestKinds: [String] { manifests.keys.sorted() }
 
     package func manifest(of kind: String) -> WidgetManifest? { manifests[kind] }

@@ -16,6 +16,9 @@ struct HostedWidget: Equatable, Sendable {
     /// Whether the program or the command differs from those that the process was started with.
     var isReplaced = false
 
+    /// What concerns the widget by its program; nil where the program has sent nothing about that.
+    var programInterests: [WidgetInterest]?
+
     var timeline: Timeline<WidgetView>?
     var placeholder: WidgetView?
     var renderedAt: Int64?

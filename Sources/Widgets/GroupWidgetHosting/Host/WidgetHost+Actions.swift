@@ -25,6 +25,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
         case .save(let list): try save(list)
         case .keep(let ledger, let kind): try keep(ledger, kind)
         case .remember(let view, let kind): try remember(view, kind)
+        case .followInterests: try watch.follow(state.interests)
         case .finished: hasFinished = true
         }
     }

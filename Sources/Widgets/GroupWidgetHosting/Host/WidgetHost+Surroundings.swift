@@ -72,8 +72,8 @@ extension WidgetHost where FrontEnd: ~Copyable {
         }
         // Mistakes that were corrected are forgotten, so that they are logged again if they come back.
         surroundings.complaints.formIntersection(mistakes)
-        try watch.follow(
-            Dictionary(found.manifests.map { ($0.kind, $0.interests) }, uniquingKeysWith: { first, _ in first }))
+        // Before the manifests are installed, so that no change after a widget's first refresh is missed.
+        try watch.follow(state.interests(with: found.manifests))
         let known = Set(state.manifestKinds)
         let new = found.manifests.map(\.kind).filter { !known.contains($0) }
         var shown: [String: LastView] = [:]

@@ -38,7 +38,7 @@ package struct WidgetManifest: Hashable, Sendable {
     package var arguments: [String]
     /// The room for each display mode; at least for `compact`.
     package var rooms: [WidgetDisplayMode: Room]
-    /// What concerns the widget; every item if the list is empty.
+    /// What concerns the widget; everything if the list is empty.
     package var interests: [WidgetInterest]
     package var refreshing: Refreshing
     /// The limit of the resident memory, in bytes; nil for no limit.

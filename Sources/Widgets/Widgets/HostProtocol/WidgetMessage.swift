@@ -1,8 +1,9 @@
 /// A message from a widget to its host: one JSON object a line on the widget's standard output.
 package enum WidgetMessage: Hashable, Sendable {
     /// The first line: the protocol's version, and the widget's kind. The placeholder is shown until there is a
-    /// snapshot.
-    case hello(version: Int, kind: String, placeholder: WidgetView?)
+    /// snapshot. `interests` is what concerns the widget, as the texts of a manifest: everything if the list is empty,
+    /// and what the manifest has if it is nil.
+    case hello(version: Int, kind: String, placeholder: WidgetView? = nil, interests: [String]? = nil)
     /// The answer to an update: exactly one for each.
     case answer(Answer)
     /// The answer to a suspension: the widget has released everything.
@@ -18,11 +19,20 @@ package enum WidgetMessage: Hashable, Sendable {
         package var result: UpdateResult
         /// The timeline to show from now on; also where the result is `noData`, if the host requested it.
         package var timeline: Timeline<WidgetView>?
+        /// When to refresh the widget next, where the result is `noData`; nil: as the last timeline has it.
+        package var policy: TimelinePolicy?
         /// Why the refresh failed.
         package var cause: String?
 
-        package init(id: Int, result: UpdateResult, timeline: Timeline<WidgetView>? = nil, cause: String? = nil) {
-            (self.id, self.result, self.timeline, self.cause) = (id, result, timeline, cause)
+        package init(
+            id: Int, result: UpdateResult, timeline: Timeline<WidgetView>? = nil, policy: TimelinePolicy? = nil,
+            cause: String? = nil
+        ) {
+            self.id = id
+            self.result = result
+            self.timeline = timeline
+            self.policy = policy
+            self.cause = cause
         }
     }
 
@@ -37,7 +47,7 @@ extension WidgetMessage: Codable {
 
     private enum Field: String, CodingKey {
         case verb = "say"
-        case version, kind, placeholder, id, result, timeline, cause, url, text
+        case version, kind, placeholder, interests, id, result, timeline, policy, cause, url, text
     }
 
     package init(from decoder: any Decoder) throws {
@@ -47,13 +57,15 @@ extension WidgetMessage: Codable {
             self = .hello(
                 version: try fields.decode(Int.self, forKey: .version),
                 kind: try fields.decode(String.self, forKey: .kind),
-                placeholder: try fields.decodeIfPresent(WidgetView.self, forKey: .placeholder))
+                placeholder: try fields.decodeIfPresent(WidgetView.self, forKey: .placeholder),
+                interests: try fields.decodeIfPresent([String].self, forKey: .interests))
         case .answer:
             self = .answer(
                 Answer(
                     id: try fields.decode(Int.self, forKey: .id),
                     result: try fields.decode(UpdateResult.self, forKey: .result),
                     timeline: try fields.decodeIfPresent(Timeline<WidgetView>.self, forKey: .timeline),
+                    policy: try fields.decodeIfPresent(TimelinePolicy.self, forKey: .policy),
                     cause: try fields.decodeIfPresent(String.self, forKey: .cause)))
         case .suspended: self = .suspended(id: try fields.decode(Int.self, forKey: .id))
         case .open: self = .open(url: try fields.decode(String.self, forKey: .url))
@@ -64,16 +76,18 @@ extension WidgetMessage: Codable {
     package func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: Field.self)
         switch self {
-        case .hello(let version, let kind, let placeholder):
+        case .hello(let version, let kind, let placeholder, let interests):
             try fields.encode(Verb.hello, forKey: .verb)
             try fields.encode(version, forKey: .version)
             try fields.encode(kind, forKey: .kind)
             try fields.encodeIfPresent(placeholder, forKey: .placeholder)
+            try fields.encodeIfPresent(interests, forKey: .interests)
         case .answer(let answer):
             try fields.encode(Verb.answer, forKey: .verb)
             try fields.encode(answer.id, forKey: .id)
             try fields.encode(answer.result, forKey: .result)
             try fields.encodeIfPresent(answer.timeline, forKey: .timeline)
+            try fields.encodeIfPresent(answer.policy, forKey: .policy)
             try fields.encodeIfPresent(answer.cause, forKey: .cause)
         case .suspended(let id):
             try fields.encode(Verb.suspended, forKey: .verb)

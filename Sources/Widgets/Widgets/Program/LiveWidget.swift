@@ -51,6 +51,19 @@ extension WidgetProgram {
             let changes = try GroupDefaults(container, suite: suite).changes(of: keys.names)
             group.addTask { for try await _ in changes { waker.yield() } }
         }
+        if concerns.isEverything { group.addTask { [container] in try await Self.followKeys(in: container, waker) } }
+    }
+
+    /// Follows every key of every suite, also of suites that are created later.
+    private static func followKeys(in container: Container, _ waker: AsyncStream<Void>.Continuation) async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            for try await suite in container.suites() {
+                let changes = try GroupDefaults(container, suite: suite.name).changes()
+                group.addTask { for try await _ in changes { waker.yield() } }
+                // Values may have been set before the changes were followed.
+                waker.yield()
+            }
+        }
     }
 }
 
@@ -105,9 +118,13 @@ private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: Widg
         }
         if let news {
             (timeline, renderedAt) = (news, program.clock.date)
-        } else if let last = try await refresh.last(), timeline == nil || last.renderedAt > renderedAt {
-            // Another process that shows the same kind, or an earlier one, rendered this.
-            (timeline, renderedAt) = (last.timeline.map(\.view), last.renderedAt)
+        } else if let last = try await refresh.last() {
+            if timeline == nil || last.renderedAt > renderedAt {
+                // Another process that shows the same kind, or an earlier one, rendered this.
+                (timeline, renderedAt) = (last.timeline.map(\.view), last.renderedAt)
+            }
+            // A rendering that looks the same may request the next refresh at another date.
+            timeline?.policy = last.timeline.policy
         }
     }
 

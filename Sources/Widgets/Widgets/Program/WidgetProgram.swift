@@ -24,7 +24,8 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
         let link = try HostLink()
         try link.send(
             WidgetMessage.hello(
-                version: WidgetMessage.version, kind: provider.kind, placeholder: provider.placeholder?.view))
+                version: WidgetMessage.version, kind: provider.kind, placeholder: provider.placeholder?.view,
+                interests: provider.interests.map(\.text)))
         var update: Task<Void, Never>?
         // What the host last got to show: what another process renders of the same kind is new to the host.
         let shownBefore = Guarded<[UInt8]?>(nil)
@@ -60,15 +61,18 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
         var answer = WidgetMessage.Answer(id: id, result: .failed)
         let cause = Guarded<String?>(nil)
         let time = Duration.nanoseconds(Int64(clampedSeconds: deadline))
-        let refresh = WidgetRefresh(
+        var refresh = WidgetRefresh(
             provider, in: container, environment: environment, timeout: time, timeLimit: time, clock: clock
         ) { error in cause.withLock { $0 = "\(error)" } }
+        refresh.hasOwnProcess = true
         do {
             let shown = shows ? nil : shownBefore.withLock { $0 }
-            answer.result = try await refresh.update(isReload: reloads, unlike: shown) { timeline, rendered in
+            let outcome = try await refresh.update(isReload: reloads, unlike: shown) { timeline, rendered in
                 answer.timeline = timeline.map(\.view)
                 shownBefore.withLock { $0 = rendered }
             }
+            answer.result = outcome.result
+            if outcome.result == .noData, answer.timeline == nil { answer.policy = outcome.policy }
             // The result is `noData`, as the snapshot is in the container already, but it is new to the host.
             if answer.timeline != nil && !shows { answer.result = .newData }
             answer.cause = cause.withLock { $0 }

@@ -1,3 +1,4 @@
+public import FoundationEssentials
 public import GroupContainer
 
 /// Makes what a widget shows. The provider decides nothing: `WidgetRefresh` calls it when something that concerns the
@@ -12,7 +13,7 @@ public protocol WidgetProvider: Sendable {
     /// The kind of this provider, if its type has several; by default the type's kind.
     var kind: String { get }
 
-    /// What concerns the widget; every item if the list is empty.
+    /// What concerns the widget; every item, and every key of the group defaults, if the list is empty.
     var interests: [WidgetInterest] { get }
 
     /// What is shown before there is a snapshot; if nil, only the widget's name.
@@ -61,4 +62,6 @@ public struct WidgetContext: Sendable {
     public let keyChanges: [DefaultsChange]
     /// The environment in which the widget is shown.
     public let environment: WidgetEnvironment
+    /// When the refresh began, by its clock.
+    public let date: Date
 }

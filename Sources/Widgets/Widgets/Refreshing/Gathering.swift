@@ -1,4 +1,5 @@
 import GroupContainer
+import GroupSystemCalls
 
 /// What happened since a widget's last refresh, as far as it concerns the widget, and the places behind all of it.
 struct Gathering {
@@ -6,12 +7,14 @@ struct Gathering {
     private(set) var keyChanges: [DefaultsChange] = []
     /// Whether the changes are not known in full, so that anything may be different.
     private(set) var isLost = false
-    let cursor: Cursor
+    private(set) var cursor: Cursor
+    private let concerns: Concerns
     private(set) var suites: [String: WidgetRecord.SuitePlace] = [:]
 
     /// Gathers the changes since `previous`. A widget that was never refreshed (nil) begins at the present, as its
     /// first snapshot shows all earlier changes.
     init(_ concerns: Concerns, since previous: WidgetRecord?, in container: Container) throws(CoordinationError) {
+        self.concerns = concerns
         let origin = previous.map { ChangeOrigin.cursor($0.cursor) } ?? .now
         let concern = concerns.itemConcern
         if concern != nil { try container.noteUncoordinatedChanges() }
@@ -23,11 +26,47 @@ struct Gathering {
             if !change.kind.isMarker, concern.isNews(change) { changes.append(change) }
         }
         cursor = reader.cursor
-        for (suite, keys) in concerns.suites.sorted(by: { $0.key < $1.key }) {
-            let found = try SuiteChanges(of: suite, keys, since: previous?.suites[suite], in: container)
+        var suites = concerns.suites
+        if concerns.isEverything {
+            // The last refresh read every suite that there was: one that it has not read is new.
+            let before = previous.map { Array($0.suites.keys) } ?? []
+            for suite in container.suiteNames() + before { suites[suite] = .all }
+        }
+        for (suite, keys) in suites.sorted(by: { $0.key < $1.key }) {
+            let place = previous?.suites[suite] ?? (concerns.isEverything && previous != nil ? .absent : nil)
+            let found = try SuiteChanges(of: suite, keys, since: place, in: container)
             keyChanges += found.changes
             isLost = isLost || found.isLost
-            suites[suite] = found.place
+            self.suites[suite] = found.place
+        }
+    }
+    /// Moves the places past what the renderer has changed since, up to the first other change.
+    mutating func passOverChanges(by renderer: Renderer, in container: Container) throws(CoordinationError) {
+        if let concern = concerns.itemConcern {
+            var reader = try container.recordedChanges(since: .cursor(cursor), matching: concern.filter)
+            repeat { cursor = reader.cursor } while try renderer.made(reader.next(timeout: .zero)?.author)
+        }
+        for case (let suite, .behind(let place)) in suites {
+            let keys = concerns.keys(of: suite)?.names
+            var reader = try GroupDefaults(container, suite: suite).follow(of: keys, since: .cursor(place))
+            repeat { suites[suite] = .behind(reader.cursor) } while try renderer.made(reader.next(timeout: .zero)?.author)
+        }
+    }
+}
+
+/// Whose changes during a refresh are the widget's own.
+package enum Renderer: Sendable {
+    /// Those of this process, which is there for the widget alone.
+    case process
+    /// Those of this process for a purpose: it does something else besides.
+    case purpose(String)
+
+    /// Returns whether the author of a change is the renderer; false for nil.
+    func made(_ author: Change.Author?) -> Bool {
+        guard let author, author.processIdentifier == processIdentifier() else { return false }
+        return switch self {
+        case .process: true
+        case .purpose(let purpose): author.purpose == purpose
         }
     }
 }

@@ -6,7 +6,9 @@ package import GroupContainer
 package struct RefreshSession: Sendable {
     private let file: PrivateFile
     private let previous: WidgetRecord?
+    private let container: Container
     private let found: Gathering
+    private let renderer: Renderer?
     private let interests: [String]
     private let environment: WidgetEnvironment?
     private let isReload: Bool
@@ -23,12 +25,15 @@ package struct RefreshSession: Sendable {
     }
 
     /// Reads the record, and gathers what changed. `environment` is what the widget is shown in, if anything. A session
-    /// with `isReload` renders whatever changed.
+    /// with `isReload` renders whatever changed. What `renderer` changes during the session is nothing new at the
+    /// next refresh; otherwise a widget that keeps something would be refreshed for ever.
     package init(
         _ file: PrivateFile, _ container: Container, interests: [WidgetInterest], environment: WidgetEnvironment? = nil,
-        isReload: Bool = false, clock: any WidgetClock = SystemWidgetClock()
+        isReload: Bool = false, renderer: Renderer? = nil, clock: any WidgetClock = SystemWidgetClock()
     ) throws(CoordinationError) {
-        (self.file, self.environment, self.isReload, self.clock) = (file, environment, isReload, clock)
+        (self.file, self.container, self.environment) = (file, container, environment)
+        (self.isReload, self.clock) = (isReload, clock)
+        self.renderer = renderer
         if let (interest, fault) = interests.lazy.compactMap({ one in one.fault.map { (one, $0) } }).first {
             throw .malformedInterest(interest.text, fault)
         }
@@ -68,7 +73,7 @@ package struct RefreshSession: Sendable {
             relevantChanges: changes.count + keyChanges.count,
             isRequested: isRequested)
         guard let decision = RefreshDecision.before(situation) else { return nil }
-        try carryOut(decision, nil)
+        try carryOut(decision, at: found, nil)
         return decision.result
     }
 
@@ -98,15 +103,17 @@ package struct RefreshSession: Sendable {
         case .failed: decision = .after(.failed)
         }
         if decision.result == .newData { try deliver() }
-        try carryOut(decision, snapshot, refreshAt)
+        var end = found
+        if decision.movesCursor, let renderer { try end.passOverChanges(by: renderer, in: container) }
+        try carryOut(decision, at: end, snapshot, refreshAt)
         return decision.result
     }
 
     private func carryOut(
-        _ decision: RefreshDecision, _ snapshot: [UInt8]?, _ refreshAt: Int64?? = nil
+        _ decision: RefreshDecision, at end: Gathering, _ snapshot: [UInt8]?, _ refreshAt: Int64?? = nil
     ) throws(CoordinationError) {
         if !decision.movesCursor { return }
-        var record = WidgetRecord(cursor: found.cursor, suites: found.suites)
+        var record = WidgetRecord(cursor: end.cursor, suites: end.suites)
         (record.snapshot, record.renderedAt) = (previous?.snapshot, previous?.renderedAt)
         record.interests = interests
         record.refreshAt = refreshAt ?? previous?.refreshAt

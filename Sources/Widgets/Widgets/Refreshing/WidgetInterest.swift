@@ -71,10 +71,16 @@ package struct Concerns: Equatable, Sendable {
     package private(set) var items: Items
     /// The patterns of the items that concern the widget also where they are only touched.
     package private(set) var metadata: [String] = []
-    /// The keys by the names of their suites.
+    /// The keys by the names of their suites. Nothing is named where everything concerns the widget.
     package private(set) var suites: [String: Keys] = [:]
 
-    /// Combines interests. An empty list means every item, and no suite.
+    /// Whether every item and every key concerns the widget.
+    package var isEverything: Bool { items == .all }
+
+    /// Returns the keys of a suite that concern the widget; nil if none does.
+    package func keys(of suite: String) -> Keys? { isEverything ? .all : suites[suite] }
+
+    /// Combines interests. An empty list means every item, and every key of every suite.
     package init(_ interests: [WidgetInterest]) {
         items = interests.isEmpty ? .all : .none
         var patterns: [String] = []
@@ -93,7 +99,7 @@ package struct Concerns: Equatable, Sendable {
 
     /// The interests as sorted texts: equal for equal interests in any order.
     package var texts: [String] {
-        var texts: Set<String> = items == .all ? ["all"] : []
+        var texts: Set<String> = isEverything ? ["everything"] : []
         if case .matching(let patterns) = items {
             texts.formUnion(patterns.map { (metadata.contains($0) ? "metadata:" : "path:") + $0 })
         }

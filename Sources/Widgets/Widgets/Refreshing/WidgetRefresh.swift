@@ -22,6 +22,8 @@ public struct WidgetRefresh<Provider: WidgetProvider>: Sendable {
     /// The shortest time until the refresh that a timeline requests. An earlier or past date is moved to that time, so
     /// that no process spins.
     package var shortestInterval = Duration.seconds(1)
+    /// Whether this process is there for the widget alone.
+    package var hasOwnProcess = false
 
     /// Creates a refresh of a provider in a container.
     /// - `environment` is what the widget is shown in.
@@ -59,15 +61,16 @@ public struct WidgetRefresh<Provider: WidgetProvider>: Sendable {
     public func update(
         isReload: Bool = false, delivering deliver: (Timeline<Provider.Snapshot>) throws -> Void
     ) async throws -> UpdateResult {
-        try await update(isReload: isReload, confirming: { _ in false }) { timeline, _ in try deliver(timeline) }
+        try await update(isReload: isReload, confirming: { _ in false }) { timeline, _ in try deliver(timeline) }.result
     }
 
     /// Refreshes once for a caller that shows `shown`, as bytes. Where the result is `noData` and another process that
-    /// shows the same kind has rendered something else last, that timeline is delivered all the same.
+    /// shows the same kind has rendered something else last, that timeline is delivered all the same. Returns also when
+    /// the next refresh is requested, which may be new although nothing that is shown is.
     package func update(
         isReload: Bool, unlike shown: [UInt8]?,
         delivering deliver: (Timeline<Provider.Snapshot>, [UInt8]) throws -> Void
-    ) async throws -> UpdateResult {
+    ) async throws -> (result: UpdateResult, policy: TimelinePolicy) {
         try await update(isReload: isReload, confirming: { $0 != shown }, delivering: deliver)
     }
 
@@ -76,28 +79,28 @@ public struct WidgetRefresh<Provider: WidgetProvider>: Sendable {
     private func update(
         isReload: Bool, confirming isMissing: ([UInt8]) -> Bool,
         delivering deliver: (Timeline<Provider.Snapshot>, [UInt8]) throws -> Void
-    ) async throws -> UpdateResult {
+    ) async throws -> (result: UpdateResult, policy: TimelinePolicy) {
         let file = try RefreshSession.file(ofKind: provider.kind, in: container)
         let holding = try await file.hold("refresh", timeout: timeout)
         defer { holding.end() }
         let session = try RefreshSession(
             file, container, interests: provider.interests, environment: environment, isReload: isReload,
-            clock: clock)
+            renderer: hasOwnProcess ? .process : .purpose(provider.kind), clock: clock)
         if let answer = try session.answerWithoutRendering() {
             try confirm(session, isMissing, deliver)
-            return answer
+            return (answer, session.lastPolicy)
         }
         var timeline: Timeline<Provider.Snapshot>
         do {
             guard let answer = try await render(session) else {
                 let result = try session.finish(.unchanged) {}
                 try confirm(session, isMissing, deliver)
-                return result
+                return (result, session.lastPolicy)
             }
             timeline = answer
         } catch {
             onFailure(error)
-            return try session.finish(.failed) {}
+            return (try session.finish(.failed) {}, session.lastPolicy)
         }
         if let date = timeline.refreshDate {
             timeline.policy = .after(
@@ -106,11 +109,11 @@ public struct WidgetRefresh<Provider: WidgetProvider>: Sendable {
         let refreshAt = timeline.refreshDate.map(\.nanoseconds)
         guard let encoded = RenderedEntries.encoded(timeline) else {
             onFailure(CoordinationError.unencodableWidgetRecord(file))
-            return try session.finish(.failed) {}
+            return (try session.finish(.failed) {}, session.lastPolicy)
         }
         let result = try session.finish(.rendered(encoded, refreshAt: refreshAt)) { try deliver(timeline, encoded) }
         if result == .noData, isMissing(encoded) { try deliver(timeline, encoded) }
-        return result
+        return (result, timeline.policy)
     }
 
     private func confirm(
@@ -128,7 +131,8 @@ public struct WidgetRefresh<Provider: WidgetProvider>: Sendable {
     private func render(_ session: RefreshSession) async throws -> Timeline<Provider.Snapshot>? {
         let context = WidgetContext(
             container: container, coordinator: container.coordinator(purpose: provider.kind),
-            changes: session.changes, keyChanges: session.keyChanges, environment: environment)
+            changes: session.changes, keyChanges: session.keyChanges, environment: environment,
+            date: clock.date)
         let (provider, isSettled) = (provider, session.lastSnapshot != nil && !session.isRequested)
         let answer = try await FirstAnswer.of(timeLimit, by: clock) { () async throws -> Timeline<Provider.Snapshot>? in
             switch try await provider.performUpdate(in: context) {

@@ -96,7 +96,7 @@ struct HostWorld {
         case .goOn(let run): widgets[run]?.isStopped = false
         case .kill(let run): if widgets[run] != nil { dying.append((run, .signal(9))) }
         case .findHoldings(let run): happen(.process(run, .holds(holdings(of: run))))
-        case .open, .log, .redraw, .rearrange, .save, .keep, .remember, .finished: break
+        case .open, .log, .redraw, .rearrange, .save, .keep, .remember, .followInterests, .finished: break
         }
     }
 
