@@ -20,7 +20,8 @@ public struct TodayWidget<Object: NCWidgetProviding>: WidgetProvider {
     /// Creates the provider. `view` makes what is shown of the object, after an update. `interval` is the time after
     /// which the object is updated although nothing that concerns it has changed.
     @MainActor public init(
-        _ object: Object, kind: String, interests: [WidgetInterest] = [], updatesEvery interval: Duration? = .seconds(900),
+        _ object: Object, kind: String, interests: [WidgetInterest] = [],
+        updatesEvery interval: Duration? = .seconds(900),
         view: @escaping @MainActor (Object) -> WidgetView
     ) {
         self.kind = kind

@@ -49,7 +49,9 @@ struct Gathering {
         for case (let suite, .behind(let place)) in suites {
             let keys = concerns.keys(of: suite)?.names
             var reader = try GroupDefaults(container, suite: suite).follow(of: keys, since: .cursor(place))
-            repeat { suites[suite] = .behind(reader.cursor) } while try renderer.made(reader.next(timeout: .zero)?.author)
+            repeat {
+                suites[suite] = .behind(reader.cursor)
+            } while try renderer.made(reader.next(timeout: .zero)?.author)
         }
     }
 }
