@@ -49,6 +49,7 @@ public final class GroupDatabase: Sendable {
         let deadline = Deadline(after: timeout)
         var label = DatabaseLabel(path: path, container: container.path.description) { _ in nil }
         try Connection.checkVersion(label)
+        Connection.reportVersion(path, in: container)
         if container.isReadOnly {
             let file = container.path.bytes + Array("/\(path)".utf8)
             connections = Connections(nil, file: file, durability, mayWrite: false, label)

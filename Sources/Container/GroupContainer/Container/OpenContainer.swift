@@ -12,7 +12,7 @@ package final class OpenContainer: Sendable {
     let format: ContainerFormat
     package let lockManager: LockManager
     package let journal: Journal
-    let diagnostics: DiagnosticHub
+    package let diagnostics: DiagnosticHub
     /// Why the container can only be read; nil if this process may write.
     let readOnly: ReadOnlyReason?
     /// Whether this process may only read the container. A value of its own, because comparing the reason with nil

@@ -47,6 +47,9 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
         /// A number (`count`) of a channel's records are not what was written, and were passed over; a listener that
         /// misses one of its messages gets the error `damaged`, too.
         public static let channelDamaged = Code(rawValue: "channelDamaged")
+        /// A database was opened by a version of SQLite that may lose a commit where another program than a member resets
+        /// SQLite's log. Members are not affected among themselves.
+        public static let databaseAtRisk = Code(rawValue: "databaseAtRisk")
         /// A presenter did not answer within the grace, and a request went on without it.
         public static let presenterUnresponsive = Code(rawValue: "presenterUnresponsive")
         /// A number (`count`) of events are missing here: the reader of the diagnostics was too slow.

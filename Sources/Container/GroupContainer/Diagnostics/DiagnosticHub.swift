@@ -56,7 +56,9 @@ package final class DiagnosticHub: Sendable {
     private static let keptEarly = 64
 
     /// Records an event. To be called from any thread. The text is made only if there is a listener.
-    func report(_ code: Diagnostic.Code, item: String? = nil, count: Int = 1, _ text: @autoclosure () -> String) {
+    package func report(
+        _ code: Diagnostic.Code, item: String? = nil, count: Int = 1, _ text: @autoclosure () -> String
+    ) {
         if listenerCount.load(ordering: .relaxed) == 0 { return }
         let event = Diagnostic(code: code, item: item, text: text(), count: count, timeNanoseconds: wallNanoseconds())
         let listeners = state.withLock { state in

@@ -62,6 +62,24 @@ import Synchronization
             .init(.update, "use a newer version of SQLite"))
     }
 
+    /// Returns whether a version of SQLite may lose a commit where one connection resets the log while another writes:
+    /// before 3.51.3, but for 3.50.7 and 3.44.6 and what follows them in their lines.
+    package static func mayLoseCommits(_ version: Int32) -> Bool {
+        switch version {
+        case 3_051_003..., 3_050_007..<3_051_000, 3_044_006..<3_045_000: false
+        default: true
+        }
+    }
+
+    /// Tells operators of a version that may lose commits beside programs that are no members.
+    static func reportVersion(_ path: ItemPath, in container: Container) {
+        if !mayLoseCommits(sqlite3_libversion_number()) { return }
+        container.opened.diagnostics.report(
+            .databaseAtRisk, item: "\(path)",
+            "SQLite \(unsafe String(cString: sqlite3_libversion())) may lose a commit if another program, such as the "
+                + "sqlite3 shell, writes to the database while members do; 3.51.3 does not")
+    }
+
     /// Closes the connection. The last one of a database writes the log into the database, and removes it.
     package func close() {
         for statement in statements.values { statement.end() }
