@@ -26,7 +26,7 @@ final class StateStore {
         let label = DatabaseLabel(
             ownFile: "\(Self.directory)/state", of: container, ifDamaged: Self.ifDamaged)
         connection = try Connection(
-            container.path.bytes + Array("/.group/\(Self.directory)/state".utf8), .writing, label)
+            container.resolvedPath + Array("/.group/\(Self.directory)/state".utf8), .writing, label)
         connection.begin(waiting: .seconds(5))
         try connection.run("PRAGMA journal_mode = WAL")
         try connection.run(

@@ -29,7 +29,7 @@ extension GroupDatabase {
         label.operation = "back up"
         let draft = try Draft(of: file)
         do {
-            let copy = try Connection(draft.path, .writing, label)
+            let copy = try Connection(draft.path, .writing, label, isInContainer: false)
             defer { copy.close() }
             try connections.read(until: deadline, interruption) { connection in
                 // The transaction begins to read with the first statement.

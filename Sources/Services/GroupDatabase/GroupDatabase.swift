@@ -51,7 +51,7 @@ public final class GroupDatabase: Sendable {
         try Connection.checkVersion(label)
         Connection.reportVersion(path, in: container)
         if container.isReadOnly {
-            let file = container.path.bytes + Array("/\(path)".utf8)
+            let file = container.resolvedPath + Array("/\(path)".utf8)
             connections = Connections(nil, file: file, durability, mayWrite: false, label)
             try checkVersion(label, migrations, until: deadline)
             return

@@ -1,5 +1,6 @@
 #if SQLite
 import FoundationEssentials
+import Glibc
 import GroupContainer
 import GroupDatabase
 import GroupSystemCalls
@@ -55,6 +56,64 @@ struct `A database` {
         #expect(isTrue == true)
         let large = try await database.read { db in try db.value("SELECT ?", UInt64.max, as: UInt64.self) }
         #expect(large == .max)
+    }
+
+    /// Makes a database outside of the container, whose mode is not WAL.
+    private func outside() throws -> String {
+        let file = "\(temporary.directory)/outside.sqlite"
+        let status = try RunningProcess(["sqlite3", file, "CREATE TABLE t (a); PRAGMA user_version = 7"], input: "")
+            .finish().status
+        #expect(status == 0)
+        return file
+    }
+
+    @Test func `a database that is exchanged for a symbolic link is not followed`() throws {
+        let file = try outside()
+        let content = try Data(contentsOf: URL(fileURLWithPath: file))
+        let database = try opened()
+        #expect(unsafe unlink("\(temporary.path)/Store/notes.sqlite") == 0)
+        #expect(unsafe symlink(file, "\(temporary.path)/Store/notes.sqlite") == 0)
+        database.close()
+        #expect(code { _ = try opened() } != nil)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == content)
+    }
+
+    @Test(.enabled(if: SmallFileSystem.isPossible, "needs root"))
+    func `a symbolic link is not followed where the container can only be read`() throws {
+        let file = try outside()
+        #expect(unsafe symlink(file, "\(temporary.path)/link.sqlite") == 0)
+        let (status, text) = try RunningProcess(
+            [
+                "unshare", "-m", "sh", "-c",
+                "mount --bind -o ro \"$1\" \"$1\" && exec database-member open \"$1\" link.sqlite",
+                "sh", temporary.path,
+            ], input: ""
+        ).finish()
+        #expect(status != 0 && text.contains("symbolic link"), "\(text)")
+    }
+
+    @Test func `a journal that names another file deletes nothing`() throws {
+        try opened().close()
+        let victim = "\(temporary.directory)/victim"
+        try Data("kept".utf8).write(to: URL(fileURLWithPath: victim))
+        let journal = "\(temporary.path)/Store/notes.sqlite-journal"
+        try Data(Self.journal(naming: victim)).write(to: URL(fileURLWithPath: journal))
+        #expect(code { _ = try opened() } == .damaged)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: victim)) == Data("kept".utf8))
+        #expect(unsafe unlink(journal) == 0)
+        try opened().close()
+    }
+
+    /// Returns a journal without pages that names a super-journal: a header of one sector, and at the end the page
+    /// number of the lock byte, the name, its length, the sum of its bytes, and the magic number.
+    private static func journal(naming superJournal: String) -> [UInt8] {
+        func word(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) } }
+        let magic: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
+        let name = Array(superJournal.utf8)
+        var header = magic + word(0) + word(0) + word(1) + word(512) + word(4_096)
+        header += [UInt8](repeating: 0, count: 512 - header.count)
+        let sum = name.reduce(UInt32(0)) { $0 &+ UInt32($1) }
+        return header + word((1 << 30) / 4_096 + 1) + name + word(UInt32(name.count)) + word(sum) + magic
     }
 
     @Test func `a write that throws has changed nothing, and a read cannot write`() throws {

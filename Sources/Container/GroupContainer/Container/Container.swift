@@ -93,6 +93,9 @@ public final class Container: Sendable {
         }
     }
 
+    /// The absolute path at which the container is now, without symbolic links. System calls: readlinkat(2)
+    package var resolvedPath: [UInt8] { opened.directory.resolvedPath }
+
     /// The absolute path at which the container was opened, also where it was named relative to the working directory.
     public var path: AbsolutePath { opened.directory.absolutePath }
 

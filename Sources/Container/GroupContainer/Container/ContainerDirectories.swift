@@ -19,6 +19,8 @@ final class ContainerDirectories: Sendable {
         let slash = UInt8(ascii: "/")
         return Array(path[..<(path.lastIndex { $0 != slash }.map { $0 + 1 } ?? 0)]) + [slash]
     }
+    /// The absolute path at which the container is now, without symbolic links. System calls: readlinkat(2)
+    var resolvedPath: [UInt8] { (try? root.absolutePath()) ?? absolutePath.bytes }
     let rootDirectory: OpenDirectory
     let group: FileDescriptor
     let stagingDirectory: OpenDirectory

@@ -104,8 +104,8 @@ package final class RegisteredDatabase: Sendable {
     /// Notes that this process does not have the database open any more. To be called when SQLite has closed it.
     package func end() { sign.withLock { $0 = nil } }
 
-    /// The absolute path of the database's file.
-    package var file: [UInt8] { opened.directory.pathPrefix + location.bytes }
+    /// The absolute path of the database's file, without symbolic links.
+    package var file: [UInt8] { opened.directory.resolvedPath + [UInt8(ascii: "/")] + location.bytes }
 
     /// Waits until no other member writes, blocking the thread. Members wait in the kernel, in their order; other
     /// programs wait by SQLite's own locks. Errors: `lockTimedOut` with the writer

@@ -27,18 +27,29 @@ import Synchronization
     let unlogged: UnloggedFile?
 
     /// Opens the file; creates a missing one if `mode` is `writing`. A file without a log is opened as one that does
-    /// not change. Errors: `CoordinationError`
-    package init(_ file: [UInt8], _ mode: Mode, _ label: DatabaseLabel, unlogged: UnloggedFile? = nil) throws {
+    /// not change. A file in a container is given by its path without symbolic links, which are not followed: another
+    /// member may have put one there. Errors: `CoordinationError`
+    package init(
+        _ file: [UInt8], _ mode: Mode, _ label: DatabaseLabel, unlogged: UnloggedFile? = nil,
+        isInContainer: Bool = true
+    ) throws {
         (self.mode, self.label, self.unlogged) = (mode, label, unlogged)
+        if ConfinedFiles.namesSuperJournal(beside: file) {
+            throw label.error(
+                .damaged, "its journal names another file, which SQLite would delete",
+                .init(.init(rawValue: "removeJournal"), "nothing was changed; remove the file '\(label.path)-journal'"))
+        }
         let flags =
             (mode == .writing ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY)
-            | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (unlogged == nil ? 0 : SQLITE_OPEN_URI)
+            | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (isInContainer ? SQLITE_OPEN_NOFOLLOW : 0)
+            | (unlogged == nil ? 0 : SQLITE_OPEN_URI)
         let path = (unlogged?.address ?? file) + [0]
         var opened: OpaquePointer?
         let code = unsafe path.withUnsafeBufferPointer { path in
             unsafe path.withMemoryRebound(to: CChar.self) { path in
                 // A buffer that is not empty has an address.
-                unsafe path.baseAddress.map { unsafe sqlite3_open_v2($0, &opened, flags, nil) } ?? SQLITE_MISUSE
+                unsafe path.baseAddress.map { unsafe sqlite3_open_v2($0, &opened, flags, ConfinedFiles.name) }
+                    ?? SQLITE_MISUSE
             }
         }
         unsafe handle = opened

@@ -60,6 +60,12 @@ package struct DatabaseLabel: Sendable {
             return error(
                 .damaged, code & 0xff == SQLITE_NOTADB ? "the file is not an SQLite database" : message, ifDamaged)
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: return error(.notPermitted, message, cause: cause)
+        // SQLITE_CANTOPEN_SYMLINK, which Swift does not import.
+        case SQLITE_CANTOPEN where code == SQLITE_CANTOPEN | 6 << 8:
+            return error(
+                .notPermitted,
+                "it is a symbolic link, or is below one, and SQLite would follow it out of the container",
+                .init(.checkPath, "name the database itself"))
         case SQLITE_CANTOPEN where cause == .noSuchEntry:
             return error(.notFound, "there is no such database", .init(.checkPath, "check the path"), cause: cause)
         case SQLITE_CANTOPEN:
