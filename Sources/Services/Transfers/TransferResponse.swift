@@ -77,8 +77,18 @@ package struct TransferResponse: Hashable, Sendable {
         {
             return .fail("the server has sent the file in the encoding '\(encoding.prefix(40))'")
         }
+        if status == 200 || status == 206, let text = fields["content-length"], length == nil {
+            return .fail("the server states the length '\(text.prefix(40))', which is no number of bytes")
+        }
         switch status {
         case 200:
+            // Some servers send the rest that was requested with the status of a whole file.
+            let isWhole = contentRange?.bytes.map { $0.lowerBound == 0 && contentRange?.total == $0.upperBound + 1 }
+            if isWhole == false || tag != nil && strongTag == tag && total != nil && length.map({ $0 != total }) == true
+            {
+                let reason = "the server has sent a part of the file as the whole"
+                return offset == 0 ? .fail(reason) : .startOver(reason)
+            }
             if let expected, let length, length != expected {
                 return .fail("the server has a file of \(length) bytes, and \(expected) were expected")
             }

@@ -21,6 +21,11 @@ struct Credentials {
             return .fields([])
         }
         #if Secrets
+        if container.hasOtherUsers {
+            return .failure(
+                "other users may write in this container, and one of them may have made this transfer: no secret of "
+                    + "this user is sent", isPermanent: true)
+        }
         var lines: [String] = []
         do throws(SecretError) {
             let secrets = try GroupSecrets(container)

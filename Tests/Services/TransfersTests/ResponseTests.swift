@@ -25,6 +25,25 @@ import Transfers
         }
     }
 
+    @Test func `a part with the status of a whole file is not taken for it`() {
+        let part = ["content-range": "bytes 5-9/10", "content-length": "5", "etag": "\"v1\""]
+        for fields in [part, part.filter { $0.key != "content-range" }, ["content-range": "bytes 5-9/10"]] {
+            guard case .startOver = decide(200, fields, offset: 5, total: 10) else {
+                Issue.record("\(fields)")
+                continue
+            }
+        }
+        guard case .fail = decide(200, part) else {
+            Issue.record("a part where the whole was requested")
+            return
+        }
+        #expect(decide(200, ["content-range": "bytes 0-9/10", "content-length": "10"]) == .begin(total: 10))
+        guard case .fail = decide(200, ["content-length": "99999999999999999999999"]) else {
+            Issue.record("a length that is no number of bytes")
+            return
+        }
+    }
+
     @Test func `a part is appended only at its place, in a file of the same length`() {
         #expect(decide(206, ["content-range": "bytes 5-9/10"], offset: 5, total: 10) == .append(total: 10))
         #expect(decide(206, ["content-range": "bytes 5-9/*"], offset: 5, total: 10) == .append(total: 10))
