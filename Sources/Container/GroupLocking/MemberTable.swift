@@ -81,7 +81,7 @@ package final class MemberTable: Sendable {
 
     private static func create(in group: borrowing FileDescriptor, fileMode: UInt32) throws(Errno) {
         let name = Array("members.new".utf8)
-        let file = try FileDescriptor.open(name, in: group, [.readingAndWriting, .creating, .truncating], mode: 0o600)
+        let file = try FileDescriptor.createAnew(name, in: group, .readingAndWriting)
         do {
             try file.setMode(fileMode)
             try file.allocate(MemberTableLayout.size)

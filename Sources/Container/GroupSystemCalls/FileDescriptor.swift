@@ -163,6 +163,19 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return try file.status().isRegularFile ? file.readAll(limit: limit) : []
     }
 
+    /// Creates a file for writing in place of one that is there. That one may be a hard link to a file elsewhere, which
+    /// stays as it is. Nobody else may create the name meanwhile. System calls: unlinkat(2), openat2(2)
+    package static func createAnew(
+        _ name: [UInt8], in directory: borrowing FileDescriptor, _ mode: OpenMode = .writing
+    ) throws(Errno) -> FileDescriptor {
+        do throws(Errno) {
+            try directory.unlink(name)
+        } catch {
+            if error != .noSuchEntry { throw error }
+        }
+        return try open(name, in: directory, [mode, .creating, .exclusively], mode: 0o600)
+    }
+
     /// Reads `count` bytes at a place, or fewer if the file ends before. System calls: pread(2)
     package func read(at offset: Int, count: Int) throws(Errno) -> [UInt8] {
         var content = [UInt8](repeating: 0, count: count)

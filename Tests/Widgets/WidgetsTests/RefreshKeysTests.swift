@@ -147,6 +147,38 @@ struct `groupctl refresh of keys` {
         #expect(try await refresh("defaults:s:k") == ["3", "newData"])
     }
 
+    @Test(arguments: ["name", "size"])
+    func `a record that no refresh has written is put aside`(fault: String) async throws {
+        #expect(try await refresh() == ["1", "newData"])
+        if fault == "name" {
+            var forged = try #require(
+                try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: record))) as? [String: Any]
+            )
+            forged["suites"] = ["../../x": ""]
+            try JSONSerialization.data(withJSONObject: forged).write(to: URL(fileURLWithPath: record))
+        } else {
+            // Reading it would take all memory.
+            #expect(try await container.shell("truncate -s 100G \"$1/.group/widgets/w/record.json\"").status == 0)
+        }
+        let refused = try await container.start("groupctl", ["refresh", container.path, "w"]).finish()
+        #expect(refused.status == 65 && refused.errors.contains("widgets/w/record.json.damaged"), "\(refused)")
+        #expect(try await refresh() == ["2", "newData"])
+    }
+
+    @Test func `a refresh writes a record of its own, and not to a file that another member has linked there`()
+        async throws
+    {
+        #expect(try await refresh() == ["1", "newData"])
+        let other = container.directory + "/other"
+        try Data("other".utf8).write(to: URL(fileURLWithPath: other))
+        #expect(unsafe chmod(other, 0o640) == 0 && link(other, record + ".new") == 0)
+        try await container.done("write", "item", input: "x")
+        #expect(try await refresh() == ["2", "newData"])
+        #expect(try String(contentsOfFile: other, encoding: .utf8) == "other")
+        let mode = try FileManager.default.attributesOfItem(atPath: other)[.posixPermissions] as? Int
+        #expect(mode == 0o640)
+    }
+
     @Test(arguments: ["defaults:", "defaults::k", "defaults:s:", "defaults:.s", "defaults:a/b"])
     func `a malformed interest in keys is wrong usage`(interest: String) async throws {
         let outcome = try await container.start("groupctl", ["refresh", container.path, "w", "--interest", interest])

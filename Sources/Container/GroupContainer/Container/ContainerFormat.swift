@@ -94,7 +94,7 @@ struct ContainerFormat: Codable, Equatable, Sendable {
         }
         let temporary = Array("format.new".utf8)
         try translating("write", item: Self.label) { () throws(Errno) in
-            let file = try FileDescriptor.open(temporary, in: group, [.writing, .creating, .truncating], mode: 0o600)
+            let file = try FileDescriptor.createAnew(temporary, in: group)
             do throws(Errno) {
                 try file.setMode(mode)
                 try file.writeAll(Array(content) + [UInt8(ascii: "\n")])

@@ -53,12 +53,19 @@ package struct PrivateFile: Sendable {
     /// The file's path, for errors.
     package var label: String { printable(location.bytes) }
 
-    /// Returns the file's content, or nil where there is no file.
+    /// The most bytes of a file: a widget's record with the longest output of a command as its snapshot, in base64.
+    private static let longest: UInt64 = 400 << 20
+
+    /// Returns the file's content, or nil where there is no file. What is no regular file, or longer than any that this
+    /// package writes, has no content.
     package func read() throws(CoordinationError) -> [UInt8]? {
         try opened.locating { () throws(CoordinationError) -> [UInt8]? in
             let directory = try opened.directory.ownDirectory(directoryName)
             do throws(Errno) {
-                return try FileDescriptor.content(of: name, in: directory)
+                let file = try FileDescriptor.open(name, in: directory, [.reading, .nonBlocking])
+                let status = try file.status()
+                if !status.isRegularFile || status.size > Self.longest { return [] }
+                return try file.readAll(size: status.size, limit: Int(Self.longest))
             } catch {
                 if error == .noSuchEntry { return nil }
                 throw CoordinationError(error, operation: "read", item: label)
@@ -86,8 +93,7 @@ package struct PrivateFile: Sendable {
             let directory = try opened.directory.ownDirectory(directoryName)
             let temporary = name + Array(".new".utf8)
             try translating("write", item: label) { () throws(Errno) in
-                let file = try FileDescriptor.open(
-                    temporary, in: directory, [.writing, .creating, .truncating], mode: 0o600)
+                let file = try FileDescriptor.createAnew(temporary, in: directory)
                 do throws(Errno) {
                     try file.setMode(opened.directory.fileMode)
                     try file.writeAll(content)

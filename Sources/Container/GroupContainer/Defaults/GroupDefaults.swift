@@ -38,6 +38,9 @@ public final class GroupDefaults: Sendable {
         _ = try opened.locating { () throws(CoordinationError) in try store(creating: false) }
     }
 
+    /// Returns whether a suite may have a name.
+    package static func isName(ofSuite name: String) -> Bool { LogName.isName(name) }
+
     func store(creating: Bool) throws(CoordinationError) -> SuiteStore? {
         if let store = opened.withLock({ $0 }) { return store }
         guard let store = try container.opened.suite(suite, creating: creating) else { return nil }

@@ -65,8 +65,7 @@ struct CheckpointFile: Sendable {
     func replace(by treeIndex: TreeIndex, _ header: CheckpointHeader) throws(CoordinationError) {
         let content = CheckpointPieces(treeIndex: treeIndex, header: header)
         try translating("write", item: Self.label) { () throws(Errno) in
-            let file = try FileDescriptor.open(
-                Self.temporary, in: directory.group, [.writing, .creating, .truncating], mode: 0o600)
+            let file = try FileDescriptor.createAnew(Self.temporary, in: directory.group)
             do throws(Errno) {
                 try file.setMode(directory.fileMode)
                 try content.forEach { (piece) throws(Errno) in try file.writeAll(piece) }

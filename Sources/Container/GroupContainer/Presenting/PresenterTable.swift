@@ -81,8 +81,7 @@ final class PresenterTable: Sendable {
     static func create(in directory: ContainerDirectories) throws(CoordinationError) {
         try translating("open", item: label) { () throws(Errno) in
             let name = Layout.name + Array(".new".utf8)
-            let file = try FileDescriptor.open(
-                name, in: directory.group, [.readingAndWriting, .creating, .truncating], mode: 0o600)
+            let file = try FileDescriptor.createAnew(name, in: directory.group, .readingAndWriting)
             do throws(Errno) {
                 try file.setMode(directory.fileMode)
                 // A mapped page that the disk has no room for would end the process.

@@ -24,7 +24,7 @@ extension OpenContainer {
         }
         let name = StagingName.of(memberTable.makeOperation())
         do throws(Errno) {
-            let file = try FileDescriptor.open(name, in: directory.staging, [.writing, .creating], mode: 0o600)
+            let file = try FileDescriptor.createAnew(name, in: directory.staging)
             try file.setMode(directory.fileMode)
             try file.allocate(Self.reserveSize)
             try directory.staging.rename(name, to: Self.reserve, in: directory.group, replacing: false)

@@ -95,6 +95,7 @@ extension WidgetRecord {
             cursor: cursor, snapshot: stored.snapshot.map { Array($0) }, renderedAt: stored.renderedAt,
             environment: stored.environment, refreshAt: stored.refreshAt, interests: stored.interests)
         for (suite, text) in stored.suites ?? [:] {
+            if !GroupDefaults.isName(ofSuite: suite) { return nil }
             if text.isEmpty {
                 suites[suite] = .absent
             } else {
