@@ -9,7 +9,11 @@ package struct ErrorReport {
     var isQuiet: Bool
 
     func print(_ error: any Error) -> ExitStatus {
-        if case OutputError.closedPipe? = error as? OutputError { return .success }
+        switch error as? OutputError {
+        case .closedPipe?: return .success
+        case .interrupted(let signal)?: return .signal(signal)
+        default: break
+        }
         if !isQuiet {
             var errors = StandardOutput(descriptor: 2)
             try? errors.writeLine(isJSON ? Self.object(error).encoded() : "\(program): \(message(of: error))")
