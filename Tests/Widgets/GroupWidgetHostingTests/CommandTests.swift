@@ -28,6 +28,28 @@ struct `widget-host` {
         #expect(failed.status == 1 && failed.text.contains("failed: the test wants it"), "\(failed)")
     }
 
+    @Test func `--once without a widget ends at once`() throws {
+        let run = try HostRun([:])
+        try run.quit()
+        let none = try run.run("show", options: ["--once"])
+        #expect(none.status == 0 && none.text.contains("no widget is on the list"), "\(none)")
+        try run.install("a")
+        #expect(try run.run("remove", "a").status == 0)
+        let removed = try run.run("show", options: ["--once"])
+        #expect(removed.status == 0 && removed.text.contains("no widget is on the list"), "\(removed)")
+    }
+
+    @Test(arguments: ["./missing", "./plain"])
+    func `a widget that cannot be started has failed`(program: String) throws {
+        let run = try HostRun([:])
+        try run.quit()
+        try Data("not a program".utf8).write(to: URL(filePath: run.widgets + "/plain"))
+        try Data(#"{"kind": "w", "executable": "\#(program)"}"#.utf8).write(to: URL(filePath: run.widgets + "/w.json"))
+        for outcome in [try run.run("run", "w"), try run.run("show", options: ["--once"])] {
+            #expect(outcome.status == 1 && outcome.text.contains("w: cannot be started"), "\(outcome)")
+        }
+    }
+
     @Test func `widget-host prints its lines into a regular file`() throws {
         let run = try HostRun(["a": ""])
         try run.quit()
