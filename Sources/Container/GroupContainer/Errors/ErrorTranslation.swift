@@ -91,7 +91,8 @@ extension CoordinationError {
         }
     }
 
-    static func mountPoint(_ operation: String, _ item: String) -> CoordinationError {
+    /// Returns the error for an item on which a file system is mounted.
+    static func mountPoint(_ item: String, _ operation: String) -> CoordinationError {
         CoordinationError(
             .unsupportedFileSystem, operation: operation, item: item, reason: "a file system is mounted there",
             remedy: .init(.unmount, "unmount it first"))
