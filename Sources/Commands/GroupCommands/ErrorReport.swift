@@ -64,6 +64,7 @@ package struct ErrorReport {
             switch error {
             case is UsageError: "usage"
             case is OutputError, is InputError: "inputOutput"
+            case let complaint as Complaint: complaint.code ?? "failed"
             default: known?.code.rawValue ?? "failed"
             }
         let text = { (text: String?) in text.map(JSONValue.string) ?? .null }
@@ -89,4 +90,11 @@ package struct ErrorReport {
             ("pidNamespace", holder.pidNamespace.map(JSONValue.unsigned) ?? .null),
         ])
     }
+}
+
+/// A failure that a command reports in its own words, and does not throw.
+struct Complaint: Error, CustomStringConvertible {
+    /// One of the codes of `CoordinationError`, where one fits.
+    let code: String?
+    let description: String
 }

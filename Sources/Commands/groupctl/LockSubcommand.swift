@@ -30,7 +30,7 @@ func lock(_ run: inout CommandRun) throws -> ExitStatus {
             }
         }
     } catch let error as CoordinationError where error.code == .lockTimedOut && conflict != nil {
-        run.complain(message(of: error))
+        run.complain(of: error)
         return conflict ?? .lockTimedOut
     }
 }

@@ -37,7 +37,9 @@ func list(_ run: inout CommandRun, _ host: ExtensionHost, _ items: [ExtensionIte
     for refusal in refusals {
         if count == 0 { run.complain(refusal) } else { run.explain(refusal) }
     }
-    if count == 0 { run.complain(items.isEmpty ? "no extension is installed" : "no extension takes these items") }
+    if count == 0 {
+        run.complain(items.isEmpty ? "no extension is installed" : "no extension takes these items", .notFound)
+    }
     return count == 0 ? .notFound : .success
 }
 

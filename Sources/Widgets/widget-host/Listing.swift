@@ -1,6 +1,7 @@
 import GroupBytes
 import GroupCommandLine
 import GroupCommands
+import GroupContainer
 import GroupManifests
 import GroupWidgetHosting
 
@@ -29,7 +30,7 @@ func list(_ run: inout CommandRun) throws -> ExitStatus {
         }
     }
     let mistakes = found.errors + found.findings
-    for error in mistakes { run.complain("\(error)") }
+    for error in mistakes { run.complain("\(error)", .damaged) }
     return mistakes.isEmpty ? .success : .damaged
 }
 

@@ -40,7 +40,9 @@ extension CommandRun {
         let known = settings.directories.read().manifests.map(\.kind)
         let unknown = kinds.filter { !known.contains($0) }
         for kind in unknown {
-            complain("there is no widget '\(PipeText.escaped(Array(kind.utf8)))' in \(settings.directories.names)")
+            complain(
+                "there is no widget '\(PipeText.escaped(Array(kind.utf8)))' in \(settings.directories.names)", .notFound
+            )
         }
         return unknown.isEmpty
     }

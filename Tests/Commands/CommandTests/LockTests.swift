@@ -36,6 +36,8 @@ struct `groupctl lock` {
         let missing = try await container.run("lock", "a", "--", "/nowhere/at-all")
         #expect(missing.status == 127 && missing.errors.contains("cannot run '/nowhere/at-all'"))
         #expect(try await container.run("lock", "a", "--", "/dev/null").status == 126)
+        let object = try JSONError(try await container.run("lock", "a", "--json", "--", "/nowhere/at-all"))
+        #expect(object.code == "notFound" && object.cause.hasPrefix("cannot run '/nowhere/at-all'"), "\(object)")
         #expect(try await container.run("lock", "a").status == 64)
         #expect(try await container.run("lock", "--", "true").status == 64)
         #expect(try await container.run("lock", "a", "--conflict-exit-code", "many", "--", "true").status == 64)

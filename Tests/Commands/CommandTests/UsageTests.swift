@@ -66,8 +66,9 @@ struct `Usage errors of the commands` {
         #expect(!outcome.errors.contains("\u{1B}"))
     }
 
-    @Test func `an error with --quiet prints no message`() async throws {
-        let outcome = try await Command("groupctl", ["read", "g", "--quiet"]).finish()
+    @Test(arguments: [["read", "g", "--quiet"], ["-q", "read", "g"], ["read", "-vq", "g"]])
+    func `an error with --quiet prints no message`(words: [String]) async throws {
+        let outcome = try await Command("groupctl", words).finish()
         #expect(outcome.status == 64)
         #expect(outcome.errors == "")
     }

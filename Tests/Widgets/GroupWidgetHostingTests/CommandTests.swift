@@ -121,6 +121,8 @@ struct `widget-host` {
         #expect(run.host.text.contains("b.json', line 1: memoryLimit: it must be an integer"))
         let (status, text) = try run.run("list")
         #expect(status == 65 && text.contains("\ta\t"))
+        let json = try run.run("list", options: ["--json"]).text.split(separator: "\n")
+        #expect(json.count == 2 && json.contains { $0.hasPrefix(#"{"code":"damaged","#) }, "\(json)")
     }
 
     @Test func `a widget whose manifest has an unknown field is shown, and the field named`() throws {
