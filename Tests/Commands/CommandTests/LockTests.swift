@@ -61,6 +61,14 @@ struct `groupctl lock` {
         #expect(try await container.run("lock", "a", "--", "cat", input: "given").text == "given")
     }
 
+    @Test func `a lock that the command around it holds ends with the status of --conflict-exit-code`() async throws {
+        let container = try await TemporaryContainer()
+        let inner = #""$0" lock -t 0 --conflict-exit-code 9 "$1" a -- true; echo "$?""#
+        let outcome = try await container.run(
+            "lock", "a", "--", "sh", "-c", inner, BuildDirectory.resolve("groupctl"), container.path)
+        #expect(outcome.lines == ["9"] && outcome.errors.contains("the command that started this one"), "\(outcome)")
+    }
+
     @Test func `groupctl lock --shared admits other readers`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")
