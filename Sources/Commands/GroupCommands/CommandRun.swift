@@ -166,10 +166,14 @@ package struct CommandRun: ~Copyable {
     /// The form of `complain` for an error.
     package func complain(of error: any Error) {
         if !options.isJSON { return remark(message(of: error)) }
-        if !options.isQuiet { printError(ErrorReport.object(error).encoded()) }
+        if !options.isQuiet { printLine(ErrorReport.object(error).encoded()) }
     }
 
     private func printError(_ line: String) {
+        printLine(TerminalText.message(line, isForTerminal: StandardOutput.isTerminalForErrors))
+    }
+
+    private func printLine(_ line: String) {
         var errors = StandardOutput(descriptor: 2)
         try? errors.writeLine(line)
         try? errors.flush()

@@ -16,7 +16,11 @@ package struct ErrorReport {
         }
         if !isQuiet {
             var errors = StandardOutput(descriptor: 2)
-            try? errors.writeLine(isJSON ? Self.object(error).encoded() : "\(program): \(message(of: error))")
+            try? errors.writeLine(
+                isJSON
+                    ? Self.object(error).encoded()
+                    : TerminalText.message(
+                        "\(program): \(message(of: error))", isForTerminal: StandardOutput.isTerminalForErrors))
             try? errors.flush()
         }
         return status(error)

@@ -6,6 +6,11 @@ package enum TerminalName {
     /// Returns the bytes as text in which nothing moves the cursor, colors, hides or reorders the text around it.
     package static func shown(_ bytes: [UInt8]) -> String { TerminalText.visible(PipeText.escaped(bytes)) }
 
+    /// Returns the bytes as standard output has them: as `shown` where it is a terminal, and escaped as in all lines.
+    package static func forOutput(_ bytes: [UInt8], isTerminal: Bool) -> String {
+        isTerminal ? shown(bytes) : PipeText.escaped(bytes)
+    }
+
     /// Escapes the invisible characters of a text whose bytes are escaped already.
     package static func shown(_ text: String) -> String { TerminalText.visible(text) }
 }

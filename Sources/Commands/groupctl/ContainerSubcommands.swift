@@ -69,12 +69,18 @@ func list(_ run: inout CommandRun) throws -> ExitStatus {
     }
     let container = try run.openContainer()
     let directory = run.arguments.positional("PATH").map { ItemPath(bytes: withoutSlash($0)) }
-    for item in try container.items(in: directory) { try run.output.writeLine(line(item, asJSON: run.options.isJSON)) }
+    let isTerminal = StandardOutput.isTerminal
+    for item in try container.items(in: directory) {
+        try run.output.writeLine(
+            run.options.isJSON
+                ? json(item)
+                : TerminalName.forOutput(item.path.bytes, isTerminal: isTerminal) + (item.type == .directory ? "/" : "")
+        )
+    }
     return .success
 }
 
-private func line(_ item: Item, asJSON: Bool) -> String {
-    if !asJSON { return PipeText.escaped(item.path.bytes) + (item.type == .directory ? "/" : "") }
+private func json(_ item: Item) -> String {
     var fields: [(String, JSONValue)] = [("path", .string(PipeText.lossyString(item.path.bytes)))]
     if item.path.bytes.validText == nil { fields.append(("pathBytes", .string(Base64.encoded(item.path.bytes)))) }
     fields += [

@@ -79,7 +79,9 @@ func share(
         if let signal = signals.received { return .signal(signal) }
         if !run.options.isJSON {
             let lines = "\(failure)".split(separator: "\n").map { PipeText.escaped(Array($0.utf8)) }
-            run.complain("\(manifest.identifier): \(lines.joined(separator: "\n"))")
+            for (number, line) in lines.enumerated() {
+                run.complain(number == 0 ? "\(manifest.identifier): \(line)" : line)
+            }
         }
         if case .deadline = failure.reason { return .lockTimedOut }
         return .failure
