@@ -59,10 +59,10 @@ package struct StandardOutput: ~Copyable, Sendable {
         let mayWait = !TerminationSignals.areNoted || !hasReader
         while written < bytes.count {
             do throws(Errno) {
+                let rest = bytes[written...]
                 written +=
-                    mayWait
-                    ? try StandardStreams.write(bytes[written...], to: descriptor)
-                    : try StandardStreams.writeReady(bytes[written...], to: descriptor)
+                    try mayWait
+                    ? StandardStreams.write(rest, to: descriptor) : StandardStreams.writeReady(rest, to: descriptor)
             } catch {
                 switch error {
                 case .interrupted: break

@@ -19,9 +19,10 @@ enum Filter {
         in container: Container, _ operation: String, for run: borrowing CommandRun
     ) throws -> (output: [UInt8], status: ExitStatus)? {
         do throws(Errno) {
-            return try ChildProcess.filter(
-                command, input: input, limit: limit, variables: [WaitingHolders.variable(in: container)]
-            ).map { ($0.output, ExitStatus(rawValue: $0.status)) }
+            let variables = [WaitingHolders.variable(in: container)]
+            guard let outcome = try ChildProcess.filter(command, input: input, limit: limit, variables: variables)
+            else { return nil }
+            return (outcome.output, ExitStatus(rawValue: outcome.status))
         } catch {
             if let status = CommandStartFailure.statusIfCommand(error, of: command, for: run) { return ([], status) }
             var failure = CoordinationError(error, operation: operation, item: item)

@@ -123,7 +123,7 @@ func update(_ run: inout CommandRun) throws -> ExitStatus {
         return output
     }
     /// The form for content that is in memory.
-    func output(_ content: [UInt8]) throws -> [UInt8] {
+    func outputOfBytes(_ content: [UInt8]) throws -> [UInt8] {
         let input = try FileDescriptor.inMemory()
         try input.writeAll(content)
         try input.seek(to: 0)
@@ -133,13 +133,13 @@ func update(_ run: inout CommandRun) throws -> ExitStatus {
         let coordinator = container.coordinator(purpose: run.options.purpose).blocking
         let outcome =
             isInCluster
-            ? try coordinator.updateInCluster(path, timeout: timeout) { try output($0 ?? []) }
+            ? try coordinator.updateInCluster(path, timeout: timeout) { try outputOfBytes($0 ?? []) }
             : try coordinator.updateBytes(
                 path, durability: durability, timeout: timeout,
                 reading: { reader in
                     let hasContents = reader.size > 0
                     return try reader.withFile { try output($0, hasContents: hasContents) }
-                }, absent: { try output([]) })
+                }, absent: { try outputOfBytes([]) })
         return try report(outcome, path, &run)
     } catch let failure as CommandFailure {
         return failure.status
