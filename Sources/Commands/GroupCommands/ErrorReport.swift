@@ -97,8 +97,13 @@ package struct ErrorReport {
 }
 
 /// A failure that a command reports in its own words, and does not throw.
-struct Complaint: Error, CustomStringConvertible {
+package struct Complaint: Error, CustomStringConvertible {
     /// One of the codes of `CoordinationError`, where one fits.
     let code: String?
-    let description: String
+    package let description: String
+
+    /// Creates a failure; without a code it is `failed`.
+    package init(code: String? = nil, description: String) {
+        (self.code, self.description) = (code, description)
+    }
 }

@@ -11,6 +11,12 @@ package enum TerminalName {
         isTerminal ? shown(bytes) : PipeText.escaped(bytes)
     }
 
+    /// Returns a line of fields between tabs as standard output has it: see `forOutput`.
+    package static func line(of fields: [String]) -> String {
+        let isTerminal = StandardOutput.isTerminal
+        return fields.map { forOutput(Array($0.utf8), isTerminal: isTerminal) }.joined(separator: "\t")
+    }
+
     /// Escapes the invisible characters of a text whose bytes are escaped already.
     package static func shown(_ text: String) -> String { TerminalText.visible(text) }
 }

@@ -31,7 +31,7 @@ func list(_ run: inout CommandRun, _ host: ExtensionHost, _ items: [ExtensionIte
             try run.output.writeLine(object.encoded())
         } else {
             let fields = [manifest.identifier, manifest.point.rawValue, manifest.title]
-            try run.output.writeLine(fields.map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t"))
+            try run.output.writeLine(TerminalName.line(of: fields))
         }
     }
     for refusal in refusals {

@@ -122,7 +122,7 @@ private func list(_ run: inout CommandRun) throws -> ExitStatus {
                 transfer.path,
                 transfer.url, transfer.reason ?? "",
             ]
-            try run.output.writeLine(fields.map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t"))
+            try run.output.writeLine(TerminalName.line(of: fields))
         }
     }
     return .success

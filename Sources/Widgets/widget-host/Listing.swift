@@ -1,4 +1,3 @@
-import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
@@ -26,7 +25,7 @@ func list(_ run: inout CommandRun) throws -> ExitStatus {
             try run.output.writeLine(object.encoded())
         } else {
             let fields = [word, kind, manifest.title, manifest.executable]
-            try run.output.writeLine(fields.map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t"))
+            try run.output.writeLine(TerminalName.line(of: fields))
         }
     }
     let mistakes = found.errors + found.findings

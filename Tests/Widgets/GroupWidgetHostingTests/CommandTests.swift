@@ -48,6 +48,8 @@ struct `widget-host` {
         for outcome in [try run.run("run", "w"), try run.run("show", options: ["--once"])] {
             #expect(outcome.status == 1 && outcome.text.contains("w: cannot be started"), "\(outcome)")
         }
+        let json = try run.run("show", options: ["--once", "--json"]).text.split(separator: "\n")
+        #expect(json.count == 2 && json.allSatisfy { $0.hasPrefix("{") }, "\(json)")
     }
 
     @Test func `widget-host prints its lines into a regular file`() throws {
