@@ -47,8 +47,8 @@ package struct StandardOutput: ~Copyable, Sendable {
         try write(Array(line.utf8) + [0x0A])
     }
 
-    /// Writes the whole buffer. After an error the buffer is empty: a half-written line cannot be completed. Where signals
-    /// are noted, one of them ends the wait for a reader that does not read.
+    /// Writes the whole buffer. After an error the buffer is empty: a half-written line cannot be completed. Where
+    /// signals are noted, one of them ends the wait for a reader that does not read.
     ///
     /// System calls: write(2), poll(2); where signals are noted, pwritev2(2) and fstat(2).
     package mutating func flush() throws(OutputError) {

@@ -12,8 +12,8 @@ enum Filter {
     static let snapshotLimit = 32 << 20
 
     /// Runs a command, with a file as its standard input, and returns its output and its status; nil if it printed more
-    /// than `limit` bytes, and was killed. A command that cannot be started is reported and has status 126 or 127, as in
-    /// a shell. The command is killed when the calling thread ends. Errors: those of the system, about the item.
+    /// than `limit` bytes, and was killed. A command that cannot be started is reported and has status 126 or 127, as
+    /// in a shell. The command is killed when the calling thread ends. Errors: those of the system, about the item.
     static func run(
         _ command: [[UInt8]], input: borrowing FileDescriptor, atMost limit: Int = limit, of item: String,
         in container: Container, _ operation: String, for run: borrowing CommandRun

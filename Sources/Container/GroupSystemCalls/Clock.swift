@@ -53,7 +53,8 @@ package func localTime(_ format: [UInt8], secondsSince1970: Int64, limit: Int = 
     var seconds = time_t(secondsSince1970)
     var parts = unsafe tm()
     unsafe localtime_r(&seconds, &parts)
-    // strftime returns 0 for an empty text, and where the buffer is too small: with a space before it, no text is empty.
+    // strftime returns 0 for an empty text, and for a buffer that is too small: with a space before it, no text is
+    // empty.
     let marked = [UInt8(ascii: " ")] + format
     var size = min(1_024, limit)
     while true {

@@ -52,9 +52,9 @@ extension StandardStreams {
             == bytes.count
     }
 
-    /// Writes what can be written of the bytes now, into a pipe, a socket or a terminal, and returns how many that were.
-    /// Errors: `tryAgain` if nothing can be; those of write(2). System calls: pwritev2(2) with RWF_NOWAIT; where that is
-    /// not supported, poll(2) and write(2) of at most PIPE_BUF bytes, which a pipe that is ready takes at once
+    /// Writes what can be written of the bytes now, into a pipe, a socket or a terminal, and returns how many that
+    /// were. Errors: `tryAgain` if nothing can be; those of write(2). System calls: pwritev2(2) with RWF_NOWAIT; where
+    /// that is not supported, poll(2) and write(2) of at most PIPE_BUF bytes, which a pipe that is ready takes at once
     package static func writeReady(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) throws(Errno) -> Int {
         let (count, error) = unsafe bytes.withUnsafeBytes { bytes in
             let count = unsafe clinux_write_now(descriptor, bytes.baseAddress, bytes.count)

@@ -112,12 +112,14 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     /// Whether a panel has a note about a fault.
     var hasFaults: Bool { today.panels.contains { $0.note?.isFault == true } }
 
-    /// Prints all panels, for `--once`.
-    mutating func printAll() throws {
+    /// Has all panels printed by `flush`, for `--once`.
+    mutating func keepAll() {
         let now = Moment(monotonic: monotonicNanoseconds(), wall: wallNanoseconds())
-        for panel in today.panels { try output.writeLine(text.line(panel, at: now)) }
-        try output.flush()
+        for panel in today.panels { output.keepLine(text.line(panel, at: now)) }
     }
+
+    /// Writes what is to be printed, for at most a tenth of a second. Returns true once everything is written.
+    mutating func flush() throws -> Bool { try output.flushReady(within: 100_000_000) }
 
     mutating func log(_ line: HostLogLine, at now: Moment) throws {
         if !line.isFault && !options.isVerbose { return }

@@ -28,6 +28,26 @@ struct `widget-host` {
         #expect(failed.status == 1 && failed.text.contains("failed: the test wants it"), "\(failed)")
     }
 
+    @Test func `a signal ends --once whose output is not read`() throws {
+        let run = try HostRun(["a": "", "b": ""])
+        try run.quit()
+        for kind in ["a", "b"] { try run.write(String(repeating: "x", count: 60_000), for: kind) }
+        let script = """
+            mkfifo "$1" && exec 9<>"$1" && shift || exit
+            "$@" >&9 & process=$!
+            head -c 1 <&9 >/dev/null
+            kill "$process"; wait "$process"; echo "end $?"
+            """
+        let words = ["--once", "--json", "--widgets", run.widgets, run.container.path]
+        let outcome = try RunningProcess(
+            [
+                "sh", "-c", script, "sh", run.container.directory + "/fifo", BuildDirectory.resolve("widget-host"),
+                "show",
+            ] + words, input: "", environment: run.environment
+        ).finish()
+        #expect(outcome.text.hasSuffix("end 143\n"), "\(outcome)")
+    }
+
     @Test func `--once without a widget ends at once`() throws {
         let run = try HostRun([:])
         try run.quit()

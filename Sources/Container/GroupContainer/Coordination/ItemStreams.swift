@@ -248,8 +248,8 @@ extension Access {
 }
 
 extension BlockingCoordinator {
-    /// The form of `updateBytes` for an item that need not fit into memory: `body` gets a reader of the present content,
-    /// and `absent` is called where there is no item.
+    /// The form of `updateBytes` for an item that need not fit into memory: `body` gets a reader of the present
+    /// content, and `absent` is called where there is no item.
     package func updateBytes(
         _ path: ItemPath, durability: Durability, timeout: Duration?,
         reading body: (inout ItemReader) throws -> [UInt8], absent: () throws -> [UInt8]

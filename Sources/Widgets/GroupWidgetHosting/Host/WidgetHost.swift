@@ -75,6 +75,14 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         try awaitFrontEnd()
     }
 
+    /// Returns a signal that came after `run`, and is to end the process; nil for none.
+    package func takeEndSignal() -> Int32? {
+        while let signal = signals.next() {
+            if [.interrupt, .terminate, .hangup, .quit].contains(signal) { return signal.rawValue }
+        }
+        return nil
+    }
+
     static var now: Moment { Moment(monotonic: monotonicNanoseconds(), wall: wallNanoseconds()) }
 
     private mutating func begin() throws {
