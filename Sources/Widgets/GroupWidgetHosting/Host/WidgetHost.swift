@@ -67,7 +67,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         return endSignal
     }
 
-    /// Tells the front end what is shown now, and ends a host for one refresh once that is over.
+    /// Gives the front end what is shown now, and ends a host for one refresh once that is over.
     private mutating func finishRound() throws {
         events += try frontEnd.finishRound(state.today, at: Self.now)
         if settings.isOnce, state.isQuiet, !state.isLeaving { events.append(.user(.quit)) }
