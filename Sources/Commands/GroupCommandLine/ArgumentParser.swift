@@ -20,4 +20,23 @@ package struct ArgumentParser: Sendable {
     package static func mentions(_ name: String, in words: [[UInt8]]) -> Bool {
         words.prefix { $0 != Array("--".utf8) }.contains(Array("--\(name)".utf8))
     }
+
+    /// The form of `mentions` for a flag that also has a letter, alone or among those of other flags.
+    package func mentions(flag name: String, in words: [[UInt8]]) -> Bool {
+        if Self.mentions(name, in: words) { return true }
+        let options = Self.options(of: root)
+        let letter = options.first { $0.name == name }?.letter?.asciiValue
+        // The rest of a word after another letter is a value.
+        let flags = options.filter { $0.placeholder == nil }.compactMap { $0.letter?.asciiValue }
+        let values = options.filter { $0.placeholder != nil }.compactMap { $0.letter?.asciiValue }
+        let dash = UInt8(ascii: "-")
+        return words.prefix { $0 != [dash, dash] }.contains { word in
+            guard let letter, word.first == dash else { return false }
+            return word.dropFirst().prefix { flags.contains($0) && !values.contains($0) }.contains(letter)
+        }
+    }
+
+    private static func options(of command: CommandSpecification) -> [OptionSpecification] {
+        command.options + command.subcommands.flatMap(options)
+    }
 }

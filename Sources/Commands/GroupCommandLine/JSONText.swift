@@ -45,7 +45,8 @@ package indirect enum JSONValue: Sendable {
 
     private static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
+        var rest = text.utf8.makeIterator()
+        while let byte = rest.next() {
             switch byte {
             case UInt8(ascii: "\""): bytes += #"\""#.utf8
             case UInt8(ascii: "\\"): bytes += #"\\"#.utf8
@@ -54,11 +55,20 @@ package indirect enum JSONValue: Sendable {
             case 0x0A: bytes += #"\n"#.utf8
             case 0x0C: bytes += #"\f"#.utf8
             case 0x0D: bytes += #"\r"#.utf8
-            case ..<0x20: bytes += ((byte < 0x10 ? #"\u000"# : #"\u00"#) + String(byte, radix: 16)).utf8
+            // RFC 8259 permits DEL and the C1 control characters as they are; some terminals obey them.
+            case ..<0x20, 0x7F: bytes += escape(byte)
+            case 0xC2:
+                guard let second = rest.next() else { break }
+                bytes += second < 0xA0 ? escape(second) : [byte, second]
             default: bytes.append(byte)
             }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Returns `\u00` and two hexadecimal digits: of a character below U+0100 by its number.
+    private static func escape(_ number: UInt8) -> [UInt8] {
+        Array(((number < 0x10 ? #"\u000"# : #"\u00"#) + String(number, radix: 16)).utf8)
     }
 }
 

@@ -5,6 +5,9 @@ package enum OutputError: Error, Equatable, CustomStringConvertible {
     /// No process reads any more: the command ends quietly with 0.
     case closedPipe
 
+    /// A signal arrived while the reader did not read: the command ends quietly with 128 + its number.
+    case interrupted(signal: Int32)
+
     /// The error of write(2): `noSpace` when the disk is full.
     case failed(Errno)
 
@@ -12,6 +15,7 @@ package enum OutputError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .closedPipe: "standard output was closed by its reader"
+        case .interrupted(let signal): "signal \(signal) ended the wait for the reader of standard output"
         case .failed(let error): "standard output: \(error)"
         }
     }
@@ -23,6 +27,8 @@ package enum OutputError: Error, Equatable, CustomStringConvertible {
 /// destroyed are lost: a deinit could not report the error.
 package struct StandardOutput: ~Copyable, Sendable {
     private static let capacity = 65_536
+    /// How long a reader has after a signal, in nanoseconds, so that one that reads gets whole lines.
+    private static let patienceAfterSignal: Int64 = 200_000_000
 
     private let descriptor: Int32
     private var pending: [UInt8] = []
@@ -41,25 +47,44 @@ package struct StandardOutput: ~Copyable, Sendable {
         try write(Array(line.utf8) + [0x0A])
     }
 
-    /// Writes the whole buffer. After an error the buffer is empty: a half-written line cannot be completed.
+    /// Writes the whole buffer. After an error the buffer is empty: a half-written line cannot be completed. Where
+    /// signals are noted, one of them ends the wait for a reader that does not read.
     ///
-    /// System calls: write(2), poll(2).
+    /// System calls: write(2), poll(2); where signals are noted, pwritev2(2) and fstat(2).
     package mutating func flush() throws(OutputError) {
         let bytes = pending
         pending.removeAll(keepingCapacity: true)
-        var written = 0
+        var (written, end): (Int, Int64?) = (0, nil)
+        // A signal that is only noted may come just before write(2) begins to wait, which would then not end.
+        let mayWait = !TerminationSignals.areNoted || !hasReader
         while written < bytes.count {
             do throws(Errno) {
-                written += try StandardStreams.write(bytes[written...], to: descriptor)
+                let rest = bytes[written...]
+                written +=
+                    try mayWait
+                    ? StandardStreams.write(rest, to: descriptor) : StandardStreams.writeReady(rest, to: descriptor)
             } catch {
                 switch error {
                 case .interrupted: break
-                case .tryAgain: _ = StandardStreams.wait(for: .writable, of: descriptor, milliseconds: nil)
+                case .tryAgain: try awaitReader(until: &end)
                 case .brokenPipe: throw .closedPipe
                 default: throw .failed(error)
                 }
             }
         }
+    }
+
+    /// Waits until more can be written; may return early. After a signal, waits until `end`, which it sets, and throws
+    /// then.
+    private func awaitReader(until end: inout Int64?) throws(OutputError) {
+        if let number = TerminationSignals.latest {
+            let now = monotonicNanoseconds()
+            let limit = end ?? now + Self.patienceAfterSignal
+            end = limit
+            if now >= limit { throw .interrupted(signal: number) }
+        }
+        _ = StandardStreams.wait(
+            for: .writable, of: descriptor, milliseconds: TerminationSignals.areNoted ? 50 : nil)
     }
 
     /// Adds a line, and writes nothing before `flushReady` or `flush`, however long the buffer is.

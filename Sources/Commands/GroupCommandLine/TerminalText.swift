@@ -59,11 +59,24 @@ package struct TerminalText: Sendable, Equatable {
     /// Returns the text with everything that a terminal obeys or hides as octal: control characters, characters that
     /// change the writing direction, and characters without width. Names in the text can neither imitate other names
     /// nor undo the text before them.
-    package static func visible(_ text: String) -> String {
+    package static func visible(_ text: String) -> String { escaped(text, where: isHidden) }
+
+    /// Returns a line that has its colors, with everything else that `visible` escapes.
+    package static func visibleBetweenColors(_ line: String) -> String {
+        escaped(line) { isHidden($0) && $0.properties.generalCategory != .control }
+    }
+
+    /// Returns a message without control characters, which it may have from an argument or from another process; for a
+    /// terminal, as `visible` does. What is escaped already stays as it is.
+    package static func message(_ text: String, isForTerminal: Bool) -> String {
+        escaped(text) { isForTerminal ? isHidden($0) : $0.properties.generalCategory == .control }
+    }
+
+    private static func escaped(_ text: String, where isToEscape: (Unicode.Scalar) -> Bool) -> String {
         if text.utf8.allSatisfy({ 0x20 <= $0 && $0 < 0x7F }) { return text }
         var shown = ""
         for scalar in text.unicodeScalars {
-            if isHidden(scalar) {
+            if isToEscape(scalar) {
                 for byte in String(scalar).utf8 {
                     let digits = String(byte, radix: 8)
                     shown += "\\" + String(repeating: "0", count: 3 - digits.count) + digits

@@ -34,11 +34,7 @@ package struct BatchRunner {
         do throws(Errno) {
             child = try ChildProcess.start(command, input: input, variables: variables)
         } catch {
-            let name = PipeText.escaped(command.first ?? [])
-            if [.noSuchEntry, .accessDenied].contains(error) { run.complain("cannot run '\(name)': \(error)") }
-            if error == .noSuchEntry { return .ended(.commandNotFound) }
-            if error == .accessDenied { return .ended(.commandNotExecutable) }
-            throw CoordinationError(error, operation: "run", item: name)
+            return .ended(try CommandStartFailure.statusOrThrow(of: command, error, for: run))
         }
         let (status, signal) = try end(of: child)
         lastRun = monotonicNanoseconds()

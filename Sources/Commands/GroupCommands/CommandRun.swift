@@ -30,7 +30,7 @@ package struct CommandRun: ~Copyable {
         let words = RawArguments.current()
         var report = ErrorReport(
             program: specification.name, isJSON: ArgumentParser.mentions("json", in: words),
-            isQuiet: ArgumentParser.mentions("quiet", in: words))
+            isQuiet: ArgumentParser(specification).mentions(flag: "quiet", in: words))
         // `--manual-page` is not in the help; docs/reference/man and what tools/install installs are made with it.
         if words == [Array("--manual-page".utf8)] {
             report.end(
@@ -151,12 +151,29 @@ package struct CommandRun: ~Copyable {
         }
     }
 
-    /// Prints a line on standard error, unless --quiet is set, about a failure that does not decide the exit status.
-    package func complain(_ line: String) {
+    /// Prints a line on standard error, unless --quiet is set, about what is no error.
+    package func remark(_ line: String) {
         if !options.isQuiet { printError("\(arguments.commandPath.first ?? ""): \(line)") }
     }
 
+    /// Reports on standard error, unless --quiet is set, a failure that is not thrown: in a line, with --json in an
+    /// object with this code.
+    package func complain(_ line: String, _ code: CoordinationError.Code? = nil) {
+        if !options.isJSON { return remark(line) }
+        complain(of: Complaint(code: code?.rawValue, description: line))
+    }
+
+    /// The form of `complain` for an error.
+    package func complain(of error: any Error) {
+        if !options.isJSON { return remark(message(of: error)) }
+        if !options.isQuiet { printLine(ErrorReport.object(error).encoded()) }
+    }
+
     private func printError(_ line: String) {
+        printLine(TerminalText.message(line, isForTerminal: StandardOutput.isTerminalForErrors))
+    }
+
+    private func printLine(_ line: String) {
         var errors = StandardOutput(descriptor: 2)
         try? errors.writeLine(line)
         try? errors.flush()

@@ -25,7 +25,9 @@ package enum CommandStartFailure {
         case .accessDenied: status = .commandNotExecutable
         default: return nil
         }
-        run.complain("cannot run '\(PipeText.escaped(command.first ?? []))': \(error)")
+        run.complain(
+            "cannot run '\(PipeText.escaped(command.first ?? []))': \(error)",
+            status == .commandNotFound ? .notFound : .notPermitted)
         return status
     }
 

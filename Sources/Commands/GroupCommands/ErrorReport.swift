@@ -9,10 +9,18 @@ package struct ErrorReport {
     var isQuiet: Bool
 
     func print(_ error: any Error) -> ExitStatus {
-        if case OutputError.closedPipe? = error as? OutputError { return .success }
+        switch error as? OutputError {
+        case .closedPipe?: return .success
+        case .interrupted(let signal)?: return .signal(signal)
+        default: break
+        }
         if !isQuiet {
             var errors = StandardOutput(descriptor: 2)
-            try? errors.writeLine(isJSON ? Self.object(error).encoded() : "\(program): \(message(of: error))")
+            try? errors.writeLine(
+                isJSON
+                    ? Self.object(error).encoded()
+                    : TerminalText.message(
+                        "\(program): \(message(of: error))", isForTerminal: StandardOutput.isTerminalForErrors))
             try? errors.flush()
         }
         return status(error)
@@ -60,6 +68,7 @@ package struct ErrorReport {
             switch error {
             case is UsageError: "usage"
             case is OutputError, is InputError: "inputOutput"
+            case let complaint as Complaint: complaint.code ?? "failed"
             default: known?.code.rawValue ?? "failed"
             }
         let text = { (text: String?) in text.map(JSONValue.string) ?? .null }
@@ -84,5 +93,17 @@ package struct ErrorReport {
             ("condition", holder.condition.map { .string($0.rawValue) } ?? .null),
             ("pidNamespace", holder.pidNamespace.map(JSONValue.unsigned) ?? .null),
         ])
+    }
+}
+
+/// A failure that a command reports in its own words, and does not throw.
+package struct Complaint: Error, CustomStringConvertible {
+    /// One of the codes of `CoordinationError`, where one fits.
+    let code: String?
+    package let description: String
+
+    /// Creates a failure; without a code it is `failed`.
+    package init(code: String? = nil, description: String) {
+        (self.code, self.description) = (code, description)
     }
 }

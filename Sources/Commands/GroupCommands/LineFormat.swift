@@ -22,15 +22,21 @@ package struct LineFormat: Equatable, Sendable {
     package enum Fault: Error, Equatable, CustomStringConvertible {
         case unknown(sequence: [UInt8], position: Int)
         case incomplete(position: Int)
+        case timeTooLong
 
         package var description: String {
             switch self {
             case .unknown(let sequence, let position):
                 "'%\(PipeText.escaped(sequence))' at character \(position) is unknown; the known sequences are %w %f %o %e %Xe %T %c %q %C %p %u %0 %n %%"
             case .incomplete(let position): "the '%' at character \(position) is incomplete; '%%' prints a '%'"
+            case .timeTooLong:
+                "a time in the format of --timefmt has \(LineFormat.longestTime) bytes or more; shorten it"
             }
         }
     }
+
+    /// The longest time, in bytes, when a format is parsed. Other days have longer names, for which there is room.
+    fileprivate static let longestTime = 16_384
 
     private static let simple: [UInt8: Part] = [
         UInt8(ascii: "w"): .directory, UInt8(ascii: "f"): .name, UInt8(ascii: "o"): .oldPath,
@@ -63,6 +69,11 @@ package struct LineFormat: Equatable, Sendable {
                 throw .unknown(sequence: [letter], position: start + 1)
             }
         }
+        if let timeFormat, parts.contains(.time),
+            localTime(timeFormat, secondsSince1970: 0, limit: Self.longestTime) == nil
+        {
+            throw .timeTooLong
+        }
         self.parts = parts
         self.timeFormat = timeFormat
         endsLine = parts.last == .literal([0]) || format.suffix(2) == Array("%n".utf8)
@@ -89,7 +100,7 @@ package struct LineFormat: Equatable, Sendable {
             line += Array(Self.events(of: change).joined(separator: [separator]))
         case .time:
             if let timeFormat {
-                line += localTime(timeFormat, secondsSince1970: change.timeNanoseconds / 1_000_000_000)
+                line += localTime(timeFormat, secondsSince1970: change.timeNanoseconds / 1_000_000_000) ?? []
             } else {
                 line += Timestamp.text(change.timeNanoseconds).utf8
             }

@@ -6,6 +6,17 @@ package enum TerminalName {
     /// Returns the bytes as text in which nothing moves the cursor, colors, hides or reorders the text around it.
     package static func shown(_ bytes: [UInt8]) -> String { TerminalText.visible(PipeText.escaped(bytes)) }
 
+    /// Returns the bytes as standard output has them: as `shown` where it is a terminal, and escaped as in all lines.
+    package static func forOutput(_ bytes: [UInt8], isTerminal: Bool) -> String {
+        isTerminal ? shown(bytes) : PipeText.escaped(bytes)
+    }
+
+    /// Returns a line of fields between tabs as standard output has it: see `forOutput`.
+    package static func line(of fields: [String]) -> String {
+        let isTerminal = StandardOutput.isTerminal
+        return fields.map { forOutput(Array($0.utf8), isTerminal: isTerminal) }.joined(separator: "\t")
+    }
+
     /// Escapes the invisible characters of a text whose bytes are escaped already.
     package static func shown(_ text: String) -> String { TerminalText.visible(text) }
 }

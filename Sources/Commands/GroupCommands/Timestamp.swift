@@ -14,7 +14,7 @@ package enum Timestamp {
     /// Returns `10:00:00.123`, in this machine's time zone, for a terminal.
     package static func ofDay(_ nanoseconds: Int64) -> String {
         let seconds = nanoseconds / 1_000_000_000 - (nanoseconds % 1_000_000_000 < 0 ? 1 : 0)
-        let time = String(decoding: localTime(Array("%H:%M:%S".utf8), secondsSince1970: seconds), as: UTF8.self)
+        let time = String(decoding: localTime(Array("%H:%M:%S".utf8), secondsSince1970: seconds) ?? [], as: UTF8.self)
         return time + text(nanoseconds).dropFirst(19).dropLast()
     }
 

@@ -13,10 +13,10 @@ func create(_ run: inout CommandRun) throws -> ExitStatus {
         named: group, creating: true, adopting: run.arguments.flag("adopt"),
         unixGroup: try run.arguments.text("unix-group"), retention: try retention(run.arguments))
     if let before, let now = permissions(of: location), now != before {
-        run.complain("the mode of \(container.path) was \(octal(before)), and is \(octal(now)) now")
+        run.remark("the mode of \(container.path) was \(octal(before)), and is \(octal(now)) now")
     }
     if wasThere && (run.arguments.flag("journal-size") || run.arguments.flag("journal-age")) {
-        run.complain(
+        run.remark(
             "\(container.path) existed; the limits of its journal were set when it was created, and are unchanged")
     }
     if run.options.isJSON {
@@ -31,7 +31,7 @@ func create(_ run: inout CommandRun) throws -> ExitStatus {
     let isIdentifier = !group.contains(UInt8(ascii: "/"))
     if isIdentifier && !run.options.isJSON { try run.output.write(container.path.bytes + [UInt8(ascii: "\n")]) }
     if let other = ContainerName(argument: group).namesake {
-        run.complain("\(other) is another container, which is unchanged")
+        run.remark("\(other) is another container, which is unchanged")
     }
     run.explain("the container is at \(container.path)")
     return .success
@@ -69,12 +69,18 @@ func list(_ run: inout CommandRun) throws -> ExitStatus {
     }
     let container = try run.openContainer()
     let directory = run.arguments.positional("PATH").map { ItemPath(bytes: withoutSlash($0)) }
-    for item in try container.items(in: directory) { try run.output.writeLine(line(item, asJSON: run.options.isJSON)) }
+    let isTerminal = StandardOutput.isTerminal
+    for item in try container.items(in: directory) {
+        try run.output.writeLine(
+            run.options.isJSON
+                ? json(item)
+                : TerminalName.forOutput(item.path.bytes, isTerminal: isTerminal) + (item.type == .directory ? "/" : "")
+        )
+    }
     return .success
 }
 
-private func line(_ item: Item, asJSON: Bool) -> String {
-    if !asJSON { return PipeText.escaped(item.path.bytes) + (item.type == .directory ? "/" : "") }
+private func json(_ item: Item) -> String {
     var fields: [(String, JSONValue)] = [("path", .string(PipeText.lossyString(item.path.bytes)))]
     if item.path.bytes.validText == nil { fields.append(("pathBytes", .string(Base64.encoded(item.path.bytes)))) }
     fields += [

@@ -38,8 +38,11 @@ private func printFinding(_ finding: Finding, isRepaired: Bool, _ run: inout Com
     try run.output.writeLine("         what to do: " + shown(finding.remedy))
 }
 
-/// Returns the text escaped, because it may contain names from other processes.
-private func shown(_ text: String) -> String { PipeText.escaped(Array(text.utf8)) }
+/// Returns the text without what a terminal obeys, because it may contain texts from other processes. Names in it are
+/// escaped already.
+private func shown(_ text: String) -> String {
+    TerminalText.message(text, isForTerminal: StandardOutput.isTerminal)
+}
 
 extension String {
     fileprivate func padded(to width: Int) -> String {

@@ -94,10 +94,17 @@ func update(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     let progress = run.progress("updating '\(path)'")
     defer { progress.end() }
-    func output(_ content: [UInt8]?) throws -> [UInt8] {
+    func output(_ input: borrowing FileDescriptor, hasContents: Bool) throws -> [UInt8] {
         progress.end()
-        let (output, status) = try Filter.run(
-            command, input: content ?? [], of: PipeText.escaped(path.bytes), in: container, "update", for: run)
+        let outcome = try Filter.run(
+            command, input: input, of: PipeText.escaped(path.bytes), in: container, "update", for: run)
+        guard let (output, status) = outcome else {
+            throw CoordinationError(
+                .limitReached, operation: "update", item: PipeText.escaped(path.bytes),
+                containerPath: container.path.description,
+                reason: "the command printed more than \(Filter.limit) bytes; nothing was changed",
+                remedy: .ofCommand("run the command under groupctl lock, and have it write the item itself"))
+        }
         if status != .success {
             // That it cannot be run was said.
             if ![126, 127].contains(status.rawValue) {
@@ -105,7 +112,7 @@ func update(_ run: inout CommandRun) throws -> ExitStatus {
             }
             throw CommandFailure(status: status)
         }
-        if output.isEmpty && content?.isEmpty == false && !run.arguments.flag("allow-empty") {
+        if output.isEmpty && hasContents && !run.arguments.flag("allow-empty") {
             throw CoordinationError(
                 .invalidContent, operation: "update", item: PipeText.escaped(path.bytes),
                 containerPath: container.path.description,
@@ -115,12 +122,24 @@ func update(_ run: inout CommandRun) throws -> ExitStatus {
         }
         return output
     }
+    /// The form for content that is in memory.
+    func outputOfBytes(_ content: [UInt8]) throws -> [UInt8] {
+        let input = try FileDescriptor.inMemory()
+        try input.writeAll(content)
+        try input.seek(to: 0)
+        return try output(input, hasContents: !content.isEmpty)
+    }
     do {
         let coordinator = container.coordinator(purpose: run.options.purpose).blocking
         let outcome =
             isInCluster
-            ? try coordinator.updateInCluster(path, timeout: timeout, output)
-            : try coordinator.updateBytes(path, durability: durability, timeout: timeout, output)
+            ? try coordinator.updateInCluster(path, timeout: timeout) { try outputOfBytes($0 ?? []) }
+            : try coordinator.updateBytes(
+                path, durability: durability, timeout: timeout,
+                reading: { reader in
+                    let hasContents = reader.size > 0
+                    return try reader.withFile { try output($0, hasContents: hasContents) }
+                }, absent: { try outputOfBytes([]) })
         return try report(outcome, path, &run)
     } catch let failure as CommandFailure {
         return failure.status

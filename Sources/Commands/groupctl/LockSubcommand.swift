@@ -29,8 +29,9 @@ func lock(_ run: inout CommandRun) throws -> ExitStatus {
                 return try CommandStartFailure.statusOrThrow(of: command, error, for: run)
             }
         }
-    } catch let error as CoordinationError where error.code == .lockTimedOut && conflict != nil {
-        run.complain(message(of: error))
-        return conflict ?? .lockTimedOut
+    } catch let error as CoordinationError {
+        guard let conflict, [.lockTimedOut, .deadlock].contains(error.code) else { throw error }
+        run.complain(of: error)
+        return conflict
     }
 }

@@ -67,7 +67,8 @@ private struct PresentLog: Sendable {
     func note(_ text: String, _ accessor: PresenterAccessor? = nil) {
         if !isVerbose { return }
         var errors = StandardOutput(descriptor: 2)
-        try? errors.writeLine(text + (accessor.map { " (\($0.purpose)) for \($0.item)" } ?? ""))
+        let line = text + (accessor.map { " (\($0.purpose)) for \($0.item)" } ?? "")
+        try? errors.writeLine(TerminalText.message(line, isForTerminal: StandardOutput.isTerminalForErrors))
         try? errors.flush()
     }
 }

@@ -2,6 +2,7 @@ import GroupBytes
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
+import GroupSystemCalls
 import Widgets
 
 /// Refreshes the widget WIDGET, and prints the result.
@@ -65,7 +66,15 @@ private func render(
     _ session: RefreshSession, of kind: String, in container: Container, _ run: inout CommandRun
 ) throws -> UpdateResult {
     guard let command = run.arguments.command else { return try session.finish(.notRendered) {} }
-    let (snapshot, status) = try Filter.run(command, input: [], of: kind, in: container, "refresh", for: run)
+    let outcome = try Filter.run(
+        command, input: FileDescriptor.inMemory(), atMost: Filter.snapshotLimit, of: kind, in: container, "refresh",
+        for: run)
+    guard let (snapshot, status) = outcome else {
+        run.complain(
+            "'\(PipeText.escaped(command.first ?? []))' printed more than \(Filter.snapshotLimit) bytes, which is the "
+                + "largest snapshot; the last snapshot is kept: print less, such as the path of an item")
+        return try session.finish(.failed) {}
+    }
     if status != .success {
         run.explain("the command ended with status \(status.rawValue); the last snapshot is kept")
         return try session.finish(.failed) {}

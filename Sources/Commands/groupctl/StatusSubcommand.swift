@@ -8,10 +8,14 @@ func status(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     _ = container.coordinator(purpose: run.options.purpose)
     let status = try container.status()
-    let lines =
-        run.options.isJSON
-        ? [json(status, container).encoded()] : text(status, container, TerminalText(run.options.color))
-    for line in lines { try run.output.writeLine(line) }
+    if run.options.isJSON {
+        try run.output.writeLine(json(status, container).encoded())
+        return .success
+    }
+    let isTerminal = StandardOutput.isTerminal
+    for line in text(status, container, TerminalText(run.options.color)) {
+        try run.output.writeLine(isTerminal ? TerminalText.visibleBetweenColors(line) : line)
+    }
     return .success
 }
 

@@ -67,6 +67,7 @@ int clinux_next_signal(int descriptor) {
 }
 
 static volatile sig_atomic_t noted;
+static atomic_int notes;
 
 static void note(int number) {
     noted = number;
@@ -74,6 +75,7 @@ static void note(int number) {
 }
 
 void clinux_note_signals(void) {
+    atomic_store(&notes, 1);
     struct sigaction action = {.sa_handler = note};  // without SA_RESTART: a sleep ends
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
@@ -83,6 +85,8 @@ void clinux_note_signals(void) {
 }
 
 int clinux_noted_signal(void) { return noted; }
+
+int clinux_notes_signals(void) { return atomic_load(&notes); }
 
 void clinux_prepare_process(void) {
     signal(SIGXFSZ, SIG_IGN);

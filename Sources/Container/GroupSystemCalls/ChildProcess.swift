@@ -102,28 +102,53 @@ extension ChildProcess {
     }
 
     /// Runs a command with `input` as its standard input, and returns its output and its exit status. The input is a
-    /// file in memory rather than a pipe, so a command that writes before it has read everything cannot deadlock. The
-    /// kernel kills it when the calling thread ends. Returns nil where it has written more than `limit` bytes, and was
-    /// killed.
+    /// file in memory: see the form with a file.
     /// System calls: memfd_create(2), pipe2(2)
     package static func filter(
         _ words: [[UInt8]], input: [UInt8], limit: Int, variables: [(name: String, value: [UInt8])] = []
     ) throws(Errno) -> (output: [UInt8], status: Int32)? {
         let source = try FileDescriptor.inMemory()
         try source.writeAll(input)
-        _ = try check { lseek(source.number, 0, SEEK_SET) }
+        try source.seek(to: 0)
+        return try filter(words, input: source, limit: limit, variables: variables)
+    }
+
+    /// Runs a command with the file `input`, from its place on, as its standard input, and returns its output and its
+    /// exit status. The input is a file rather than a pipe, so a command that writes before it has read everything
+    /// cannot deadlock. The kernel kills it when the calling thread ends. Returns nil where it has written more than
+    /// `limit` bytes, and was killed.
+    /// System calls: memfd_create(2), pipe2(2)
+    package static func filter(
+        _ words: [[UInt8]], input: borrowing FileDescriptor, limit: Int,
+        variables: [(name: String, value: [UInt8])] = []
+    ) throws(Errno) -> (output: [UInt8], status: Int32)? {
         var ends: [Int32] = [-1, -1]
         _ = try check { unsafe clinux_pipe(&ends) }
         let reading = FileDescriptor(owning: ends[0])
         let writing = FileDescriptor(owning: ends[1])
-        let child = try start(words, environment(with: variables), input: source, output: writing)
-        let output = try reading.readAll(limit: limit + 1)
-        if output.count > limit {
+        let child = try start(words, environment(with: variables), input: input, output: writing)
+        guard let output = try content(of: reading, atMost: limit) else {
             child.signal(SIGKILL)
             _ = try child.wait()
             return nil
         }
         return (output, try child.wait())
+    }
+
+    /// Returns what a pipe holds up to its end; nil if that is more than `limit` bytes. It is collected in a file in
+    /// memory: an array that grows needs three times the memory of its content for a moment.
+    private static func content(
+        of reading: borrowing FileDescriptor, atMost limit: Int
+    ) throws(Errno) -> [UInt8]? {
+        let collected = try FileDescriptor.inMemory()
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        var count = 0
+        while case let found = try reading.read(into: &piece), found > 0 {
+            count += found
+            if count > limit { return nil }
+            try collected.writeAll(Array(piece[..<found]))
+        }
+        return try collected.read(at: 0, count: count)
     }
 
     /// Starts a command with `input` as its standard input, which is a file in memory, and these variables besides this

@@ -47,15 +47,23 @@ package struct CalendarTime: Sendable {
 /// nothing else from a locale. To be called before there are other threads. Library calls: setlocale(3)
 package func takeLocaleOfTimes() { unsafe _ = setlocale(LC_TIME, "") }
 
-/// Returns a moment as strftime(3) writes it in this machine's time zone; empty where that writes nothing.
+/// Returns a moment as strftime(3) writes it in this machine's time zone; nil where that is `limit` bytes or more.
 /// Library calls: localtime_r(3), strftime(3)
-package func localTime(_ format: [UInt8], secondsSince1970: Int64) -> [UInt8] {
+package func localTime(_ format: [UInt8], secondsSince1970: Int64, limit: Int = 65_536) -> [UInt8]? {
     var seconds = time_t(secondsSince1970)
     var parts = unsafe tm()
     unsafe localtime_r(&seconds, &parts)
-    var text = [CChar](repeating: 0, count: 1_024)
-    let count = unsafe withCString(format) { unsafe strftime(&text, text.count, $0, &parts) }
-    return text.prefix(count).map { UInt8(bitPattern: $0) }
+    // strftime returns 0 for an empty text, and for a buffer that is too small: with a space before it, no text is
+    // empty.
+    let marked = [UInt8(ascii: " ")] + format
+    var size = min(1_024, limit)
+    while true {
+        var text = [CChar](repeating: 0, count: size)
+        let count = unsafe withCString(marked) { unsafe strftime(&text, size, $0, &parts) }
+        if count > 0 { return text[1..<count].map { UInt8(bitPattern: $0) } }
+        if size >= limit { return nil }
+        size = min(size * 4, limit)
+    }
 }
 
 extension Duration {

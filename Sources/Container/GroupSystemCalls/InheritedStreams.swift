@@ -52,6 +52,20 @@ extension StandardStreams {
             == bytes.count
     }
 
+    /// Writes what can be written of the bytes now, into a pipe, a socket or a terminal, and returns how many that
+    /// were. Errors: `tryAgain` if nothing can be; those of write(2). System calls: pwritev2(2) with RWF_NOWAIT; where
+    /// that is not supported, poll(2) and write(2) of at most PIPE_BUF bytes, which a pipe that is ready takes at once
+    package static func writeReady(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) throws(Errno) -> Int {
+        let (count, error) = unsafe bytes.withUnsafeBytes { bytes in
+            let count = unsafe clinux_write_now(descriptor, bytes.baseAddress, bytes.count)
+            return (count, Errno.last)
+        }
+        if count >= 0 { return Int(count) }
+        if ![.notSupported, .noSystemCall].contains(error) { throw error }
+        if wait(for: .writable, of: descriptor, milliseconds: 0).isEmpty { throw .tryAgain }
+        return try write(bytes.prefix(Int(PIPE_BUF)), to: descriptor)
+    }
+
     /// Waits until the stream is ready for one of the events, its reader is gone or it is closed; at most that long (nil: no
     /// limit). Returns what it is ready for: nothing after a signal, too. System calls: poll(2)
     package static func wait(for events: Events, of descriptor: Int32, milliseconds: Int32?) -> Events {

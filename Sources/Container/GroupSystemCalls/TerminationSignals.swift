@@ -6,7 +6,13 @@ package struct TerminationSignals: Sendable {
     package init() { clinux_note_signals() }
 
     /// The last signal that arrived.
-    package var received: Int32? {
+    package var received: Int32? { Self.latest }
+
+    /// Whether there is a value of this type, in this process: then no signal ends a write that waits for its reader.
+    package static var areNoted: Bool { clinux_notes_signals() != 0 }
+
+    /// The last signal that arrived, for code that has no value of this type; nil while `areNoted` is false.
+    package static var latest: Int32? {
         let number = clinux_noted_signal()
         return number == 0 ? nil : number
     }

@@ -4,6 +4,7 @@ import FoundationEssentials
 import GroupBytes
 import GroupCommandLine
 import GroupCommands
+import GroupContainer
 import GroupSystemCalls
 
 extension CommandRun {
@@ -83,7 +84,7 @@ extension CommandRun {
         let hint =
             near.map { "; did you mean '\($0)'?" }
             ?? "; manifests are in \(host.directoryPaths.joined(separator: ", "))"
-        complain("no extension '\(PipeText.escaped(Array(identifier.utf8)))' is installed\(hint)")
+        complain("no extension '\(PipeText.escaped(Array(identifier.utf8)))' is installed\(hint)", .notFound)
         return nil
     }
 }

@@ -31,13 +31,15 @@ func list(_ run: inout CommandRun, _ host: ExtensionHost, _ items: [ExtensionIte
             try run.output.writeLine(object.encoded())
         } else {
             let fields = [manifest.identifier, manifest.point.rawValue, manifest.title]
-            try run.output.writeLine(fields.map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t"))
+            try run.output.writeLine(TerminalName.line(of: fields))
         }
     }
     for refusal in refusals {
         if count == 0 { run.complain(refusal) } else { run.explain(refusal) }
     }
-    if count == 0 { run.complain(items.isEmpty ? "no extension is installed" : "no extension takes these items") }
+    if count == 0 {
+        run.complain(items.isEmpty ? "no extension is installed" : "no extension takes these items", .notFound)
+    }
     return count == 0 ? .notFound : .success
 }
 
@@ -77,7 +79,9 @@ func share(
         if let signal = signals.received { return .signal(signal) }
         if !run.options.isJSON {
             let lines = "\(failure)".split(separator: "\n").map { PipeText.escaped(Array($0.utf8)) }
-            run.complain("\(manifest.identifier): \(lines.joined(separator: "\n"))")
+            for (number, line) in lines.enumerated() {
+                run.complain(number == 0 ? "\(manifest.identifier): \(line)" : line)
+            }
         }
         if case .deadline = failure.reason { return .lockTimedOut }
         return .failure

@@ -2,6 +2,7 @@ import ExtensionHosting
 import Extensions
 import GroupCommandLine
 import GroupCommands
+import GroupContainer
 import GroupSystemCalls
 
 private func identifiers(_ point: CompletionPoint) -> [String]? {
@@ -29,14 +30,14 @@ CommandRun.main(groupShareSpecification, completing: identifiers) { run in
     do {
         items = try run.items()
     } catch let error as MissingFile {
-        run.complain("\(error)")
+        run.complain("\(error)", .notFound)
         return .notFound
     }
     guard let identifier = try run.arguments.text("with") else { return try list(&run, host, items) }
     if items.isEmpty { throw run.arguments.usageError("missing ITEM") }
     guard let manifest = run.manifest(identifier, of: host) else { return .notFound }
     if let refusal = manifest.refusal(of: items) {
-        run.complain("\(identifier): \(refusal)")
+        run.complain("\(identifier): \(refusal)", .invalidContent)
         return .damaged
     }
     return try share(&run, host, manifest, items)

@@ -82,13 +82,12 @@ public final class Transfers: Sendable {
         try TransferAddress.check(url, "upload")
         try Transfer.check(fields, "upload", container)
         let words = try TransferProgram.command(program, for: container)
+        let source = try Self.source(file)
         let identifier = Self.identifier()
         let directory = try TransferFiles.directory(of: container).open()
         let name = TransferFiles.source(identifier)
         let length: UInt64
         do throws(Errno) {
-            let source = try FileDescriptor.open(path: Array(file.utf8), .reading)
-            guard try source.status().isRegularFile else { throw Errno.invalid }
             let copy = try FileDescriptor.open(name, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
             do throws(Errno) {
                 try copy.copyContent(of: source)
@@ -99,7 +98,7 @@ public final class Transfers: Sendable {
                 throw error
             }
         } catch {
-            throw CoordinationError(error, operation: "upload", item: file)
+            throw CoordinationError(error, operation: "upload", item: printable(Array(file.utf8)))
         }
         let transfer = Transfer(
             .upload, url: url, path: file, sha256: nil, length: length, opening: opening, fields: fields,
@@ -113,6 +112,26 @@ public final class Transfers: Sendable {
         }
         try TransferProgram.start(words, for: container)
         return transfer.id
+    }
+
+    /// Opens the file of an upload. Errors: `wrongType` for what is not a regular file, and those of the system.
+    private static func source(_ file: String) throws(CoordinationError) -> FileDescriptor {
+        let (operation, item) = ("upload", printable(Array(file.utf8)))
+        let source: FileDescriptor
+        let isRegular: Bool
+        do throws(Errno) {
+            // Opening a FIFO without `nonBlocking` would wait.
+            source = try FileDescriptor.open(path: Array(file.utf8), [.reading, .nonBlocking])
+            isRegular = try source.status().isRegularFile
+        } catch {
+            throw CoordinationError(error, operation: operation, item: item)
+        }
+        if !isRegular {
+            throw CoordinationError(
+                .wrongType, operation: operation, item: item, reason: "it is not a regular file",
+                remedy: .init(.choosePath, "copy what it holds into a file, and upload that"))
+        }
+        return source
     }
 
     /// Returns all transfers that are recorded, the oldest first.

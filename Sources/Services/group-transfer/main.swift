@@ -65,7 +65,8 @@ private func fields(_ run: borrowing CommandRun) throws -> [Transfer.Field] {
 }
 
 private func queued(_ identifier: Transfer.ID, _ transfers: Transfers, _ run: inout CommandRun) throws -> ExitStatus {
-    try run.output.writeLine(identifier)
+    try run.output.writeLine(
+        run.options.isJSON ? JSONValue.object([("id", .string(identifier))]).encoded() : identifier)
     try run.output.flush()
     return run.arguments.flag("wait") ? try wait(for: identifier, transfers, &run) : .success
 }
@@ -84,16 +85,16 @@ private func wait(for identifier: Transfer.ID, _ transfers: Transfers, _ run: in
     progress.end()
     guard let transfer else {
         if transfers.transfer(identifier) == nil {
-            run.complain("there is no transfer '\(PipeText.escaped(Array(identifier.utf8)))'")
+            run.complain("there is no transfer '\(PipeText.escaped(Array(identifier.utf8)))'", .notFound)
             return .notFound
         }
-        run.complain("the transfer goes on")
+        run.complain("the transfer goes on", .lockTimedOut)
         return .lockTimedOut
     }
     switch transfer.state {
     case .completed: return .success
     case .cancelled:
-        run.complain("the transfer was cancelled")
+        run.complain("the transfer was cancelled", .cancelled)
         return .noData
     default:
         run.complain(PipeText.escaped(Array((transfer.reason ?? "the transfer has failed").utf8)))
@@ -121,7 +122,7 @@ private func list(_ run: inout CommandRun) throws -> ExitStatus {
                 transfer.path,
                 transfer.url, transfer.reason ?? "",
             ]
-            try run.output.writeLine(fields.map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t"))
+            try run.output.writeLine(TerminalName.line(of: fields))
         }
     }
     return .success
@@ -131,7 +132,7 @@ private func cancel(_ run: inout CommandRun) throws -> ExitStatus {
     let (transfers, identifier) = (try transfers(run), try text("ID", run))
     if try transfers.cancel(identifier) { return .success }
     guard transfers.transfer(identifier) == nil else { return .noData }
-    run.complain("there is no transfer '\(PipeText.escaped(Array(identifier.utf8)))'")
+    run.complain("there is no transfer '\(PipeText.escaped(Array(identifier.utf8)))'", .notFound)
     return .notFound
 }
 

@@ -1,6 +1,6 @@
-import GroupBytes
 import GroupCommandLine
 import GroupCommands
+import GroupContainer
 import GroupManifests
 import GroupWidgetHosting
 
@@ -25,11 +25,11 @@ func list(_ run: inout CommandRun) throws -> ExitStatus {
             try run.output.writeLine(object.encoded())
         } else {
             let fields = [word, kind, manifest.title, manifest.executable]
-            try run.output.writeLine(fields.map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t"))
+            try run.output.writeLine(TerminalName.line(of: fields))
         }
     }
     let mistakes = found.errors + found.findings
-    for error in mistakes { run.complain("\(error)") }
+    for error in mistakes { run.complain("\(error)", .damaged) }
     return mistakes.isEmpty ? .success : .damaged
 }
 

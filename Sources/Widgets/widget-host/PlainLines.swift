@@ -112,19 +112,30 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     /// Whether a panel has a note about a fault.
     var hasFaults: Bool { today.panels.contains { $0.note?.isFault == true } }
 
-    /// Prints all panels, for `--once`.
-    mutating func printAll() throws {
+    /// Has all panels printed by `flush`, for `--once`.
+    mutating func keepAll() {
         let now = Moment(monotonic: monotonicNanoseconds(), wall: wallNanoseconds())
-        for panel in today.panels { try output.writeLine(text.line(panel, at: now)) }
-        try output.flush()
+        for panel in today.panels { output.keepLine(text.line(panel, at: now)) }
     }
+
+    /// Writes what is to be printed, for at most a tenth of a second. Returns true once everything is written.
+    mutating func flush() throws -> Bool { try output.flushReady(within: 100_000_000) }
 
     mutating func log(_ line: HostLogLine, at now: Moment) throws {
         if !line.isFault && !options.isVerbose { return }
-        complain((line.kind.map { "\($0): " } ?? "") + line.text)
+        let text = (line.kind.map { "\($0): " } ?? "") + line.text
+        if line.isFault { complain(text) } else { remark(text) }
     }
 
+    /// Reports a fault: in a line, with --json in an object.
     private mutating func complain(_ text: String) {
+        if !options.isJSON { return remark(text) }
+        if options.isQuiet { return }
+        try? errors.writeLine(ErrorReport.object(Complaint(description: text)).encoded())
+        try? errors.flush()
+    }
+
+    private mutating func remark(_ text: String) {
         if options.isQuiet { return }
         try? errors.writeLine("widget-host: " + TerminalName.shown(Array(text.utf8)))
         try? errors.flush()
@@ -133,12 +144,12 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     mutating func resize() {}
 
     mutating func started(_ run: WidgetRun, processIdentifier: Int32) throws {
-        if isForDebugging { complain("\(run.kind) is process \(processIdentifier)") }
+        if isForDebugging { remark("\(run.kind) is process \(processIdentifier)") }
     }
 
     mutating func traffic(_ run: WidgetRun, isFromWidget: Bool, _ line: [UInt8]) throws {
         if isForDebugging && options.isVerbose {
-            complain("\(isFromWidget ? "<" : ">") \(PipeText.lossyString(line))")
+            remark("\(isFromWidget ? "<" : ">") \(PipeText.lossyString(line))")
         }
     }
 }

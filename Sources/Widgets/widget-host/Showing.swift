@@ -40,7 +40,9 @@ extension CommandRun {
         let known = settings.directories.read().manifests.map(\.kind)
         let unknown = kinds.filter { !known.contains($0) }
         for kind in unknown {
-            complain("there is no widget '\(PipeText.escaped(Array(kind.utf8)))' in \(settings.directories.names)")
+            complain(
+                "there is no widget '\(PipeText.escaped(Array(kind.utf8)))' in \(settings.directories.names)", .notFound
+            )
         }
         return unknown.isEmpty
     }
@@ -68,7 +70,13 @@ func show(_ run: inout CommandRun) throws -> ExitStatus {
         container, settings, signals: signals, frontEnd: PlainLines(run.options, isOnce: settings.isOnce))
     let signal = try host.run()
     try host.frontEnd.end(at: Moment(monotonic: monotonicNanoseconds(), wall: wallNanoseconds()))
-    if settings.isOnce { try host.frontEnd.printAll() }
+    if settings.isOnce {
+        host.frontEnd.keepAll()
+        // The reader may be slow; the signals are in the queue, and end no write.
+        while try !host.frontEnd.flush() {
+            if let signal = host.takeEndSignal() { return .signal(signal) }
+        }
+    }
     if settings.isOnce, try settings.list().kinds(among: settings.directories.read().manifests.map(\.kind)).isEmpty {
         run.complain("no widget is on the list of shown widgets; 'widget-host add' adds one")
     }

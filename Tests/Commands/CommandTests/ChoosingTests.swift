@@ -12,6 +12,20 @@ struct `Filters and formats of watch-group` {
         return outcome.lines
     }
 
+    @Test func `a long time of --timefmt is printed, and one that is too long is refused`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "1")
+        func watch(_ format: String) async throws -> Command.Outcome {
+            try await container.watch("--since", "start", "-n", "1", "--format", "%T", "--timefmt", format).finish()
+        }
+        let long = try await watch(String(repeating: "%Y-", count: 2_000))
+        #expect(long.status == 0 && long.lines.first?.utf8.count == 10_000, "\(long)")
+        let sign = try await watch("%%")
+        #expect(sign.status == 0 && sign.lines == ["%"], "\(sign)")
+        let refused = try await watch(String(repeating: "%A", count: 10_000))
+        #expect(refused.status == 64 && refused.errors.contains("--timefmt"), "\(refused)")
+    }
+
     @Test func `the last matching pattern selects a change, also of a move in or out`() async throws {
         let container = try await TemporaryContainer()
         for item in ["Library/a", "Library/x.tmp", "out/f/b", "out/f/c.tmp"] {

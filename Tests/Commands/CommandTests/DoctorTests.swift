@@ -13,6 +13,13 @@ import Testing
         try await container.done("changes", "--since", "start").lines
     }
 
+    @Test func `a name is escaped once in a finding`() async throws {
+        let container = try await TemporaryContainer()
+        let script = #"mkdir -p "$1/.group/defaults/$(printf 'x\033y\377')" && exec groupctl doctor "$1""#
+        let outcome = try await container.shell(script)
+        #expect(outcome.text.contains(#".group/defaults/x\033y\377: nothing of that name"#), "\(outcome)")
+    }
+
     @Test func `doctor reports a container with notes only as healthy, and changes nothing`() async throws {
         let container = try await container()
         let before = try await container.shell("cd \"$1\" && find . -type f -exec sha256sum {} +").text

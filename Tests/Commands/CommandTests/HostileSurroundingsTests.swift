@@ -85,13 +85,16 @@ import Testing
         #expect(try container.content("a").count == 200_000)
     }
 
-    @Test(arguments: ["update \"$1\" a -- yes", "refresh \"$1\" w -- yes"])
-    func `a COMMAND that prints without end is ended with an error that names the limit`(command: String) async throws {
+    @Test(arguments: [("update \"$1\" a -- yes", "268435456", ""), ("refresh \"$1\" w -- yes", "33554432", "failed\n")])
+    func `a COMMAND that prints without end is ended with an error that names the limit`(
+        command: String, limit: String, output: String
+    ) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")
         let outcome = try await container.shell("groupctl \(command)")
-        #expect(outcome.status == 1 && outcome.output.isEmpty, "\(outcome.status) \(outcome.errors)")
-        #expect(outcome.errors.contains("more than 268435456 bytes"), "\(outcome.errors)")
+        #expect(outcome.status == 1 && outcome.text == output, "\(outcome.status) \(outcome.errors)")
+        #expect(outcome.errors.contains("more than \(limit) bytes"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("write the item itself") == output.isEmpty, "\(outcome.errors)")
         #expect(try container.content("a") == "old")
     }
 

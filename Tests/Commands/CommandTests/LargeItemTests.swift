@@ -51,6 +51,17 @@ struct `A large item` {
         #expect(text == "536870912\n536870912\n1\n", "\(text)")
     }
 
+    @Test(.needs("python3")) func `a large item is the input of update's COMMAND in little memory`() async throws {
+        let container = try await TemporaryContainer()
+        let text = try await run(
+            """
+            truncate -s 512M "$1/large"
+            limited groupctl update "$1" large -- wc -c
+            cat "$1/large"
+            """, in: container)
+        #expect(text == "536870912\n", "\(text)")
+    }
+
     @Test(.needs("python3"), arguments: ["copy \"$1\" large copy", "copy -r \"$1\" directory copy"])
     func `a copy of a large item keeps its holes`(words: String) async throws {
         let container = try await TemporaryContainer()

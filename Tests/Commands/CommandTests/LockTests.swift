@@ -36,6 +36,8 @@ struct `groupctl lock` {
         let missing = try await container.run("lock", "a", "--", "/nowhere/at-all")
         #expect(missing.status == 127 && missing.errors.contains("cannot run '/nowhere/at-all'"))
         #expect(try await container.run("lock", "a", "--", "/dev/null").status == 126)
+        let object = try JSONError(try await container.run("lock", "a", "--json", "--", "/nowhere/at-all"))
+        #expect(object.code == "notFound" && object.cause.hasPrefix("cannot run '/nowhere/at-all'"), "\(object)")
         #expect(try await container.run("lock", "a").status == 64)
         #expect(try await container.run("lock", "--", "true").status == 64)
         #expect(try await container.run("lock", "a", "--conflict-exit-code", "many", "--", "true").status == 64)
@@ -57,6 +59,14 @@ struct `groupctl lock` {
         try openGate(in: container)
         #expect(try await holder.finish().status == 0)
         #expect(try await container.run("lock", "a", "--", "cat", input: "given").text == "given")
+    }
+
+    @Test func `a lock that the command around it holds ends with the status of --conflict-exit-code`() async throws {
+        let container = try await TemporaryContainer()
+        let inner = #""$0" lock -t 0 --conflict-exit-code 9 "$1" a -- true; echo "$?""#
+        let outcome = try await container.run(
+            "lock", "a", "--", "sh", "-c", inner, BuildDirectory.resolve("groupctl"), container.path)
+        #expect(outcome.lines == ["9"] && outcome.errors.contains("the command that started this one"), "\(outcome)")
     }
 
     @Test func `groupctl lock --shared admits other readers`() async throws {

@@ -15,6 +15,7 @@ struct `A mistaken call` {
         ("write g/ b hello", "the content comes from standard input: echo TEXT | groupctl write GROUP PATH"),
         ("read g/b", "'g/b' is an item of a container: groupctl read g/ b"),
         ("read g/d/e", "groupctl read g/ d/e"), ("read g/ $PWD/container/d/e", "name the item 'd/e'"),
+        ("read g/ $PWD/container//d/./e", "name the item 'd/e'"),
         ("copy g/ /etc/hostname h", "to copy a file from outside: groupctl write g/ h </etc/hostname"),
         ("write g/ -dash", "put '--' before a name that begins with '-'"),
         ("update g/ b -- false", "'false' ended with 1; nothing was changed"),

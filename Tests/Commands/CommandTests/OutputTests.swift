@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -77,5 +78,37 @@ struct `Standard output` {
         ] {
             #expect(outcome.output.isEmpty && outcome.errors == "", "\(outcome)")
         }
+    }
+
+    /// Runs a command whose reader never reads more than a byte, sends it a signal, and prints its status.
+    private static let unreadScript = """
+        mkfifo "$1.out" && exec 9<>"$1.out" && signal=$2 && shift 2 || exit
+        "$@" >&9 & process=$!
+        head -c 1 <&9 >/dev/null
+        kill -"$signal" "$process"; wait "$process"; echo "$?"
+        """
+
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
+    func `a signal ends a follower whose reader does not read`(signal: Int32) async throws {
+        let container = try await TemporaryContainer()
+        _ = try await container.shell(#"cd "$1" && seq -f n%06g 5000 | xargs touch"#)
+        let outcome = try await container.shell(
+            Self.unreadScript, "\(signal)", BuildDirectory.resolve("watch-group"), "--since", "snapshot", "--json",
+            container.path)
+        #expect(outcome.lines == ["\(128 + signal)"] && outcome.errors == "", "\(outcome)")
+    }
+
+    @Test func `a signal ends a listener whose reader does not read, and acknowledges nothing`() async throws {
+        let container = try await TemporaryContainer()
+        let message = [UInt8](repeating: UInt8(ascii: "m"), count: 270_000)
+        for _ in 0..<3 { try await container.done("channels post", "c", input: message) }
+        let follow = ["channels", "follow", container.path, "c", "--listener", "l", "--from", "oldest"]
+        let outcome = try await container.start(
+            "sh",
+            ["-c", Self.unreadScript, "sh", container.path, "\(SIGTERM)", BuildDirectory.resolve("groupctl")] + follow
+        ).finish()
+        #expect(outcome.lines == ["\(128 + SIGTERM)"] && outcome.errors == "", "\(outcome)")
+        let again = try await container.start("groupctl", follow + ["--timeout", "0"]).finish()
+        #expect(again.lines.count == 3, "status \(again.status), errors '\(again.errors)'")
     }
 }

@@ -53,6 +53,19 @@ struct `watch-group on a terminal` {
         #expect(colors.contains(#"\342\200\256b"#) && colors.contains(#"\033]0;x\007"#), "\(colors)")
     }
 
+    @Test(arguments: ["list", "defaults list", "channels list", "status"])
+    func `names on a terminal are shown without characters that reorder text`(call: String) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "\u{202e}b", input: "1")
+        try await container.done("defaults set", "s\u{202e}b", "key", "1")
+        try await container.done("channels post", "c\u{202e}b", "text")
+        let outcome = try await container.start(
+            "script", ["-qec", "'\(BuildDirectory.resolve("groupctl"))' \(call) '\(container.path)'", "/dev/null"],
+            environment: ["TERM": "xterm", "SHELL": "/bin/sh"]
+        ).finish()
+        #expect(outcome.text.contains(#"\342\200\256b"#) && !outcome.text.contains("\u{202e}"), "\(outcome)")
+    }
+
     private func category(_ scalar: Unicode.Scalar) -> String {
         switch scalar.properties.generalCategory {
         case .control: "Cc"

@@ -60,14 +60,34 @@ struct `Usage errors of the commands` {
         }
     }
 
+    @Test(arguments: [
+        ["write", "--mode", "\u{1B}[31m\n", "GROUP", "x"], ["defaults", "get", "GROUP", "\u{1B}[31m\n", "k"],
+        ["read", "GROUP", "\u{1B}[31m\n"],
+    ])
+    func `control characters of any argument are escaped once in a message`(words: [String]) async throws {
+        let container = try await TemporaryContainer()
+        let outcome = try await container.start("groupctl", words.map { $0 == "GROUP" ? container.path : $0 }).finish()
+        #expect(outcome.errors.contains(#"\033[31m\012"#), "\(outcome)")
+        #expect(outcome.errors.unicodeScalars.count { $0.properties.generalCategory == .control } == 1, "\(outcome)")
+    }
+
+    @Test func `control characters of an environment variable are escaped in an error`() async throws {
+        let container = try await TemporaryContainer()
+        let outcome = try await container.start(
+            "groupctl", ["read", container.path, "a"], environment: ["GROUP_QUESTION": "\u{1B}[31m"]
+        ).finish()
+        #expect(outcome.errors.contains(#"'\033[31m'"#) && !outcome.errors.contains("\u{1B}"), "\(outcome)")
+    }
+
     @Test func `control characters of an argument are escaped in an error`() async throws {
         let outcome = try await Command("groupctl", ["\u{1B}[2J"]).finish()
         #expect(outcome.status == 64)
         #expect(!outcome.errors.contains("\u{1B}"))
     }
 
-    @Test func `an error with --quiet prints no message`() async throws {
-        let outcome = try await Command("groupctl", ["read", "g", "--quiet"]).finish()
+    @Test(arguments: [["read", "g", "--quiet"], ["-q", "read", "g"], ["read", "-vq", "g"]])
+    func `an error with --quiet prints no message`(words: [String]) async throws {
+        let outcome = try await Command("groupctl", words).finish()
         #expect(outcome.status == 64)
         #expect(outcome.errors == "")
     }

@@ -143,6 +143,13 @@ struct ArgumentParserTests {
     @Test func `a flag is found among words that cannot be parsed`() {
         #expect(ArgumentParser.mentions("json", in: words("--nonsense --json")))
         #expect(!ArgumentParser.mentions("json", in: words("--jso -- --json")))
+        let parser = ArgumentParser(Samples.groupctl)
+        for line in ["read g -q", "--quiet read g", "remove -rq"] {
+            #expect(parser.mentions(flag: "quiet", in: words(line)), "\(line)")
+        }
+        for line in ["read g q", "lock g a -- grep -q", "read --q", "read -xq"] {
+            #expect(!parser.mentions(flag: "quiet", in: words(line)), "\(line)")
+        }
     }
 
     @Test func `the arguments of a process do not include its name`() {

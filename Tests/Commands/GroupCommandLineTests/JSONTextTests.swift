@@ -15,9 +15,10 @@ struct JSONTextTests {
 
     @Test(arguments: [
         ("", #""""#), (#"a"b\c/"#, #""a\"b\\c/""#), ("\n\r\t\u{8}\u{C}", #""\n\r\t\b\f""#), ("\r\n", #""\r\n""#),
-        ("\0\u{1}\u{1F}", #""\u0000\u0001\u001f""#), ("\u{7F}é😀\u{2028}", "\"\u{7F}é😀\u{2028}\""),
+        ("\0\u{1}\u{1F}", #""\u0000\u0001\u001f""#), ("é😀\u{2028}\u{A0}", "\"é😀\u{2028}\u{A0}\""),
+        ("\u{7F}a\u{80}\u{9B}2J", #""\u007fa\u0080\u009b2J""#),
     ])
-    func `a JSON string escapes only what it must`(text: String, expected: String) {
+    func `a JSON string escapes what it must, and control characters`(text: String, expected: String) {
         #expect(JSONValue.string(text).encoded() == expected)
     }
 

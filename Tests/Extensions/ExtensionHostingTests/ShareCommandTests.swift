@@ -55,6 +55,11 @@ struct `group-share` {
         #expect(late.status == 65 && late.text.contains("these are 11"))
     }
 
+    @Test func `a missing file is an object with --json`() throws {
+        let (status, text) = try share("--json", "\(directory.path)/no-file")
+        #expect(status == 66 && text.hasPrefix(#"{"code":"notFound","#), "\(text)")
+    }
+
     @Test func `what comes back is printed`() throws {
         try install("echo", #"{"text": 2, "url": 1, "application/octet-stream": 1}"#)
         try directory.put("in a file\n", at: "a file")

@@ -72,6 +72,22 @@ struct `Transfers outlive their callers` {
         #expect(try container.coordinator(purpose: "test").blocking.readBytes("a").count == 100_000)
     }
 
+    @Test func `with --json, an identifier and errors are objects`() throws {
+        let words = ["group-transfer", "wait", "--json", temporary.path, "none"]
+        let missing = try RunningProcess(words, input: "", environment: environment).finish()
+        #expect(missing.status == 66 && missing.text.hasPrefix(#"{"code":"notFound","#), "\(missing)")
+        let refused = try RunningProcess(
+            [
+                "group-transfer", "download", "--json", "--wait", "--give-up-after", "1", temporary.path,
+                "http://127.0.0.1:1/x", "y",
+            ], input: "", environment: environment
+        ).finish()
+        let lines = refused.text.split(separator: "\n")
+        #expect(refused.status == 1 && lines.count == 2, "\(refused)")
+        #expect(lines.first?.hasPrefix(#"{"id":""#) == true, "\(refused)")
+        #expect(lines.last?.hasPrefix(#"{"code":"failed","#) == true, "\(refused)")
+    }
+
     @Test func `of downloads that end together, one starts the app, which gets each URL and message once`()
         throws
     {

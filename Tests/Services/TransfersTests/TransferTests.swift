@@ -155,6 +155,19 @@ struct `The program group-transfer` {
         #expect(transfers.all().isEmpty)
     }
 
+    @Test func `what is not a regular file is refused at once as an upload`() throws {
+        let directory = try TemporaryDirectory()
+        let fifo = directory.path + "/fifo"
+        #expect(unsafe mkfifo(fifo, 0o600) == 0)
+        for file in [fifo, directory.path, "/dev/null"] {
+            let error = #expect(throws: CoordinationError.self) {
+                try transfers.upload(file: file, to: "\(address)/busy/mine")
+            }
+            #expect(error?.code == .wrongType && error?.reason == "it is not a regular file", "\(file)")
+        }
+        #expect(transfers.all().isEmpty)
+    }
+
     @Test func `an upload sends the file as it was when it was queued`() throws {
         let directory = try TemporaryDirectory()
         try directory.put("first", at: "a.txt")

@@ -28,6 +28,50 @@ struct `widget-host` {
         #expect(failed.status == 1 && failed.text.contains("failed: the test wants it"), "\(failed)")
     }
 
+    @Test func `a signal ends --once whose output is not read`() throws {
+        let run = try HostRun(["a": "", "b": ""])
+        try run.quit()
+        for kind in ["a", "b"] { try run.write(String(repeating: "x", count: 60_000), for: kind) }
+        let script = """
+            mkfifo "$1" && exec 9<>"$1" && shift || exit
+            "$@" >&9 & process=$!
+            head -c 1 <&9 >/dev/null
+            kill "$process"; wait "$process"; echo "end $?"
+            """
+        let words = ["--once", "--json", "--widgets", run.widgets, run.container.path]
+        let outcome = try RunningProcess(
+            [
+                "sh", "-c", script, "sh", run.container.directory + "/fifo", BuildDirectory.resolve("widget-host"),
+                "show",
+            ] + words, input: "", environment: run.environment
+        ).finish()
+        #expect(outcome.text.hasSuffix("end 143\n"), "\(outcome)")
+    }
+
+    @Test func `--once without a widget ends at once`() throws {
+        let run = try HostRun([:])
+        try run.quit()
+        let none = try run.run("show", options: ["--once"])
+        #expect(none.status == 0 && none.text.contains("no widget is on the list"), "\(none)")
+        try run.install("a")
+        #expect(try run.run("remove", "a").status == 0)
+        let removed = try run.run("show", options: ["--once"])
+        #expect(removed.status == 0 && removed.text.contains("no widget is on the list"), "\(removed)")
+    }
+
+    @Test(arguments: ["./missing", "./plain"])
+    func `a widget that cannot be started has failed`(program: String) throws {
+        let run = try HostRun([:])
+        try run.quit()
+        try Data("not a program".utf8).write(to: URL(filePath: run.widgets + "/plain"))
+        try Data(#"{"kind": "w", "executable": "\#(program)"}"#.utf8).write(to: URL(filePath: run.widgets + "/w.json"))
+        for outcome in [try run.run("run", "w"), try run.run("show", options: ["--once"])] {
+            #expect(outcome.status == 1 && outcome.text.contains("w: cannot be started"), "\(outcome)")
+        }
+        let json = try run.run("show", options: ["--once", "--json"]).text.split(separator: "\n")
+        #expect(json.count == 2 && json.allSatisfy { $0.hasPrefix("{") }, "\(json)")
+    }
+
     @Test func `widget-host prints its lines into a regular file`() throws {
         let run = try HostRun(["a": ""])
         try run.quit()
@@ -99,6 +143,8 @@ struct `widget-host` {
         #expect(run.host.text.contains("b.json', line 1: memoryLimit: it must be an integer"))
         let (status, text) = try run.run("list")
         #expect(status == 65 && text.contains("\ta\t"))
+        let json = try run.run("list", options: ["--json"]).text.split(separator: "\n")
+        #expect(json.count == 2 && json.contains { $0.hasPrefix(#"{"code":"damaged","#) }, "\(json)")
     }
 
     @Test func `a widget whose manifest has an unknown field is shown, and the field named`() throws {

@@ -73,7 +73,7 @@ struct ChannelOptions {
             return try listener.next(timeout: timeout, since: seen)
         } catch {
             if error.code != .damaged { throw error }
-            run.complain(message(of: error))
+            run.complain(of: error)
             return nil
         }
     }

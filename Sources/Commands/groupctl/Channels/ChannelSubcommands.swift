@@ -82,8 +82,8 @@ private func listChannels(_ run: inout CommandRun) throws -> ExitStatus {
             ]
             try run.output.writeLine(JSONValue.object(fields).encoded())
         } else {
-            let name = PipeText.escaped(Array(log.name.utf8))
-            try run.output.writeLine("\(name)\t\(log.count)\t\(log.sequence)\t\(log.listeners.count)")
+            try run.output.writeLine(
+                TerminalName.line(of: [log.name, "\(log.count)", "\(log.sequence)", "\(log.listeners.count)"]))
         }
     }
     return .success
@@ -104,7 +104,7 @@ private func channelStatus(_ run: inout CommandRun) throws -> ExitStatus {
             listener.name, String(listener.acknowledgedNumber), String(listener.waitingCount), since,
             "\(listener.author.purpose) (\(listener.author.processIdentifier))",
         ]
-        try run.output.writeLine(fields.map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t"))
+        try run.output.writeLine(TerminalName.line(of: fields))
     }
     return .success
 }

@@ -43,7 +43,10 @@ private func listSuites(_ run: inout CommandRun) throws -> ExitStatus {
     if run.options.isJSON {
         try run.output.writeLine(JSONValue.array(names.map { .string($0) }).encoded())
     } else {
-        for name in names { try run.output.writeLine(PipeText.escaped(Array(name.utf8))) }
+        let isTerminal = StandardOutput.isTerminal
+        for name in names {
+            try run.output.writeLine(TerminalName.forOutput(Array(name.utf8), isTerminal: isTerminal))
+        }
     }
     return .success
 }

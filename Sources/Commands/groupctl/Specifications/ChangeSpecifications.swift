@@ -18,7 +18,7 @@ extension GroupControl {
     static let refresh = CommandSpecification(
         name: "refresh",
         summary:
-            "Decides whether there is new data for a widget, and prints newData, noData or failed as the last line. With COMMAND, its standard output, at most 256 MiB, is the widget's snapshot, which is kept and compared with the last snapshot; the widget's place in the journal advances only if COMMAND succeeds.",
+            "Decides whether there is new data for a widget, and prints newData, noData or failed as the last line. With COMMAND, its standard output, at most 32 MiB, is the widget's snapshot, which is kept and compared with the last snapshot; the widget's place in the journal advances only if COMMAND succeeds.",
         usage: ["groupctl refresh GROUP WIDGET [--interest WHAT]… [-- COMMAND [ARG…]]"],
         options: [
             .repeatable(

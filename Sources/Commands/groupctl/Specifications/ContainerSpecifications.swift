@@ -51,7 +51,9 @@ extension GroupControl {
             HelpEntry("groupctl delete-group ./shared/", "Prints what would be deleted."),
             HelpEntry("groupctl delete-group ./shared/ --yes", ""),
         ],
-        exitStatuses: statuses("0", "64", "66", "75=another process has it open; the message names the process", "77"))
+        exitStatuses: statuses(
+            "0", "64", "66", "69=a file system is mounted in it; nothing was deleted",
+            "75=another process has it open; the message names the process", "77"))
 
     static let path = CommandSpecification(
         name: "path", summary: "Prints the path of a container.", usage: ["groupctl path GROUP"], positionals: [group],

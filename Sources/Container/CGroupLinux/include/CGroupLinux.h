@@ -196,6 +196,8 @@ void clinux_prepare_process(void);
 // Makes SIGINT, SIGTERM, SIGHUP and SIGQUIT leave their number behind and do nothing else.
 void clinux_note_signals(void);
 int clinux_noted_signal(void);
+// Whether they do: then none of them ends a call that waits, unless its caller looks for the number.
+int clinux_notes_signals(void);
 
 // A detached thread that gets none of the program's signals; `stack` 0: of the usual size. 0 or an errno.
 int clinux_start_thread(pthread_t *thread, size_t stack, void *(*body)(void *), void *argument);

@@ -49,7 +49,7 @@ package final class ContainerDeletion {
     }
 
     /// Counts the items and their bytes. `note` is called now and then with the number so far. Linear in the number of
-    /// items. Errors: `conflict` where another file system is mounted in the container.
+    /// items. Errors: `unsupportedFileSystem` where another file system is mounted in the container.
     package func survey(_ note: (Int) -> Void = { _ in }) throws(CoordinationError) -> Contents {
         var contents = Contents()
         let mount = try translating(operation, item: label) { () throws(Errno) in try root.status().mountID }
@@ -66,7 +66,7 @@ package final class ContainerDeletion {
                 let item = directory.isEmpty ? name : directory + [UInt8(ascii: "/")] + name
                 if status.mountID != mount {
                     throw CoordinationError(
-                        .conflict, operation: operation, item: printable(item), containerPath: label,
+                        .unsupportedFileSystem, operation: operation, item: printable(item), containerPath: label,
                         reason: "another file system is mounted there",
                         remedy: .init(.unmount, "nothing was deleted; unmount it first"))
                 }

@@ -32,7 +32,7 @@ extension Container {
             if let location {
                 try opened.checkIsNoLink(location, "list")
                 try opened.checkIsOurs(location, "list")
-                if opened.isContainer(location.bytes[...]) { throw .hasContainer(location.bytes, location, "list") }
+                if opened.isContainer(location.bytes[...]) { throw opened.isAnother(location, "list") }
             }
             return try translating("list", item: directory?.description ?? path.description) { () throws(Errno) in
                 let open = try opened.openDirectory(location)

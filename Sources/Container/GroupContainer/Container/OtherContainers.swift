@@ -34,6 +34,15 @@ extension OpenContainer {
             remedy: .init(
                 .openElsewhere, "open that container: \(printable(directory.pathPrefix + container))"))
     }
+
+    /// Returns the error for a directory that is another container, where only its items are wanted.
+    func isAnother(_ location: ItemLocation, _ operation: String) -> CoordinationError {
+        CoordinationError(
+            .outsideContainer, operation: operation, item: printable(location.bytes),
+            reason: "the directory is another container",
+            remedy: .init(
+                .openElsewhere, "open that container: \(printable(directory.pathPrefix + location.bytes))"))
+    }
 }
 
 extension ContainerMark {

@@ -55,6 +55,11 @@ public struct ItemReader: ~Copyable {
         return piece
     }
 
+    /// Calls `body` with the opened file, which is at its beginning as long as nothing was read.
+    package func withFile<Answer>(_ body: (borrowing FileDescriptor) throws -> Answer) rethrows -> Answer {
+        try body(file)
+    }
+
     /// Reads all content and keeps it for later calls of `read`.
     mutating func hold() throws(CoordinationError) -> [UInt8] {
         do throws(Errno) {
@@ -215,6 +220,18 @@ extension Access {
         return try body(&reader)
     }
 
+    /// The form of `read` that returns nil where there is no item.
+    func readIfPresent<Answer>(_ path: ItemPath, _ body: (inout ItemReader) throws -> Answer) throws -> Answer? {
+        var reader: ItemReader
+        do throws(CoordinationError) {
+            reader = try backend.reader(of: location(path, for: .shared, "read"))
+        } catch {
+            if error.code == .notFound { return nil }
+            throw error
+        }
+        return try body(&reader)
+    }
+
     /// Replaces an item's content atomically with what `body` writes; see `write(bytes:to:if:mode:)`. The lock is held
     /// meanwhile, unlike with the coordinator's `write(to:)`, which requests it when the content is complete. If `body`
     /// throws, nothing is changed. Errors: those of `write(bytes:to:if:mode:)` and of `body`.
@@ -227,5 +244,18 @@ extension Access {
         let limit = durability == .replicated ? ClusterRequest.largestContent : nil
         return try write(
             ItemWriter.content(for: path, by: container, atMost: limit, body), to: path, if: condition, mode: mode)
+    }
+}
+
+extension BlockingCoordinator {
+    /// The form of `updateBytes` for an item that need not fit into memory: `body` gets a reader of the present
+    /// content, and `absent` is called where there is no item.
+    package func updateBytes(
+        _ path: ItemPath, durability: Durability, timeout: Duration?,
+        reading body: (inout ItemReader) throws -> [UInt8], absent: () throws -> [UInt8]
+    ) throws -> WriteResult {
+        try change(.update(path), durability, timeout) {
+            try $0.write(bytes: $0.readIfPresent(path, body) ?? absent(), to: path)
+        }
     }
 }

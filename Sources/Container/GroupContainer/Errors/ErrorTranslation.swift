@@ -91,7 +91,8 @@ extension CoordinationError {
         }
     }
 
-    static func mountPoint(_ operation: String, _ item: String) -> CoordinationError {
+    /// Returns the error for an item on which a file system is mounted.
+    static func mountPoint(_ item: String, _ operation: String) -> CoordinationError {
         CoordinationError(
             .unsupportedFileSystem, operation: operation, item: item, reason: "a file system is mounted there",
             remedy: .init(.unmount, "unmount it first"))
@@ -139,8 +140,12 @@ extension CoordinationError {
         guard code == .outsideContainer, remedy == nil, let item, let directory else { return self }
         let prefix = printable(directory) + "/"
         guard item.hasPrefix(prefix), item != prefix else { return self }
+        // Empty components and those of '.' are no part of an item's path.
+        let rest = item.dropFirst(prefix.count).split(separator: "/").filter { $0 != "." }
+        if rest.isEmpty { return self }
+        let name = rest.joined(separator: "/")
         var error = self
-        error.remedy = Remedy(.choosePath, "name the item '\(item.dropFirst(prefix.count))'")
+        error.remedy = Remedy(.choosePath, "name the item '\(name)'")
         return error
     }
 

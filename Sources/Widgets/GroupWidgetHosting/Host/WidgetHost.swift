@@ -62,12 +62,25 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
             if state.wait(at: moment) == 0 { events.append(.tick) }
             try handleEvents()
             requests?.show(state.today)
-            events += try frontEnd.finishRound(state.today, at: Self.now)
-            if settings.isOnce, state.isQuiet, !state.isLeaving { events.append(.user(.quit)) }
-            try handleEvents()
-            try awaitFrontEnd()
+            try finishRound()
         }
         return endSignal
+    }
+
+    /// Gives the front end what is shown now, and ends a host for one refresh once that is over.
+    private mutating func finishRound() throws {
+        events += try frontEnd.finishRound(state.today, at: Self.now)
+        if settings.isOnce, state.isQuiet, !state.isLeaving { events.append(.user(.quit)) }
+        try handleEvents()
+        try awaitFrontEnd()
+    }
+
+    /// Returns a signal that came after `run`, and is to end the process; nil for none.
+    package func takeEndSignal() -> Int32? {
+        while let signal = signals.next() {
+            if [.interrupt, .terminate, .hangup, .quit].contains(signal) { return signal.rawValue }
+        }
+        return nil
     }
 
     static var now: Moment { Moment(monotonic: monotonicNanoseconds(), wall: wallNanoseconds()) }
@@ -86,7 +99,8 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
             try frontEnd.log(HostLogLine(line, isFault: true), at: Self.now)
         }
         try handleEvents()
-        try awaitFrontEnd()
+        // There may be nothing to wait for: no widget, or none that can be started.
+        try finishRound()
     }
 
     private static func askForPressure() -> MemoryPressure? { try? MemoryPressure() }
