@@ -261,6 +261,20 @@ struct `groupctl create, path and list` {
         #expect(try await container.done("list", "--json").lines[4].contains(#""type":"link""#))
     }
 
+    @Test func `a date beyond the nanoseconds is printed as it is, or not at all`() async throws {
+        let container = try await TemporaryContainer()
+        let script = "cd \"$1\" && touch -d 2300-05-06T07:08:09Z f && touch -d 1930-01-01Z old"
+        #expect(try await container.shell(script).status == 0)
+        let lines = try await container.done("list", "--json").lines
+        #expect(lines.first?.contains(#""modified":"2300-05-06T07:08:09.000Z""#) == true, "\(lines)")
+        #expect(lines.last?.contains(#""modified":"1930-01-01T00:00:00.000Z""#) == true, "\(lines)")
+        let present = try await container.watch("--since", "snapshot", "--json", "--count", "2").finish()
+        #expect(present.lines.count == 2 && present.lines.allSatisfy { $0.contains(#""time":null"#) }, "\(present)")
+        let format = ["--since", "snapshot", "--format", "%f %T", "--count", "2"]
+        let formatted = try await container.start("watch-group", format + [container.path]).finish()
+        #expect(formatted.lines == ["f -", "old -"], "\(formatted)")
+    }
+
     @Test func `a container is found by a path from the working directory`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")

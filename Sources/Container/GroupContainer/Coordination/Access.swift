@@ -261,7 +261,7 @@ extension Access {
         } else {
             found = try backend.status(of: namedLocation(path, "look at"), "look at")
         }
-        return found.map { Item(path: path, ItemState($0, contentHash: nil)) }
+        return found.map { Item(path: path, $0) }
     }
 
     /// Returns the absolute path of an item, for other programs: that of its snapshot if the request included one with
