@@ -78,6 +78,34 @@ import Testing
         #expect(outcome.errors.contains("the container was removed"))
     }
 
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+    func `delete-group begins nothing that it may not finish, and names the directory in the way`() async throws {
+        let container = try await TemporaryContainer()
+        let made = try await container.shell(
+            """
+            cd "$1"; chmod 755 ..; mkdir -p mine/empty mine/inner; : > mine/inner/f
+            chown -R 65534:65534 . && chown 0:0 mine/empty mine/inner && chmod 755 mine/inner
+            """)
+        #expect(made.status == 0, "\(made)")
+        func delete() async throws -> Command.Outcome {
+            try await container.start(
+                "setpriv", nobody() + [BuildDirectory.resolve("groupctl"), "delete-group", container.path, "--yes"]
+            ).finish()
+        }
+        let refused = try await delete()
+        #expect(refused.status == 77, "\(refused)")
+        #expect(refused.errors.contains("cannot delete 'mine/inner': it is a directory of user 0"), "\(refused)")
+        #expect(try await container.done("list").lines == ["mine/"], "it still is a container")
+        // This is the state after a deletion that was interrupted.
+        _ = try await container.shell("mv \"$1/.group\" \"$1/.group.deleted\"")
+        let again = try await delete()
+        #expect(again.status == 77 && again.errors.contains("have user 0 remove 'mine/inner'"), "\(again)")
+        _ = try await container.shell("rm -r \"$1/mine/inner\"")
+        let done = try await delete()
+        #expect(done.status == 0, "\(done)")
+        #expect(try await container.shell("ls -A \"$1\"").lines == [])
+    }
+
     @Test func `delete-group continues an interrupted deletion`() async throws {
         let container = try await container()
         // This is the state after the rename.
