@@ -36,6 +36,27 @@ extension FileDescriptor {
         return nil
     }
 
+    /// Returns the bytes of a file, or of all files of a tree, as far as this user may see them; only of the first
+    /// `limit` entries. Follows no symbolic link. System calls: openat2(2), getdents(2), statx(2)
+    package func sizeOfTree(_ name: [UInt8], limit: Int) -> UInt64 {
+        guard let top = try? status(of: name) else { return 0 }
+        if !top.isDirectory { return top.isRegularFile ? top.size : 0 }
+        var (rest, left, bytes) = ([name], limit, UInt64(0))
+        while let path = rest.popLast() {
+            guard let open = try? FileDescriptor.open(path, in: self, [.reading, .directory]),
+                let names = try? open.entryNames()
+            else { continue }
+            for name in names {
+                if left == 0 { return bytes }
+                left -= 1
+                guard let status = try? open.status(of: name) else { continue }
+                if status.isRegularFile { bytes += status.size }
+                if status.isDirectory { rest.append(path + [UInt8(ascii: "/")] + name) }
+            }
+        }
+        return bytes
+    }
+
     /// Returns whether something is in a directory of this one, or may be, that this user may not remove. The mode of
     /// one's own directory can be changed. System calls: faccessat2(2), openat2(2), getdents(2)
     package func cannotEmpty(_ name: [UInt8], _ status: FileStatus) -> Bool {

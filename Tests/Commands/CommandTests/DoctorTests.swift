@@ -216,7 +216,8 @@ import Testing
         _ = try await container.shell(
             """
             cd "$1/.group"; mkdir staging/0123456789abcdef0000000000000001
-            : > staging/0123456789abcdef0000000000000001/f; head -c 20000000 /dev/zero > journal/new-7-0000000000000000
+            mkdir staging/0123456789abcdef0000000000000001/d
+            head -c 20000000 /dev/zero > staging/0123456789abcdef0000000000000001/d/f; : > journal/new-7-0000000000000000
             """)
         let found = try await container.findings()
         #expect(found.map(\.code) == ["leftovers"] && found.first?.severity == "warning", "\(found)")
@@ -225,6 +226,138 @@ import Testing
         #expect(try await container.shell("ls \"$1/.group/staging\"; ls \"$1/.group/journal\"").lines == ["1.log"])
         follower.signal(SIGTERM)
         #expect(try await follower.finish().status == 143)
+    }
+
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+    func `what another user's directory keeps in staging is said, and by doctor, too`() async throws {
+        let container = try await TemporaryContainer()
+        let made = try await container.shell(
+            """
+            cd "$1"; chmod 755 ..; mkdir -p mine/inner; head -c 20000000 /dev/zero > mine/inner/f
+            chown -R 65534:65534 . && chown 0:0 mine/inner && chmod 755 mine/inner
+            """)
+        #expect(made.status == 0, "\(made)")
+        func run(_ subcommand: String, _ words: [String]) async throws -> Command.Outcome {
+            let command = [BuildDirectory.resolve("groupctl"), subcommand, container.path] + words
+            return try await container.start("setpriv", nobody() + command).finish()
+        }
+        let removed = try await run("remove", ["-r", "mine"])
+        #expect(removed.status == 0, "\(removed)")
+        #expect(removed.errors.contains("user 65534 may not empty this directory of user 0"), "\(removed)")
+        for options in [[], ["--repair"]] {
+            let found = try await run("doctor", options)
+            #expect(found.status == 1 && !found.text.contains("repaired"), "\(found)")
+            #expect(found.text.contains("19 MiB; user 65534 may not empty .group/staging/"), "\(found)")
+        }
+        let repaired = try await container.findings("--repair")
+        #expect(repaired.first?.code == code && repaired.first?.repaired == true, "\(repaired)")
+        #expect(try await container.findings().isEmpty)
+        #expect(try await container.done("read", "first").text == "x")
+        #expect(try await changes(container) == ["created\tfirst", "created\tsecond", "created\tthird"])
+        let since = try await container.done("changes", "--since", cursor).lines
+        // A lock file of the same inode is taken for the same one: no process can have the old one open then.
+        let isSame = try await container.shell("stat -c %i \"$1/.group/$2\"", part).text == inode && part == "lock"
+        #expect(since == (part == "members" || isSame ? [] : ["rescan\t"]), "another identity, other cursors")
+    }
+
+    // case 20
+    @Test func `doctor does not replace a part that members use`() async throws {
+        let container = try await container()
+        let follower = try await container.watching()
+        for (part, code) in [("format", "formatDamaged"), ("lock", "lockFileReplaced")] {
+            let file = container.path + "/.group/" + part
+            _ = try await container.shell("mv \"$1/.group/$2\" \"$1/.group/saved\" && : > \"$1/.group/$2\"", part)
+            let found = try await container.findings("--repair")
+            #expect(found.contains { $0.code == code && !$0.repaired && $0.severity == "error" }, "\(found)")
+            #expect(try Data(contentsOf: URL(filePath: file)).isEmpty)
+            _ = try await container.shell("mv \"$1/.group/saved\" \"$1/.group/$2\"", part)
+        }
+        try await container.done("write", "new", input: "x")
+        #expect(try await follower.readLine() == "created\tnew")
+    }
+
+    @Test func `doctor creates a missing staging directory`() async throws {
+        let container = try await container()
+        _ = try await container.shell("rmdir \"$1/.group/staging\"")
+        #expect(try await container.findings().map(\.code) == ["stagingMissing"])
+        #expect(try await container.findings("--repair").map(\.repaired) == [true])
+        try await container.done("write", "new", input: "x")
+    }
+
+    // case 43
+    @Test func `doctor detects a copied container before its first opening`() async throws {
+        let container = try await container()
+        _ = try await container.shell("cp -a \"$1\" \"$1.copy\"")
+        let copy = try await container.start("groupctl", ["doctor", "--json", container.path + ".copy"]).finish()
+        #expect(copy.status == 0)
+        #expect(try copy.lines.map { try JSONFinding($0) }.contains { $0.code == "containerCopied" && $0.repairable })
+    }
+
+    // case 35
+    @Test func `doctor finds a truncated suite, and keeps its intact part`() async throws {
+        let container = try await container()
+        let lines = (0..<1_000).map { "set key\($0) value\($0)\n" }.joined()
+        try await container.done("defaults batch", "s", input: lines)
+        let before = try await container.done("defaults list", "s").lines
+        #expect(try await container.shell("truncate -s 50000 \"$1/.group/defaults/s/1.log\"").status == 0)
+        #expect(try await container.run("defaults list", "s").status == 65)
+        let found = try await container.findings()
+        #expect(found.map(\.code) == ["suiteDamaged"] && found.first?.repairable == true, "\(found)")
+        #expect(try await container.findings("--repair").map(\.repaired) == [true])
+        #expect(try await container.findings().isEmpty)
+        let after = try await container.done("defaults list", "s").lines
+        #expect(after.count > 400 && after.count < 1_000 && Set(after).isSubset(of: before))
+        try await container.done("defaults set", "s", "new", "x")
+    }
+
+    @Test func `doctor removes the leftovers of dead members`() async throws {
+        let container = try await container()
+        // A process that opens the container alone would remove the leftovers, too.
+        let follower = try await container.watching()
+        _ = try await container.shell(
+            """
+            cd "$1/.group"; mkdir staging/0123456789abcdef0000000000000001
+            mkdir staging/0123456789abcdef0000000000000001/d
+            head -c 20000000 /dev/zero > staging/0123456789abcdef0000000000000001/d/f; : > journal/new-7-0000000000000000
+            """)
+        let found = try await container.findings()
+        #expect(found.map(\.code) == ["leftovers"] && found.first?.severity == "warning", "\(found)")
+        #expect(found.first?.what.hasPrefix("2 files and directories") == true)
+        #expect(try await container.findings("--repair").map(\.repaired) == [true])
+        #expect(try await container.shell("ls \"$1/.group/staging\"; ls \"$1/.group/journal\"").lines == ["1.log"])
+        follower.signal(SIGTERM)
+        #expect(try await follower.finish().status == 143)
+    }
+
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+    func `what another user's directory keeps in staging is said, and by doctor, too`() async throws {
+        let container = try await TemporaryContainer()
+        let made = try await container.shell(
+            """
+            cd "$1"; chmod 755 ..; mkdir -p mine/inner; head -c 20000000 /dev/zero > mine/inner/f
+            chown -R 65534:65534 . && chown 0:0 mine/inner && chmod 755 mine/inner
+            """)
+        #expect(made.status == 0, "\(made)")
+        func run(_ words: String...) async throws -> Command.Outcome {
+            try await container.start(
+                "setpriv",
+                nobody() + [BuildDirectory.resolve("groupctl"), words[0], container.path] + words.dropFirst()
+            ).finish()
+        }
+        let removed = try await run("remove", "-r", "mine")
+        #expect(removed.status == 0, "\(removed)")
+        #expect(removed.errors.contains("user 65534 may not empty this directory of user 0"), "\(removed)")
+        for words in [["doctor"], ["doctor", "--repair"]] {
+            let found = try await container.start(
+                "setpriv",
+                nobody() + [BuildDirectory.resolve("groupctl"), words[0], container.path] + words.dropFirst()
+            ).finish()
+            #expect(found.status == 1 && !found.text.contains("repaired"), "\(found)")
+            #expect(found.text.contains("user 65534 may not empty .group/staging/"), "\(found)")
+            #expect(found.text.contains("19531 KiB") || found.text.contains("19 MiB"), "\(found)")
+        }
+        let repaired = try await container.findings("--repair")
+        #expect(repaired.first?.code == "leftovers" && repaired.first?.repaired == true, "\(repaired)")
     }
 }
 

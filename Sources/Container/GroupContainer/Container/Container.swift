@@ -93,6 +93,14 @@ public final class Container: Sendable {
         }
     }
 
+    /// Returns what this process could not remove from staging since the last call, as sentences.
+    package func takeLeftInStaging() -> [String] {
+        opened.leftInStaging.withLock { left in
+            defer { left = [] }
+            return left
+        }
+    }
+
     /// The absolute path at which the container was opened, also where it was named relative to the working directory.
     public var path: AbsolutePath { opened.directory.absolutePath }
 

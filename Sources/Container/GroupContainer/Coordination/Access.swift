@@ -65,7 +65,7 @@ public final class Access {
 
     /// Deletes this access's files in staging. Not called under the lock: a large tree takes a while.
     func sweep() {
-        for name in leftovers { try? container.directory.staging.removeTree(name) }
+        for name in leftovers { container.removeStaged(name) }
         for snapshot in snapshots { snapshot.remove(by: container) }
         (leftovers, snapshots) = ([], [])
         staging?.discard()
