@@ -1,4 +1,5 @@
 package import GroupContainer
+import GroupSystemCalls
 
 /// Returns what the user of a command can do about an error, in the words of the commands: their names, their options,
 /// and the system's commands. Nil where the error's own remedy is enough, or where there is none.
@@ -36,6 +37,8 @@ package func hint(for error: CoordinationError) -> String? {
     case .askLater:
         return error.clusterOperation.map { "group-cluster result GROUP \($0) shows later what became of it" }
     case .mountProc: return "mount it: mount -t proc proc /proc"
+    case .raiseOpenFiles where error.cause as? Errno == .tooManyFilesInSystem:
+        return "\(remedy.text): sysctl fs.file-max"
     case .raiseOpenFiles: return "\(remedy.text): ulimit -n"
     case .raiseProcesses: return "\(remedy.text): ulimit -u"
     case .raiseFileSize: return "\(remedy.text): ulimit -f"

@@ -61,13 +61,19 @@ extension FileDescriptor {
     /// one's own directory can be changed. System calls: faccessat2(2), openat2(2), getdents(2)
     package func cannotEmpty(_ name: [UInt8], _ status: FileStatus) -> Bool {
         if status.owner == effectiveUser() { return false }
+        return refusesChanges(in: name) && mayContainEntries(name)
+    }
+
+    /// Returns whether the mode of a directory keeps this user from listing it, or from making or removing entries in
+    /// it. System calls: faccessat2(2)
+    package func refusesChanges(in name: [UInt8]) -> Bool {
         let number = number
         do throws(Errno) {
             _ = try check { unsafe withCString(name) { unsafe faccessat(number, $0, R_OK | W_OK | X_OK, AT_EACCESS) } }
+            return false
         } catch {
-            return error == .accessDenied && mayContainEntries(name)
+            return error == .accessDenied
         }
-        return false
     }
 
     private func mayContainEntries(_ name: [UInt8]) -> Bool {

@@ -228,6 +228,48 @@ import Testing
         #expect(try await follower.finish().status == 143)
     }
 
+    @Test(arguments: [5, 8, 10, 14, 20], [[], ["--repair"]])
+    func `a limit of open files is said to be one, and is no damage`(limit: Int, options: [String]) async throws {
+        let container = try await TemporaryContainer()
+        let script = "ulimit -n \(limit); \"$2\" doctor \"$1\" --json \(options.joined())"
+        let outcome = try await container.shell(script, BuildDirectory.resolve("groupctl"))
+        #expect(outcome.status == 1 && outcome.lines.count == 1, "\(outcome)")
+        #expect(outcome.text.contains(#""code":"limitReached""#) && outcome.text.contains("ulimit -n"), "\(outcome)")
+    }
+
+    @Test func `a healthy container is found healthy with few open files`() async throws {
+        let container = try await container()
+        try await container.done("defaults set", "s", "k", "x")
+        let script = "ulimit -n 32; \"$2\" doctor \"$1\""
+        let outcome = try await container.shell(script, BuildDirectory.resolve("groupctl"))
+        #expect(outcome.status == 0 && outcome.lines.last == "healthy", "\(outcome)")
+    }
+
+    @Test(
+        .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"),
+        arguments: ["", "/.group", "/.group/staging", "/.group/journal"])
+    func `a directory that its owner may not write is a finding`(directory: String) async throws {
+        let container = try await TemporaryContainer()
+        let made = try await container.shell(
+            "cd \"$1\"; chmod 755 ..; chown -R 65534:65534 .; chmod 500 \"$1\(directory)\"")
+        #expect(made.status == 0, "\(made)")
+        let found = try await container.start(
+            "setpriv", nobody() + [BuildDirectory.resolve("groupctl"), "doctor", container.path]
+        ).finish()
+        #expect(found.status == 1 && found.text.contains("it has mode 0500, of user 65534"), "\(found)")
+        #expect(found.text.contains("chmod u+rwx \(container.path)\(directory)\n"), "\(found)")
+    }
+
+    @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
+    func `a missing /proc is a finding`() async throws {
+        let container = try await container()
+        let script = "mount -t tmpfs none /proc && \"$0\" doctor \"$1\""
+        let found = try await container.start(
+            "unshare", ["-m", "sh", "-c", script, BuildDirectory.resolve("groupctl"), container.path]
+        ).finish()
+        #expect(found.status == 1 && found.text.contains("/proc: /proc is not mounted"), "\(found)")
+    }
+
     @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
     func `what another user's directory keeps in staging is said, and by doctor, too`() async throws {
         let container = try await TemporaryContainer()
