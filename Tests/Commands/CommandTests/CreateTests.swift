@@ -20,6 +20,35 @@ struct `groupctl create, path and list` {
         }
     }
 
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+    func `a container is its user's to enter, whatever the umask, and a closed one says how it is opened`()
+        async throws
+    {
+        let container = try await TemporaryContainer(creating: false)
+        let script = """
+            umask 777; "$2" create "$1/own/new" && umask 022 && "$2" list "$1/own/new" && "$2" doctor "$1/own/new"
+            """
+        let prepared = try await container.shell("chmod 755 \"${1%/*}\"; mkdir -m 777 \"$1\"; chmod 777 \"$1\"")
+        #expect(prepared.status == 0, "\(prepared)")
+        func asNobody(_ script: String) async throws -> Command.Outcome {
+            try await container.start(
+                "setpriv", nobody() + ["sh", "-c", script, "sh", container.path, BuildDirectory.resolve("groupctl")]
+            ).finish()
+        }
+        let made = try await asNobody(script)
+        #expect(made.status == 0, "\(made)")
+        for directory in ["own/new", "own/new/.group", "own/new/.group/staging", "own/new/.group/journal"] {
+            #expect(try container.mode(directory) == 0o700, "\(directory)")
+        }
+        #expect(try container.mode("own/new/.group/format") == 0o600)
+        let closed = try await asNobody("chmod 000 \"$1/own/new\"; \"$2\" list \"$1/own/new\"")
+        #expect(closed.status == 77, "\(closed)")
+        #expect(
+            closed.errors.contains("is your own, with mode 0000: give yourself permission (chmod u+rwx)"), "\(closed)")
+        let found = try await asNobody("\"$2\" doctor \"$1/own/new\"")
+        #expect(found.text.contains("give yourself permission: chmod u+rwx \(container.path)/own/new"), "\(found)")
+    }
+
     @Test func `create names the directory that cannot be created`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let outcome = try await groupctl(["create", "/proc/of-no-process"], in: container)

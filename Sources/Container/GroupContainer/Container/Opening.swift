@@ -96,6 +96,12 @@ enum OpeningErrors {
         }
         if CoordinationError.refusalOfOpening != nil { return nil }
         guard let barrier = PathObstacle.first(to: path)?.barrier else { return nil }
+        if barrier.isOwn {
+            return .init(
+                .askOwner,
+                "'\(barrier.path)' is your own, with mode \(PathObstacle.octal(barrier.mode)): give yourself permission (chmod u+rwx)"
+            )
+        }
         // A user can be added to a Unix group that may enter; otherwise only the owner can do something.
         if barrier.isForGroup {
             let name = groupName(ofNumber: barrier.group).map { "'\($0)'" } ?? "\(barrier.group)"
