@@ -89,7 +89,7 @@ public final class Container: Sendable {
             opened = try Membership.join(path: path, creating: creation, until: Deadline(after: timeout))
         } catch {
             throw OpeningErrors.withoutProc(error)
-                ?? ContainerLocation.hinting(error, identifier).located(in: path)
+                ?? OpeningErrors.knowingInodes(ContainerLocation.hinting(error, identifier), at: path).located(in: path)
         }
     }
 

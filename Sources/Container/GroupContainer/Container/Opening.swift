@@ -72,6 +72,15 @@ enum OpeningErrors {
             remedy: .init(.mountProc, "mount /proc"))
     }
 
+    /// Returns an error with its reason where the file system of a path has no inode left. System calls: openat2(2),
+    /// fstatfs(2)
+    static func knowingInodes(_ error: CoordinationError, at path: [UInt8]) -> CoordinationError {
+        guard error.code == .noSpace, let place = lastThatStands(on: path)?.path,
+            let directory = try? FileDescriptor.open(path: place, [.reading, .directory])
+        else { return error }
+        return error.knowingInodes(of: directory)
+    }
+
     /// Returns the error for the case that another process holds the byte that a process needs to open the container.
     static func blocked(_ lockFile: LockFile, _ path: [UInt8]) -> CoordinationError {
         let opener = OpeningProcess(ofLockFile: lockFile.inode)
