@@ -228,6 +228,17 @@ import Testing
         #expect(try await follower.finish().status == 143)
     }
 
+    @Test func `directories that are too deep to have a path are no finding`() async throws {
+        let container = try await container()
+        let made = try await container.shell(
+            """
+            cd "$1"; name=$(printf '%0200d' 0)
+            for level in $(seq 22); do mkdir $name && cd -P $name || exit 99; done
+            """)
+        #expect(made.status == 0, "\(made)")
+        #expect(try await container.findings().isEmpty)
+    }
+
     @Test(arguments: [5, 8, 10, 14, 20], [[], ["--repair"]])
     func `a limit of open files is said to be one, and is no damage`(limit: Int, options: [String]) async throws {
         let container = try await TemporaryContainer()
