@@ -56,7 +56,14 @@ struct `groupctl create, path and list` {
         #expect(
             outcome.errors.hasPrefix(
                 "groupctl: cannot create '/proc/of-no-process': no directory can be made there; choose"))
-        #expect(try await container.shell("echo > \"$1\"").status == 0)
+        _ = try await container.shell("ln -s nowhere \"$1\"")
+        for words in [["create", container.path], ["create", container.path + "/below"], ["list", container.path]] {
+            let dangling = try await groupctl(words, in: container)
+            #expect(dangling.status == 66, "\(dangling)")
+            #expect(
+                dangling.errors.contains("'\(container.path)' is a symbolic link that leads to nothing"), "\(dangling)")
+        }
+        #expect(try await container.shell("rm \"$1\"; echo > \"$1\"").status == 0)
         let onFile = try await groupctl(["create", container.path], in: container)
         #expect(
             onFile.errors.contains(

@@ -42,6 +42,11 @@ enum OpeningErrors {
                 .notFound, operation: operation, item: label, reason: "the working directory was deleted",
                 remedy: .init(
                     .choosePath, "change to an existing directory, or name the container by its absolute path"))
+        case .noSuchEntry where danglingLink(on: path) != nil:
+            return CoordinationError(
+                .notFound, operation: operation, item: label,
+                reason: "'\(printable(danglingLink(on: path) ?? path))' is a symbolic link that leads to nothing",
+                remedy: .init(.choosePath, "make the directory that the link leads to, or remove the link"))
         case .noSuchEntry where creating:
             return CoordinationError(
                 .notFound, operation: operation, item: label, reason: "no directory can be made there",
@@ -88,6 +93,19 @@ enum OpeningErrors {
             .lockTimedOut, operation: "open", item: printable(path),
             reason: "\(opener?.description ?? "another process") has been opening the container for too long",
             remedy: opener?.remedy ?? .init(.endProcess, "end that process, and try again"))
+    }
+
+    /// Returns the first symbolic link on a path that leads to nothing; nil where there is none. System calls: openat2,
+    /// statx
+    private static func danglingLink(on path: [UInt8]) -> [UInt8]? {
+        let slash = UInt8(ascii: "/")
+        for end in path.indices.dropFirst().map(\.self) + [path.count] where end == path.count || path[end] == slash {
+            let place = Array(path[..<end])
+            if place.last == slash { continue }
+            let isLink = (try? FileDescriptor.open(path: place, [.placeOnly, .notFollowing]).status().isLink) ?? false
+            if isLink && (try? FileDescriptor.open(path: place, .placeOnly)) == nil { return place }
+        }
+        return nil
     }
 
     private static var workingDirectoryIsGone: Bool {
