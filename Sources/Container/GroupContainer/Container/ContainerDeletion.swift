@@ -140,7 +140,9 @@ package final class ContainerDeletion {
             try FileDescriptor.removeDirectory(path: path)
             return true
         } catch {
-            return false
+            // The path is a symbolic link to the directory.
+            guard error == .notADirectory, let place = try? root.absolutePath() else { return false }
+            return (try? FileDescriptor.removeDirectory(path: place)) != nil
         }
     }
 
