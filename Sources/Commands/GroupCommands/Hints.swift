@@ -67,6 +67,8 @@ private func hintForUncoordinated(_ error: CoordinationError, _ remedy: Coordina
     switch error.operation {
     case "move": "copy it, and remove the original with rm: a copy and a removal are two changes"
     case "remove": "remove it with rm, without coordination: followers get the change all the same"
+    case "copy" where error.code == .limitReached:
+        "copy it with cp -a, without coordination: followers get each item of it"
     case _ where error.code == .outsideContainer: "set it with chmod"
     default: nil
     }
