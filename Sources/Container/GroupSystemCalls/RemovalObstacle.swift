@@ -10,6 +10,8 @@ package struct RemovalObstacle: Equatable, Sendable {
     package var path: [UInt8]
     /// The user to whom the directory belongs.
     package var owner: UInt32
+
+    package init(path: [UInt8], owner: UInt32) { (self.path, self.owner) = (path, owner) }
 }
 
 extension FileDescriptor {
