@@ -67,6 +67,8 @@ package struct ContainerCheck: Sendable {
         }
         defer { withExtendedLifetime(member) {} }
         let after = examine(note)
+        // Without a second check it is not known what was repaired.
+        if after.contains(where: { $0.code == .limitReached }) { return ([], after) }
         let repaired = before.filter { finding in
             finding.repaired != nil && !after.contains { $0.isAbout(finding) }
         }

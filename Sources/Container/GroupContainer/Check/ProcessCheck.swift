@@ -4,17 +4,14 @@ import GroupSystemCalls
 /// were damaged.
 enum ProcessFacts {
     /// The number of files that a check has open at the same time, and some more.
-    private static let neededFiles = 24
+    private static let neededFiles: Int32 = 24
 
     /// The finding where this process cannot open as many files as a check needs; nil where it can. System calls:
-    /// openat2(2)
+    /// openat2(2), fcntl(2)
     static var shortage: Finding? {
-        var open: [OpenDirectory] = []
         do throws(Errno) {
-            while open.count < neededFiles {
-                open.append(
-                    OpenDirectory(try FileDescriptor.open(path: [UInt8(ascii: "/")], [.placeOnly, .directory])))
-            }
+            try FileDescriptor.open(path: [UInt8(ascii: "/")], [.placeOnly, .directory]).checkRoom(
+                forFiles: neededFiles)
             return nil
         } catch {
             return finding(error)
@@ -34,7 +31,12 @@ enum ProcessFacts {
 
     /// The finding where /proc is not mounted; nil where it is. System calls: openat2(2)
     static var withoutProc: Finding? {
-        if (try? FileDescriptor.open(path: Array("/proc/self".utf8), .placeOnly)) != nil { return nil }
+        do throws(Errno) {
+            _ = try FileDescriptor.open(path: Array("/proc/self".utf8), .placeOnly)
+            return nil
+        } catch {
+            if error != .noSuchEntry { return nil }
+        }
         return Finding(
             .procMissing, .error, item: "/proc", "/proc is not mounted",
             why:
