@@ -20,7 +20,7 @@ extension Change {
             ("size", size.map(JSONValue.unsigned) ?? .null),
             ("generation", .unsigned(generation.rawValue)), ("transaction", transaction.map(\.json) ?? .null),
             ("coordinated", .bool(isCoordinated)), ("by", author.map(\.json) ?? .null),
-            ("time", .string(Timestamp.text(timeNanoseconds))),
+            ("time", shownNanoseconds.map { .string(Timestamp.text($0)) } ?? .null),
         ]
         if case .degraded(let reason) = kind { fields.append(("reason", .string(reason))) }
         return .object(fields)

@@ -151,6 +151,11 @@ package struct CommandRun: ~Copyable {
         }
     }
 
+    /// Says which directories of what was removed are left in staging.
+    package func complainAboutLeftovers() {
+        for left in opened.withLock(\.self)?.takeLeftInStaging() ?? [] { complain(left) }
+    }
+
     /// Prints a line on standard error, unless --quiet is set, about what is no error.
     package func remark(_ line: String) {
         if !options.isQuiet { printError("\(arguments.commandPath.first ?? ""): \(line)") }

@@ -1,4 +1,5 @@
 package import GroupContainer
+import GroupSystemCalls
 
 /// Returns what the user of a command can do about an error, in the words of the commands: their names, their options,
 /// and the system's commands. Nil where the error's own remedy is enough, or where there is none.
@@ -36,6 +37,8 @@ package func hint(for error: CoordinationError) -> String? {
     case .askLater:
         return error.clusterOperation.map { "group-cluster result GROUP \($0) shows later what became of it" }
     case .mountProc: return "mount it: mount -t proc proc /proc"
+    case .raiseOpenFiles where error.cause as? Errno == .tooManyFilesInSystem:
+        return "\(remedy.text): sysctl fs.file-max"
     case .raiseOpenFiles: return "\(remedy.text): ulimit -n"
     case .raiseProcesses: return "\(remedy.text): ulimit -u"
     case .raiseFileSize: return "\(remedy.text): ulimit -f"
@@ -64,6 +67,8 @@ private func hintForUncoordinated(_ error: CoordinationError, _ remedy: Coordina
     switch error.operation {
     case "move": "copy it, and remove the original with rm: a copy and a removal are two changes"
     case "remove": "remove it with rm, without coordination: followers get the change all the same"
+    case "copy" where error.code == .limitReached:
+        "copy it with cp -a, without coordination: followers get each item of it"
     case _ where error.code == .outsideContainer: "set it with chmod"
     default: nil
     }

@@ -99,10 +99,14 @@ package struct LineFormat: Equatable, Sendable {
         case .events(let separator):
             line += Array(Self.events(of: change).joined(separator: [separator]))
         case .time:
+            guard let nanoseconds = change.shownNanoseconds else {
+                line += "-".utf8
+                return
+            }
             if let timeFormat {
-                line += localTime(timeFormat, secondsSince1970: change.timeNanoseconds / 1_000_000_000) ?? []
+                line += localTime(timeFormat, secondsSince1970: Timestamp.seconds(nanoseconds)) ?? []
             } else {
-                line += Timestamp.text(change.timeNanoseconds).utf8
+                line += Timestamp.text(nanoseconds).utf8
             }
         case .cookie: line += String(change.kind.otherPath == nil ? 0 : change.sequence.rawValue, radix: 16).utf8
         case .sequence: line += String(change.sequence.rawValue).utf8

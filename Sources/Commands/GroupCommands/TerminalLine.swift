@@ -10,7 +10,8 @@ struct TerminalLine {
 
     func line(_ change: Change) -> String {
         let kind = change.kind.name
-        let time = text.styled(Timestamp.ofDay(change.timeNanoseconds), as: .faint)
+        let moment = change.shownNanoseconds.map { Timestamp.ofDay($0) } ?? String(repeating: " ", count: 12)
+        let time = text.styled(moment, as: .faint)
         let padding = String(repeating: " ", count: max(1, 10 - kind.count))
         let start = time + "  " + bar(change) + text.styled(kind, as: Self.role(change.kind)) + padding
         let path = shown(change.path)

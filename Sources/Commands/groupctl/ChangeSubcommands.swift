@@ -90,6 +90,7 @@ private func printResult(
     _ done: String, _ result: WriteResult, _ path: ItemPath, from: ItemPath? = nil, _ run: inout CommandRun
 ) throws -> ExitStatus {
     let generation = result.generation?.rawValue
+    run.complainAboutLeftovers()
     if run.options.isJSON {
         var fields: [(String, JSONValue)] = [("path", .string(PipeText.lossyString(path.bytes)))]
         if let from { fields.append(("from", .string(PipeText.lossyString(from.bytes)))) }

@@ -85,7 +85,7 @@ private func json(_ item: Item) -> String {
     if item.path.bytes.validText == nil { fields.append(("pathBytes", .string(Base64.encoded(item.path.bytes)))) }
     fields += [
         ("type", .string(ChangeText.name(item.type))), ("size", .unsigned(item.size)),
-        ("modified", .string(Timestamp.text(item.modifiedNanoseconds))),
+        ("modified", item.modified.flatMap { Timestamp.text($0) }.map { .string($0) } ?? .null),
     ]
     return JSONValue.object(fields).encoded()
 }

@@ -29,6 +29,6 @@ func deleteGroup(_ run: inout CommandRun) throws -> ExitStatus {
             ]).encoded())
     }
     run.explain("\(place) was deleted: \(items), \(contents.bytes) bytes")
-    if !isGone { run.explain("the directory itself remains: this user may not remove it, or something new is in it") }
+    if !isGone { run.complain("\(place) itself remains: this user may not remove it, or something new is in it") }
     return .success
 }

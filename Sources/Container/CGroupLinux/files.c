@@ -69,6 +69,8 @@ int clinux_statx(int directory, const char *path, clinux_status *status) {
     status->mountIsUnique = (s.stx_mask & 0x4000) != 0;
     status->allocated = s.stx_blocks * 512;
     status->modified = clinux_nanoseconds(s.stx_mtime.tv_sec, s.stx_mtime.tv_nsec);
+    status->modifiedSeconds = s.stx_mtime.tv_sec;
+    status->modifiedRest = s.stx_mtime.tv_nsec;
     status->changed = clinux_nanoseconds(s.stx_ctime.tv_sec, s.stx_ctime.tv_nsec);
     status->mode = s.stx_mode;
     status->owner = s.stx_uid;

@@ -47,6 +47,11 @@ extension FileDescriptor {
         _ = try check { unsafe withCString(path) { unsafe mkdirat(AT_FDCWD, $0, mode) } }
     }
 
+    /// Sets the mode of a directory by its path. System calls: fchmodat(2)
+    package static func setMode(path: [UInt8], _ mode: UInt32) throws(Errno) {
+        _ = try check { unsafe withCString(path) { unsafe fchmodat(AT_FDCWD, $0, mode, 0) } }
+    }
+
     /// Removes an empty directory by its path. System calls: unlinkat(2)
     package static func removeDirectory(path: [UInt8]) throws(Errno) {
         _ = try check { unsafe withCString(path) { unsafe unlinkat(AT_FDCWD, $0, AT_REMOVEDIR) } }

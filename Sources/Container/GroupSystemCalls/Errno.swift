@@ -24,6 +24,7 @@ package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConverti
     package static let notADirectory = Errno(ENOTDIR)
     package static let isADirectory = Errno(EISDIR)
     package static let busy = Errno(EBUSY)
+    package static let noMemory = Errno(ENOMEM)
     package static let tooManyFiles = Errno(EMFILE)
     package static let tooManyFilesInSystem = Errno(ENFILE)
     package static let noSpace = Errno(ENOSPC)

@@ -106,6 +106,17 @@ package struct FileDescriptor: ~Copyable, Sendable {
         FileDescriptor(owning: try check { fcntl(number, F_DUPFD_CLOEXEC, 3) })
     }
 
+    /// Checks that this process may open that many further files. Errors: `tooManyFiles`, `tooManyFilesInSystem`.
+    /// System calls: fcntl(F_DUPFD_CLOEXEC), which refuses a number that is not below the limit
+    package func checkRoom(forFiles count: Int32) throws(Errno) {
+        let number = number
+        do throws(Errno) {
+            _ = FileDescriptor(owning: try check { fcntl(number, F_DUPFD_CLOEXEC, number + count) })
+        } catch {
+            throw error == .invalid ? Errno.tooManyFiles : error
+        }
+    }
+
     /// Reads up to the end, or until there are `limit` bytes or more. With the size that the file has had a moment ago,
     /// one call is mostly enough: it asks for one byte more. System calls: statx(2) without `size`; read(2)
     package func readAll(size: UInt64? = nil, limit: Int = .max) throws(Errno) -> [UInt8] {

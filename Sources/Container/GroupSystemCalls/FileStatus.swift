@@ -14,8 +14,11 @@ package struct FileStatus: Equatable, Sendable {
     package var mountIsUnique: Bool
     /// The space that the file takes on the disk, in bytes.
     package var allocated: UInt64
+    /// The dates as moments that can be computed with: see `isMoment(_:)`.
     package var modified: Int64
     package var changed: Int64
+    /// The exact date of the last modification, for people.
+    package var modifiedTime: FileTime
     package var mode: UInt32
     package var owner: UInt32
     package var group: UInt32
@@ -32,6 +35,7 @@ package struct FileStatus: Equatable, Sendable {
         allocated = raw.allocated
         modified = raw.modified
         changed = raw.changed
+        modifiedTime = FileTime(seconds: raw.modifiedSeconds, nanoseconds: Int64(raw.modifiedRest))
         mode = raw.mode
         owner = raw.owner
         group = raw.group
@@ -44,6 +48,16 @@ package struct FileStatus: Equatable, Sendable {
     package var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
     package var isRegularFile: Bool { mode & S_IFMT == S_IFREG }
     package var isLink: Bool { mode & S_IFMT == S_IFLNK }
+}
+
+/// The date of a file: touch(1) gives it any, also one that 64 bits of nanoseconds do not reach.
+package struct FileTime: Hashable, Sendable {
+    /// The whole seconds since 1970, rounded down.
+    package var seconds: Int64
+    /// The rest, from 0 to 999,999,999.
+    package var nanoseconds: Int64
+
+    package init(seconds: Int64, nanoseconds: Int64) { (self.seconds, self.nanoseconds) = (seconds, nanoseconds) }
 }
 
 extension FileDescriptor {

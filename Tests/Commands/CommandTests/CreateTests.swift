@@ -20,6 +20,35 @@ struct `groupctl create, path and list` {
         }
     }
 
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+    func `a container is its user's to enter, whatever the umask, and a closed one says how it is opened`()
+        async throws
+    {
+        let container = try await TemporaryContainer(creating: false)
+        let script = """
+            umask 777; "$2" create "$1/own/new" && umask 022 && "$2" list "$1/own/new" && "$2" doctor "$1/own/new"
+            """
+        let prepared = try await container.shell("chmod 755 \"${1%/*}\"; mkdir -m 777 \"$1\"; chmod 777 \"$1\"")
+        #expect(prepared.status == 0, "\(prepared)")
+        func asNobody(_ script: String) async throws -> Command.Outcome {
+            try await container.start(
+                "setpriv", nobody() + ["sh", "-c", script, "sh", container.path, BuildDirectory.resolve("groupctl")]
+            ).finish()
+        }
+        let made = try await asNobody(script)
+        #expect(made.status == 0, "\(made)")
+        for directory in ["own/new", "own/new/.group", "own/new/.group/staging", "own/new/.group/journal"] {
+            #expect(try container.mode(directory) == 0o700, "\(directory)")
+        }
+        #expect(try container.mode("own/new/.group/format") == 0o600)
+        let closed = try await asNobody("chmod 000 \"$1/own/new\"; \"$2\" list \"$1/own/new\"")
+        #expect(closed.status == 77, "\(closed)")
+        #expect(
+            closed.errors.contains("is your own, with mode 0000: give yourself permission (chmod u+rwx)"), "\(closed)")
+        let found = try await asNobody("\"$2\" doctor \"$1/own/new\"")
+        #expect(found.text.contains("give yourself permission: chmod u+rwx \(container.path)/own/new"), "\(found)")
+    }
+
     @Test func `create names the directory that cannot be created`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let outcome = try await groupctl(["create", "/proc/of-no-process"], in: container)
@@ -27,7 +56,14 @@ struct `groupctl create, path and list` {
         #expect(
             outcome.errors.hasPrefix(
                 "groupctl: cannot create '/proc/of-no-process': no directory can be made there; choose"))
-        #expect(try await container.shell("echo > \"$1\"").status == 0)
+        _ = try await container.shell("ln -s nowhere \"$1\"")
+        for words in [["create", container.path], ["create", container.path + "/below"], ["list", container.path]] {
+            let dangling = try await groupctl(words, in: container)
+            #expect(dangling.status == 66, "\(dangling)")
+            #expect(
+                dangling.errors.contains("'\(container.path)' is a symbolic link that leads to nothing"), "\(dangling)")
+        }
+        #expect(try await container.shell("rm \"$1\"; echo > \"$1\"").status == 0)
         let onFile = try await groupctl(["create", container.path], in: container)
         #expect(
             onFile.errors.contains(
@@ -259,6 +295,20 @@ struct `groupctl create, path and list` {
         #expect(json.count == 2 && json.first?.wholeMatch(of: pattern) != nil, "\(json)")
         #expect(json.last?.contains(#""type":"directory""#) == true)
         #expect(try await container.done("list", "--json").lines[4].contains(#""type":"link""#))
+    }
+
+    @Test func `a date beyond the nanoseconds is printed as it is, or not at all`() async throws {
+        let container = try await TemporaryContainer()
+        let script = "cd \"$1\" && touch -d 2300-05-06T07:08:09Z f && touch -d 1930-01-01Z old"
+        #expect(try await container.shell(script).status == 0)
+        let lines = try await container.done("list", "--json").lines
+        #expect(lines.first?.contains(#""modified":"2300-05-06T07:08:09.000Z""#) == true, "\(lines)")
+        #expect(lines.last?.contains(#""modified":"1930-01-01T00:00:00.000Z""#) == true, "\(lines)")
+        let present = try await container.watch("--since", "snapshot", "--json", "--count", "2").finish()
+        #expect(present.lines.count == 2 && present.lines.allSatisfy { $0.contains(#""time":null"#) }, "\(present)")
+        let format = ["--since", "snapshot", "--format", "%f %T", "--count", "2"]
+        let formatted = try await container.start("watch-group", format + [container.path]).finish()
+        #expect(formatted.lines == ["f -", "old -"], "\(formatted)")
     }
 
     @Test func `a container is found by a path from the working directory`() async throws {

@@ -32,6 +32,15 @@ import Testing
         #expect(try await container.run("doctor").status == 1)
     }
 
+    @Test func `delete-group through a symbolic link removes the directory, too`() async throws {
+        let container = try await container()
+        let link = container.directory + "/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "container")
+        let outcome = try await container.start("groupctl", ["delete-group", link, "--yes", "--json"]).finish()
+        #expect(outcome.status == 0 && outcome.text.hasSuffix("\"directoryRemoved\":true}\n"), "\(outcome)")
+        #expect(try await container.shell("ls \"${1%/*}\"").lines == ["link", "outside"])
+    }
+
     @Test func `delete-group leaves an empty directory that cannot be removed`() async throws {
         let container = try await container()
         let command = try Command(
@@ -39,6 +48,7 @@ import Testing
             directory: container.path)
         let outcome = try await command.finish()
         #expect(outcome.status == 0 && outcome.text.hasSuffix("\"directoryRemoved\":false}\n"), "\(outcome)")
+        #expect(outcome.errors.contains("itself remains"), "\(outcome)")
         #expect(try await container.shell("ls -A \"$1\"").lines == [])
     }
 
@@ -76,6 +86,34 @@ import Testing
         let outcome = try await follower.finish()
         #expect(outcome.status == 66, "\(outcome)")
         #expect(outcome.errors.contains("the container was removed"))
+    }
+
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+    func `delete-group begins nothing that it may not finish, and names the directory in the way`() async throws {
+        let container = try await TemporaryContainer()
+        let made = try await container.shell(
+            """
+            cd "$1"; chmod 755 ..; mkdir -p mine/empty mine/inner; : > mine/inner/f
+            chown -R 65534:65534 . && chown 0:0 mine/empty mine/inner && chmod 755 mine/inner
+            """)
+        #expect(made.status == 0, "\(made)")
+        func delete() async throws -> Command.Outcome {
+            try await container.start(
+                "setpriv", nobody() + [BuildDirectory.resolve("groupctl"), "delete-group", container.path, "--yes"]
+            ).finish()
+        }
+        let refused = try await delete()
+        #expect(refused.status == 77, "\(refused)")
+        #expect(refused.errors.contains("cannot delete 'mine/inner': it is a directory of user 0"), "\(refused)")
+        #expect(try await container.done("list").lines == ["mine/"], "it still is a container")
+        // This is the state after a deletion that was interrupted.
+        _ = try await container.shell("mv \"$1/.group\" \"$1/.group.deleted\"")
+        let again = try await delete()
+        #expect(again.status == 77 && again.errors.contains("have user 0 remove 'mine/inner'"), "\(again)")
+        _ = try await container.shell("rm -r \"$1/mine/inner\"")
+        let done = try await delete()
+        #expect(done.status == 0, "\(done)")
+        #expect(try await container.shell("ls -A \"$1\"").lines == [])
     }
 
     @Test func `delete-group continues an interrupted deletion`() async throws {

@@ -223,7 +223,8 @@ import Testing
         _ = try await container.shell(
             """
             cd "$1/.group"; mkdir staging/0123456789abcdef0000000000000001
-            : > staging/0123456789abcdef0000000000000001/f; head -c 20000000 /dev/zero > journal/new-7-0000000000000000
+            mkdir staging/0123456789abcdef0000000000000001/d
+            head -c 20000000 /dev/zero > staging/0123456789abcdef0000000000000001/d/f; : > journal/new-7-0000000000000000
             """)
         let found = try await container.findings()
         #expect(found.map(\.code) == ["leftovers"] && found.first?.severity == "warning", "\(found)")
@@ -232,6 +233,84 @@ import Testing
         #expect(try await container.shell("ls \"$1/.group/staging\"; ls \"$1/.group/journal\"").lines == ["1.log"])
         follower.signal(SIGTERM)
         #expect(try await follower.finish().status == 143)
+    }
+
+    @Test func `directories that are too deep to have a path are no finding`() async throws {
+        let container = try await container()
+        let made = try await container.shell(
+            """
+            cd "$1"; name=$(printf '%0200d' 0)
+            for level in $(seq 22); do mkdir $name && cd -P $name || exit 99; done
+            """)
+        #expect(made.status == 0, "\(made)")
+        #expect(try await container.findings().isEmpty)
+    }
+
+    @Test(arguments: [5, 8, 10, 14, 20], [[], ["--repair"]])
+    func `a limit of open files is said to be one, and is no damage`(limit: Int, options: [String]) async throws {
+        let container = try await TemporaryContainer()
+        let script = "ulimit -n \(limit); \"$2\" doctor \"$1\" --json \(options.joined())"
+        let outcome = try await container.shell(script, BuildDirectory.resolve("groupctl"))
+        #expect(outcome.status == 1 && outcome.lines.count == 1, "\(outcome)")
+        #expect(outcome.text.contains(#""code":"limitReached""#) && outcome.text.contains("ulimit -n"), "\(outcome)")
+    }
+
+    @Test func `a healthy container is found healthy with few open files`() async throws {
+        let container = try await container()
+        try await container.done("defaults set", "s", "k", "x")
+        let script = "ulimit -n 32; \"$2\" doctor \"$1\""
+        let outcome = try await container.shell(script, BuildDirectory.resolve("groupctl"))
+        #expect(outcome.status == 0 && outcome.lines.last == "healthy", "\(outcome)")
+    }
+
+    @Test(
+        .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"),
+        arguments: ["", "/.group", "/.group/staging", "/.group/journal"])
+    func `a directory that its owner may not write is a finding`(directory: String) async throws {
+        let container = try await TemporaryContainer()
+        let made = try await container.shell(
+            "cd \"$1\"; chmod 755 ..; chown -R 65534:65534 .; chmod 500 \"$1\(directory)\"")
+        #expect(made.status == 0, "\(made)")
+        let found = try await container.start(
+            "setpriv", nobody() + [BuildDirectory.resolve("groupctl"), "doctor", container.path]
+        ).finish()
+        #expect(found.status == 1 && found.text.contains("it has mode 0500, of user 65534"), "\(found)")
+        #expect(found.text.contains("chmod u+rwx \(container.path)\(directory)\n"), "\(found)")
+    }
+
+    @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
+    func `a missing /proc is a finding`() async throws {
+        let container = try await container()
+        let script = "mount -t tmpfs none /proc && \"$0\" doctor \"$1\""
+        let found = try await container.start(
+            "unshare", ["-m", "sh", "-c", script, BuildDirectory.resolve("groupctl"), container.path]
+        ).finish()
+        #expect(found.status == 1 && found.text.contains("/proc: /proc is not mounted"), "\(found)")
+    }
+
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
+    func `what another user's directory keeps in staging is said, and by doctor, too`() async throws {
+        let container = try await TemporaryContainer()
+        let made = try await container.shell(
+            """
+            cd "$1"; chmod 755 ..; mkdir -p mine/inner; head -c 20000000 /dev/zero > mine/inner/f
+            chown -R 65534:65534 . && chown 0:0 mine/inner && chmod 755 mine/inner
+            """)
+        #expect(made.status == 0, "\(made)")
+        func run(_ subcommand: String, _ words: [String]) async throws -> Command.Outcome {
+            let command = [BuildDirectory.resolve("groupctl"), subcommand, container.path] + words
+            return try await container.start("setpriv", nobody() + command).finish()
+        }
+        let removed = try await run("remove", ["-r", "mine"])
+        #expect(removed.status == 0, "\(removed)")
+        #expect(removed.errors.contains("user 65534 may not empty this directory of user 0"), "\(removed)")
+        for options in [[], ["--repair"]] {
+            let found = try await run("doctor", options)
+            #expect(found.status == 1 && !found.text.contains("repaired"), "\(found)")
+            #expect(found.text.contains("19 MiB; user 65534 may not empty .group/staging/"), "\(found)")
+        }
+        let repaired = try await container.findings("--repair")
+        #expect(repaired.first?.code == "leftovers" && repaired.first?.repaired == true, "\(repaired)")
     }
 }
 

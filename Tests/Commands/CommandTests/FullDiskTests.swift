@@ -53,12 +53,15 @@ struct `A full disk` {
             echo "message=$(grep -c 'no inode is left' err)"
             note doctor groupctl doctor disk/c
             echo "found=$(grep -c 'no inode is left' out)"
+            note other groupctl create disk/d
+            echo "reason=$(grep -c 'no inode is left' err)"
             rm disk/f*
             echo x | note again groupctl write disk/c item
             note well groupctl doctor disk/c
             """, on: .memory)
         let expected = [
-            "create": "0", "refused": "74", "message": "1", "doctor": "1", "found": "1", "again": "0", "well": "0",
+            "create": "0", "refused": "74", "message": "1", "doctor": "1", "found": "1", "other": "74", "reason": "1",
+            "again": "0", "well": "0",
         ]
         #expect(answers == expected, "\(answers)")
     }

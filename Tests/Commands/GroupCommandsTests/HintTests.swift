@@ -37,6 +37,7 @@ import Testing
             (.inputOutput, "write", .raiseFileSize, "the remedy: ulimit -f"),
             (.unsupportedFileSystem, "remove", .changeWithoutCoordination, "remove it with rm"),
             (.unsupportedFileSystem, "move", .changeWithoutCoordination, "remove the original with rm"),
+            (.limitReached, "copy", .changeWithoutCoordination, "copy it with cp -a"),
             (.outsideContainer, "set the mode of", .changeWithoutCoordination, "set it with chmod"),
             (.invalidArgument, "create", .checkUnixGroup, "getent group shows the groups"),
             (.unsupportedFileSystem, "open", .mountProc, "mount it: mount -t proc proc /proc"),

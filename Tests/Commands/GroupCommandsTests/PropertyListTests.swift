@@ -143,6 +143,26 @@ import Testing
         ])
     func `a malformed date is not read`(text: String) { #expect(DateText.seconds(of: text) == nil) }
 
+    @Test(
+        arguments: [
+            ("9999-12-31T23:59:59.999999Z", nil), ("2300-01-01T00:00:00.123456Z", "2300-01-01T00:00:00.123455Z"),
+            ("0001-01-01T00:00:00.000001Z", "0001-01-01T00:00:00Z"),
+        ] as [(String, String?)])
+    func `a date that would come back as another one is refused, and the nearest named`(text: String, nearest: String?)
+    {
+        let fault = #expect(throws: ValueType.Fault.self) { try ValueType.date.value(of: Array(text.utf8)) }
+        #expect(fault?.description.contains("has more digits than a date of that year can keep") == true)
+        #expect(fault?.description.contains("; the nearest one that can be kept is ") == (nearest != nil))
+        #expect(nearest.map { fault?.description.hasSuffix($0) == true && DateText.keeps($0) } ?? true)
+    }
+
+    @Test(arguments: [
+        "2026-11-20T10:00:00.123456Z", "2026-11-26T23:06:33.123456789Z", "2026-11-26T23:06:33.9999995Z",
+        "2272-12-31T23:59:59.999999Z", "1729-01-01T00:00:00.000001Z", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z",
+        "9999-12-31T23:59:59.500000Z",
+    ])
+    func `a date that comes back is kept`(text: String) { #expect(DateText.keeps(text)) }
+
     @Test func `a date with a year of more than four digits has no text`() {
         for seconds in [1e12, -1e12, .nan, .infinity, 252_423_993_600, -63145526401] {
             #expect(DateText.text(of: seconds) == nil)

@@ -50,6 +50,28 @@ package enum DateText {
         return Double(seconds) - Double(secondsTo2001) + fraction
     }
 
+    /// Whether a date that is read from a text is printed as the same microsecond. A date is a number of seconds since 2001
+    /// with 53 bits: before 1729 and after 2272 it has coarser steps than a microsecond, and the last moment of the year
+    /// 9999 would become the next year. Of more than six digits, which are rounded, the last one may differ.
+    package static func keeps(_ text: String) -> Bool {
+        guard let seconds = seconds(of: text), let kept = self.text(of: seconds), let wanted = microseconds(of: text),
+            let printed = microseconds(of: kept)
+        else { return false }
+        return abs(wanted.count - printed.count) <= (wanted.isRounded ? 1 : 0)
+    }
+
+    /// Returns a date in microseconds since 2001, and whether its text has more digits.
+    private static func microseconds(of text: String) -> (count: Int, isRounded: Bool)? {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 20, let whole = seconds(of: String(decoding: bytes[..<19], as: UTF8.self) + "Z") else {
+            return nil
+        }
+        let decimals = bytes[19...].dropFirst().dropLast()
+        let six = Array(decimals.prefix(6)) + [UInt8](repeating: 0x30, count: max(0, 6 - decimals.count))
+        let isUp = decimals.dropFirst(6).first.map { $0 >= 0x35 } ?? false
+        return (Int(whole) * 1_000_000 + number(six[...]) + (isUp ? 1 : 0), decimals.count > 6)
+    }
+
     /// Returns -1 if not all bytes are digits.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int {
         digits.reduce(0) { sum, digit in

@@ -129,7 +129,10 @@ private struct PropertyListReader {
         switch name {
         case "integer": return Self.integer(word).map { .integer($0) }
         case "real": return Double(word).map { .double($0) }
-        default: return DateText.seconds(of: word).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+        default:
+            // The last moment of the year 9999 would become the next year, which has no text.
+            guard let seconds = DateText.seconds(of: word), DateText.text(of: seconds) != nil else { return nil }
+            return .date(Date(timeIntervalSinceReferenceDate: seconds))
         }
     }
 

@@ -33,6 +33,13 @@ package enum ValueType: String, CaseIterable, Sendable {
         case .bool: return .bool(try found(Self.truth(text), text, "a Boolean: true, yes, 1, false, no or 0"))
         case .date:
             let seconds = try found(DateText.seconds(of: text), text, "a date like 2026-11-20T10:00:00Z")
+            guard DateText.keeps(text) else {
+                let nearest = DateText.text(of: seconds).map { "; the nearest one that can be kept is \($0)" } ?? ""
+                throw Fault(
+                    description:
+                        "'\(PipeText.escaped(Array(text.utf8)))' has more digits than a date of that year can keep\(nearest)"
+                )
+            }
             return .date(Date(timeIntervalSinceReferenceDate: seconds))
         case .data: return .data(try found(Base64.decoded(word), text, "Base64"))
         case .json:

@@ -39,7 +39,8 @@ extension GroupControl {
                 "Keeps changes for followers that are away for long."),
         ],
         exitStatuses: statuses(
-            "0", "1", "4=the container exists and is not shared with the Unix group", "64", "69", "74", "77"))
+            "0", "1", "4=the container exists and is not shared with the Unix group", "64",
+            "66=no directory can be made at the path", "69", "74", "77"))
 
     static let deleteGroup = CommandSpecification(
         name: "delete-group",

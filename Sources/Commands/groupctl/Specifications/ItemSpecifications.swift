@@ -176,7 +176,7 @@ extension GroupControl {
     static let copy = CommandSpecification(
         name: "copy",
         summary:
-            "Copies a file with its mode, owner and extended attributes; the copy shares the bytes if the file system can do that. A file at TO is replaced atomically. A directory is copied with -r only, with everything in it, at once; an empty directory at TO is replaced.",
+            "Copies a file with its mode, owner and extended attributes; the copy shares the bytes if the file system can do that. A file at TO is replaced atomically. A directory is copied with -r only, with everything in it, at once; an empty directory at TO is replaced. Of a directory, one record of the journal (4 MiB, or less where --journal-size is small) has about 64 bytes and the path for each item; a larger directory is refused, and cp -a copies it.",
         usage: ["groupctl copy GROUP FROM TO [-r] [-n] [--relaxed | --replicated]"],
         options: [
             .flag("recursive", letter: "r", help: "A directory goes with everything in it."), noReplace, relaxed,

@@ -22,7 +22,9 @@ typedef struct {
     uint64_t inode, size, mountID;
     uint64_t allocated;  // bytes on the disk
     int32_t mountIsUnique;  // whether no other mount of this boot ever has the same mountID
-    int64_t modified, changed;  // nanoseconds since 1970
+    int64_t modified, changed;  // nanoseconds since 1970, as clinux_nanoseconds returns them
+    int64_t modifiedSeconds;  // the exact date, which may be beyond the range of nanoseconds
+    uint32_t modifiedRest;
     uint32_t mode, owner, group, links, deviceMajor, deviceMinor;
     uint64_t node;  // the device of a device file
 } clinux_status;

@@ -42,6 +42,7 @@ struct CheckedContainer {
         if let format, let lock { parts.isOtherLockFile = format.lockInode != lock.inode }
         parts.isOtherMemberTable = memberTable != nil && Self.hasMembersElsewhere(directory)
         parts.readOnlyCause = ReadOnlyReason(of: directory.group)?.reason
+        if parts.readOnlyCause == nil { parts.closed = directory.closed }
         if let memberTable, let status = try? directory.group.status() {
             let recovery = try? memberTable.awaitsRecovery { () throws(Errno) in try directory.presentLife(status) }
             awaitsRecovery = recovery?.awaitsRecovery ?? false

@@ -19,6 +19,12 @@ package struct ContainerCheck: Sendable {
     /// Returns the findings, the worst first. Linear in the logs and in the directories. Calls `note` with the name of
     /// each part before it is examined.
     package func examine(_ note: (String) -> Void = { _ in }) -> [Finding] {
+        if let shortage = ProcessFacts.shortage { return [shortage] }
+        let found = examineContainer(note)
+        return ProcessFacts.shortage(behind: found).map { [$0] } ?? found
+    }
+
+    private func examineContainer(_ note: (String) -> Void) -> [Finding] {
         let facts: LocationFacts
         let directory: ContainerDirectories?
         do { (facts, directory) = try LocationFacts.look(at: name) } catch { return [] }
@@ -26,7 +32,7 @@ package struct ContainerCheck: Sendable {
         let container = CheckedContainer(directory)
         let journal = try? container.journal()
         note("the files of .group")
-        var found = container.parts.findings
+        var found = [ProcessFacts.withoutProc].compactMap(\.self) + container.parts.findings
         note("the members")
         found += MembersFacts(container).findings
         note("what is watched")
@@ -61,6 +67,8 @@ package struct ContainerCheck: Sendable {
         }
         defer { withExtendedLifetime(member) {} }
         let after = examine(note)
+        // Without a second check it is not known what was repaired.
+        if after.contains(where: { $0.code == .limitReached }) { return ([], after) }
         let repaired = before.filter { finding in
             finding.repaired != nil && !after.contains { $0.isAbout(finding) }
         }
@@ -100,7 +108,9 @@ extension Finding {
     fileprivate var isInTheWay: Bool {
         switch code {
         case .containerMissing, .deletionInterrupted, .notPermitted, .fileSystemUnsupported, .formatNewer, .formatOlder,
-            .lockFileReplaced, .memberTableReplaced, .openingBlocked, .readOnly, .partDamaged:
+            .lockFileReplaced, .memberTableReplaced, .openingBlocked, .readOnly, .partDamaged, .limitReached,
+            .notWritable,
+            .procMissing:
             true
         case .formatDamaged, .lockFileMissing, .memberTableDamaged: repaired == nil
         default: false

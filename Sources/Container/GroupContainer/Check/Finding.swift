@@ -19,8 +19,9 @@ package struct Finding: Equatable, Sendable {
         case fileSystemTemporary, fileSystemUnsupported, directoryUnreadable, formatDamaged, formatNewer, formatOlder
         case inotifyInstances
         case inotifyWatches, journalCut, journalDamaged, journalNotDurable, lockHeldLong, lockHolderStopped
-        case leftovers, lockFileMissing, lockFileReplaced, logMissing, logNotDurable, logTorn, membersFull
-        case notPermitted, openingBlocked, partDamaged, partWrongType, permissionsWrong, readOnly, memberTableDamaged
+        case leftovers, limitReached, lockFileMissing, lockFileReplaced, logMissing, logNotDurable, logTorn, membersFull
+        case notPermitted, notWritable, procMissing, openingBlocked, partDamaged, partWrongType, permissionsWrong,
+            readOnly, memberTableDamaged
         case presenterLeftovers, presentersDamaged, presentersNewer
         case memberTableReplaced, spaceLow, stagingMissing
         case leaderMissing, leaderSilent, leaderStopped, strangeName, suiteDamaged, watchingDegraded

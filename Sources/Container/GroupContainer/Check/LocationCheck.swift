@@ -63,9 +63,11 @@ struct LocationFacts: Equatable, Sendable {
                     .notPermitted, .error, item: barrier.path,
                     "user \(barrier.user) may not enter it: it has mode \(PathObstacle.octal(barrier.mode)), of user \(barrier.owner) and group \(barrier.group)",
                     why: "nothing of the container can be read or followed",
-                    remedy: barrier.isForGroup
-                        ? "have user \(barrier.user) put into group \(barrier.group), and log in anew"
-                        : "ask user \(barrier.owner) to share the container with a group: 'groupctl create --unix-group'"
+                    remedy: barrier.isOwn
+                        ? "give yourself permission: chmod u+rwx \(barrier.path)"
+                        : barrier.isForGroup
+                            ? "have user \(barrier.user) put into group \(barrier.group), and log in anew"
+                            : "ask user \(barrier.owner) to share the container with a group: 'groupctl create --unix-group'"
                 )
             ]
         case .unsupported(let cause):

@@ -30,11 +30,16 @@ struct MembersFacts: Sendable {
     var dead: [Dead] = []
     /// The number and the bytes of files in staging and in the directories of logs whose member will not come back.
     var leftovers = (count: 0, bytes: UInt64(0))
+    /// The directory among them that this user may not empty, below staging.
+    var obstacle: RemovalObstacle?
     /// The number of presenters that the member table shows and that are no longer there.
     var gonePresenters = 0
 
     /// From this many bytes on, leftovers are a warning instead of a note.
     static let muchRoom: UInt64 = 16 << 20
+
+    /// The number of files and directories in a leftover tree that are looked at.
+    static let examined = 100_000
 
     /// The time in nanoseconds after which a held lock is probably a mistake.
     static let longLock: Int64 = 300_000_000_000
@@ -100,10 +105,21 @@ struct MembersFacts: Sendable {
         return [
             Finding(
                 .leftovers, leftovers.bytes < Self.muchRoom ? .note : .warning, item: ".group/staging",
-                "\(count) of members that died, \(RoughSize.text(leftovers.bytes))", why: "they only take room",
-                remedy: "a process that opens the container alone removes them; \(Finding.repair) does it now",
-                repaired: "they were removed")
+                "\(count) of members that are gone, \(RoughSize.text(leftovers.bytes))"
+                    + (stuck.map { "; \($0)" } ?? ""),
+                why: "they only take room", remedy: removal, repaired: obstacle == nil ? "they were removed" : nil)
         ]
+    }
+
+    private var stuck: String? {
+        obstacle.map {
+            "user \(effectiveUser()) may not empty .group/staging/\(printable($0.path)), which is a directory of user \($0.owner)"
+        }
+    }
+
+    private var removal: String {
+        obstacle.map { "have user \($0.owner), or root, remove it (rm -r); then \(Finding.repair) removes the rest" }
+            ?? "a process that opens the container alone removes them; \(Finding.repair) does it now"
     }
 
     private var presenters: [Finding] {
@@ -167,6 +183,9 @@ extension MembersFacts {
             if name.isUnfinished, !memberTable.isAbandoned(name.name) { continue }
             leftovers.count += 1
             leftovers.bytes += name.size
+            if obstacle == nil, name.directory == nil {
+                obstacle = container.directory.staging.removalObstacle(in: name.name, limit: Self.examined)
+            }
         }
     }
 }
@@ -231,8 +250,7 @@ extension CheckedContainer {
     }
 
     private func size(of name: [UInt8], in directory: borrowing FileDescriptor) -> UInt64 {
-        guard let status = try? directory.status(of: name), status.isRegularFile else { return 0 }
-        return status.size
+        directory.sizeOfTree(name, limit: MembersFacts.examined)
     }
 
     /// Returns the items of an operation, by the intent record or the manifest that its member wrote before it.

@@ -34,6 +34,8 @@ struct PartsFacts: Sendable {
     var openingFor: Int64?
     /// The process that is opening the container, where the system shows it.
     var opener: (process: Int32, command: String)?
+    /// The directory in which this user may change nothing, although the container's files may be written.
+    var closed: Closed?
     /// The reason why the container can only be read; nil where it may be written.
     var readOnlyCause: String?
 
@@ -113,7 +115,7 @@ struct PartsFacts: Sendable {
                         ? "end its members (they are alive), then \(Finding.repair)"
                         : "\(Finding.repair) makes it anew", repaired: isInUse ? nil : "it was made anew"))
         }
-        return found + misplaced.map(wrongType) + [presented, opening, reading].compactMap(\.self)
+        return found + misplaced.map(wrongType) + [presented, opening, reading, closing].compactMap(\.self)
     }
 
     private var presented: Finding? {

@@ -147,7 +147,8 @@ extension WatchingFacts {
                     if isDirectory { rest.append(path.isEmpty ? name : path + [UInt8(ascii: "/")] + name) }
                 }
             } catch {
-                if [.noSuchEntry, .notADirectory, .tooManyLinks].contains(error) { continue }
+                // What has a path that is too long is left out everywhere, so nothing is to be repaired.
+                if [.noSuchEntry, .notADirectory, .tooManyLinks, .nameTooLong].contains(error) { continue }
                 if unreadable.count < Self.named {
                     unreadable.append((path.isEmpty ? "." : printable(path), error))
                 } else {

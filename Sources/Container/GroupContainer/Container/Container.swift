@@ -89,7 +89,15 @@ public final class Container: Sendable {
             opened = try Membership.join(path: path, creating: creation, until: Deadline(after: timeout))
         } catch {
             throw OpeningErrors.withoutProc(error)
-                ?? ContainerLocation.hinting(error, identifier).located(in: path)
+                ?? OpeningErrors.knowingInodes(ContainerLocation.hinting(error, identifier), at: path).located(in: path)
+        }
+    }
+
+    /// Returns what this process could not remove from staging since the last call, as sentences.
+    package func takeLeftInStaging() -> [String] {
+        opened.leftInStaging.withLock { left in
+            defer { left = [] }
+            return left
         }
     }
 

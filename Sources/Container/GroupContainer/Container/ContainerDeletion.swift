@@ -49,7 +49,8 @@ package final class ContainerDeletion {
     }
 
     /// Counts the items and their bytes. `note` is called now and then with the number so far. Linear in the number of
-    /// items. Errors: `unsupportedFileSystem` where another file system is mounted in the container.
+    /// items. Errors: `unsupportedFileSystem` where another file system is mounted in the container; `notPermitted` where this user
+    /// may not empty a directory in it.
     package func survey(_ note: (Int) -> Void = { _ in }) throws(CoordinationError) -> Contents {
         var contents = Contents()
         let mount = try translating(operation, item: label) { () throws(Errno) in try root.status().mountID }
@@ -70,7 +71,12 @@ package final class ContainerDeletion {
                         reason: "another file system is mounted there",
                         remedy: .init(.unmount, "nothing was deleted; unmount it first"))
                 }
-                if directory.isEmpty && (name == Self.group || name == Self.deleted) { continue }
+                let isOwn = directory.isEmpty && (name == Self.group || name == Self.deleted)
+                if isOwn, let obstacle = root.removalObstacle(in: name) { throw mayNotEmpty(obstacle) }
+                if isOwn { continue }
+                if status.isDirectory, open.cannotEmpty(name, status) {
+                    throw mayNotEmpty(RemovalObstacle(path: item, owner: status.owner))
+                }
                 contents.items += 1
                 if status.isRegularFile { contents.bytes += status.size }
                 if status.isDirectory { rest.append(item) }
@@ -111,9 +117,22 @@ package final class ContainerDeletion {
     }
 
     private func removeTree(_ name: [UInt8], _ removed: () -> Void = {}) throws(CoordinationError) {
-        try translating(operation, item: printable(name)) { () throws(Errno) in
+        do throws(Errno) {
             try root.removeTree(name, removed: removed)
+        } catch {
+            if let obstacle = root.removalObstacle(in: name) { throw mayNotEmpty(obstacle) }
+            throw CoordinationError(error, operation: operation, item: printable(name))
         }
+    }
+
+    private func mayNotEmpty(_ obstacle: RemovalObstacle) -> CoordinationError {
+        let directory = printable(obstacle.path)
+        return CoordinationError(
+            .notPermitted, operation: operation, item: directory, containerPath: label,
+            reason: "it is a directory of user \(obstacle.owner), and user \(effectiveUser()) may not empty it",
+            remedy: .init(
+                .askOwner,
+                "have user \(obstacle.owner) remove '\(directory)', and delete the container again after that"))
     }
 
     private func removeDirectory() -> Bool {
@@ -121,7 +140,9 @@ package final class ContainerDeletion {
             try FileDescriptor.removeDirectory(path: path)
             return true
         } catch {
-            return false
+            // The path is a symbolic link to the directory.
+            guard error == .notADirectory, let place = try? root.absolutePath() else { return false }
+            return (try? FileDescriptor.removeDirectory(path: place)) != nil
         }
     }
 

@@ -120,7 +120,13 @@ final class ContainerDirectories: Sendable {
             if error != .exists, (try? FileDescriptor.open(path: path, [.placeOnly, .directory])) == nil {
                 throw error
             }
+            return
         }
+        // The umask may keep even its owner out of the new directory.
+        guard let mode = try? FileDescriptor.open(path: path, [.placeOnly, .directory]).status().permissions else {
+            return
+        }
+        if mode & 0o700 != 0o700 { try FileDescriptor.setMode(path: path, mode | 0o700) }
     }
 
     private static func makeGroup(in root: borrowing FileDescriptor) throws(Errno) {
@@ -139,7 +145,13 @@ final class ContainerDirectories: Sendable {
             if error == .exists { return }
             throw error
         }
-        try FileDescriptor.open(bytes, in: directory, [.reading, .directory]).setMode(mode)
+        do throws(Errno) {
+            try FileDescriptor.open(bytes, in: directory, [.reading, .directory]).setMode(mode)
+        } catch {
+            // The umask keeps even the owner out of the new directory.
+            if error != .accessDenied { throw error }
+            try directory.setMode(of: bytes, mode)
+        }
     }
 
     /// Opens the staging directory. A process that may only read the container needs nothing in it, so no permission to

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 import GroupBytes
-import GroupSystemCalls
+package import GroupSystemCalls
 
 /// An item of a container: a file, a directory, a symbolic link, or another type.
 public struct Item: Hashable, Sendable {
@@ -10,13 +10,19 @@ public struct Item: Hashable, Sendable {
     public var type: ItemType
     /// The size in bytes.
     public var size: UInt64
-    /// The time of the last modification.
-    public var modifiedAt: Date { Date(nanoseconds: modifiedNanoseconds) }
-    /// That time in nanoseconds since 1970, which a `Date` has only to about 120 ns.
-    package var modifiedNanoseconds: Int64
+    /// The time of the last modification; 1970 for an item that cannot be looked at.
+    public var modifiedAt: Date {
+        guard let modified else { return Date(nanoseconds: 0) }
+        return Date(timeIntervalSince1970: Double(modified.seconds) + Double(modified.nanoseconds) / 1e9)
+    }
+    /// That time with the nanoseconds, which a `Date` has only to about 120 ns; nil for an item that cannot be looked
+    /// at.
+    package var modified: FileTime?
 
-    init(path: ItemPath, _ state: ItemState) {
-        (self.path, type, size, modifiedNanoseconds) = (path, state.type, state.size, state.modified)
+    /// Makes the item of a status; nil for one that cannot be looked at.
+    init(path: ItemPath, _ status: FileStatus?) {
+        let state = status.map { ItemState($0, contentHash: nil) } ?? .unknown
+        (self.path, type, size, modified) = (path, state.type, state.size, status?.modifiedTime)
     }
 }
 
@@ -38,15 +44,15 @@ extension Container {
                 let open = try opened.openDirectory(location)
                 var items: [Item] = []
                 for name in try open.entryNames() where !ContainerMark.isOne(name) {
-                    let state: ItemState
+                    let status: FileStatus?
                     do throws(Errno) {
                         // The entry may be gone by now.
-                        guard let status = try open.statusIfPresent(of: name) else { continue }
-                        state = ItemState(status, contentHash: nil)
+                        guard let found = try open.statusIfPresent(of: name) else { continue }
+                        status = found
                     } catch {
                         // Without permission for the directory, each of its entries would fail.
                         if error == .accessDenied { throw error }
-                        state = .unknown
+                        status = nil
                     }
                     if DatabaseFiles.mayBeCompanion(name), let place = ItemLocation.entry(name, of: location),
                         opened.database(of: place) != nil
@@ -54,7 +60,7 @@ extension Container {
                         continue
                     }
                     let path = location.map { $0.bytes + [UInt8(ascii: "/")] + name } ?? name
-                    items.append(Item(path: ItemPath(bytes: path), state))
+                    items.append(Item(path: ItemPath(bytes: path), status))
                 }
                 return items.sorted { $0.path < $1.path }
             }

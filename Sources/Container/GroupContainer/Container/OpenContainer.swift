@@ -31,6 +31,8 @@ package final class OpenContainer: Sendable {
     let intentFiles = IntentFiles()
     let databases = DatabaseRegister()
     let writtenContents = WrittenContents()
+    /// What this process could not remove from staging, as sentences.
+    let leftInStaging = Guarded([String]())
     /// The suites and channels that were opened, by their directories.
     private let logs = Guarded([String: any AnyObject & Sendable]())
     /// Counts free entries: a slot has eight entries in `inFlight`, and a ninth operation waits here.

@@ -42,6 +42,11 @@ enum OpeningErrors {
                 .notFound, operation: operation, item: label, reason: "the working directory was deleted",
                 remedy: .init(
                     .choosePath, "change to an existing directory, or name the container by its absolute path"))
+        case .noSuchEntry where danglingLink(on: path) != nil:
+            return CoordinationError(
+                .notFound, operation: operation, item: label,
+                reason: "'\(printable(danglingLink(on: path) ?? path))' is a symbolic link that leads to nothing",
+                remedy: .init(.choosePath, "make the directory that the link leads to, or remove the link"))
         case .noSuchEntry where creating:
             return CoordinationError(
                 .notFound, operation: operation, item: label, reason: "no directory can be made there",
@@ -72,6 +77,15 @@ enum OpeningErrors {
             remedy: .init(.mountProc, "mount /proc"))
     }
 
+    /// Returns an error with its reason where the file system of a path has no inode left. System calls: openat2(2),
+    /// fstatfs(2)
+    static func knowingInodes(_ error: CoordinationError, at path: [UInt8]) -> CoordinationError {
+        guard error.code == .noSpace, let place = lastThatStands(on: path)?.path,
+            let directory = try? FileDescriptor.open(path: place, [.reading, .directory])
+        else { return error }
+        return error.knowingInodes(of: directory)
+    }
+
     /// Returns the error for the case that another process holds the byte that a process needs to open the container.
     static func blocked(_ lockFile: LockFile, _ path: [UInt8]) -> CoordinationError {
         let opener = OpeningProcess(ofLockFile: lockFile.inode)
@@ -79,6 +93,19 @@ enum OpeningErrors {
             .lockTimedOut, operation: "open", item: printable(path),
             reason: "\(opener?.description ?? "another process") has been opening the container for too long",
             remedy: opener?.remedy ?? .init(.endProcess, "end that process, and try again"))
+    }
+
+    /// Returns the first symbolic link on a path that leads to nothing; nil where there is none. System calls: openat2,
+    /// statx
+    private static func danglingLink(on path: [UInt8]) -> [UInt8]? {
+        let slash = UInt8(ascii: "/")
+        for end in path.indices.dropFirst().map(\.self) + [path.count] where end == path.count || path[end] == slash {
+            let place = Array(path[..<end])
+            if place.last == slash { continue }
+            let isLink = (try? FileDescriptor.open(path: place, [.placeOnly, .notFollowing]).status().isLink) ?? false
+            if isLink && (try? FileDescriptor.open(path: place, .placeOnly)) == nil { return place }
+        }
+        return nil
     }
 
     private static var workingDirectoryIsGone: Bool {
@@ -96,6 +123,12 @@ enum OpeningErrors {
         }
         if CoordinationError.refusalOfOpening != nil { return nil }
         guard let barrier = PathObstacle.first(to: path)?.barrier else { return nil }
+        if barrier.isOwn {
+            return .init(
+                .askOwner,
+                "'\(barrier.path)' is your own, with mode \(PathObstacle.octal(barrier.mode)): give yourself permission (chmod u+rwx)"
+            )
+        }
         // A user can be added to a Unix group that may enter; otherwise only the owner can do something.
         if barrier.isForGroup {
             let name = groupName(ofNumber: barrier.group).map { "'\($0)'" } ?? "\(barrier.group)"

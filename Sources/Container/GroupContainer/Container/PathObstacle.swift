@@ -11,6 +11,8 @@ struct PathObstacle: Error, CustomStringConvertible {
         var mode: UInt32
         var user: UInt32
 
+        /// Whether the directory is this user's own, and only its mode is in the way.
+        var isOwn: Bool { owner == user && mode & 0o500 != 0o500 }
         /// Whether members of the directory's group may enter it.
         var isForGroup: Bool { mode & 0o050 == 0o050 }
     }

@@ -65,7 +65,7 @@ public final class Access {
 
     /// Deletes this access's files in staging. Not called under the lock: a large tree takes a while.
     func sweep() {
-        for name in leftovers { try? container.directory.staging.removeTree(name) }
+        for name in leftovers { container.removeStaged(name) }
         for snapshot in snapshots { snapshot.remove(by: container) }
         (leftovers, snapshots) = ([], [])
         staging?.discard()
@@ -261,7 +261,7 @@ extension Access {
         } else {
             found = try backend.status(of: namedLocation(path, "look at"), "look at")
         }
-        return found.map { Item(path: path, ItemState($0, contentHash: nil)) }
+        return found.map { Item(path: path, $0) }
     }
 
     /// Returns the absolute path of an item, for other programs: that of its snapshot if the request included one with

@@ -50,6 +50,8 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
         /// A database was opened by a version of SQLite that may lose a commit where another program than a member resets
         /// SQLite's log. Members are not affected among themselves.
         public static let databaseAtRisk = Code(rawValue: "databaseAtRisk")
+        /// A directory of another user stays in `.group/staging`, where it takes room, since this user may not empty it.
+        public static let leftInStaging = Code(rawValue: "leftInStaging")
         /// A presenter did not answer within the grace, and a request went on without it.
         public static let presenterUnresponsive = Code(rawValue: "presenterUnresponsive")
         /// A number (`count`) of events are missing here: the reader of the diagnostics was too slow.

@@ -53,6 +53,8 @@ extension CoordinationError {
                 .inputOutput,
                 Remedy(.raiseFileSize, "nothing was changed; raise the limit of file sizes (RLIMIT_FSIZE)")
             )
+        case .tooManyFilesInSystem:
+            (.limitReached, Remedy(.raiseOpenFiles, "raise the machine's limit of open files (fs.file-max)"))
         case .tooManyFiles: (.limitReached, Remedy(.raiseOpenFiles, "raise the limit of open files (RLIMIT_NOFILE)"))
         case .tryAgain:
             (.limitReached, Remedy(.raiseProcesses, "raise the limit of processes and threads (RLIMIT_NPROC)"))

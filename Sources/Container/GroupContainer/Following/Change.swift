@@ -1,6 +1,7 @@
 public import FoundationEssentials
 import GroupBytes
 import GroupLog
+import GroupSystemCalls
 
 /// One change of an item, as recorded in the journal.
 public struct Change: Hashable, Sendable {
@@ -107,10 +108,13 @@ public struct Change: Hashable, Sendable {
     public var size: UInt64?
     /// The process that made the change under a lock; nil for an external change, which the leader found.
     public var author: Author?
-    /// The time of the change by the author's clock; for people.
+    /// The time of the change by the author's clock; for people. For `present`, that of the item's content, or the
+    /// nearest of the years 1960 to 2252.
     public var time: Date { Date(nanoseconds: timeNanoseconds) }
     /// That time in nanoseconds since 1970, which a `Date` has only to about 120 ns.
     package var timeNanoseconds: Int64
+    /// That time, if it is to be shown to people: nil for `present` of an item whose date is not between 1960 and 2252.
+    package var shownNanoseconds: Int64? { kind == .present && !isMoment(timeNanoseconds) ? nil : timeNanoseconds }
     /// The transaction that the change is part of; nil for a single change.
     public var transaction: Transaction?
 

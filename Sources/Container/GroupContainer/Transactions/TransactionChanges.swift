@@ -216,13 +216,13 @@ extension TransactionChanges {
 
     /// Deletes the transaction's files in staging, after the record. The manifest goes first, so that no process
     /// repeats a step whose trace in staging is gone.
-    static func sweep(_ operation: [UInt8], _ names: [[UInt8]], in staging: borrowing FileDescriptor) {
+    static func sweep(_ operation: [UInt8], _ names: [[UInt8]], in container: OpenContainer) {
         do throws(Errno) {
-            try staging.unlink(manifestName(of: operation))
+            try container.directory.staging.unlink(manifestName(of: operation))
         } catch {
             if error != .noSuchEntry { return }
         }
-        for name in names { discard(name, in: staging) }
+        for name in names { container.removeStaged(name) }
     }
 }
 

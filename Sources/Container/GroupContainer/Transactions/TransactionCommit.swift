@@ -220,7 +220,7 @@ extension Coordinator {
         /// manifest is needed until then.
         func finish(_ container: OpenContainer) throws(CoordinationError) -> (answer: Answer, generation: Generation?) {
             if let failure { throw failure.located(in: container) }
-            if generation != nil { TransactionChanges.sweep(operation, names, in: container.directory.staging) }
+            if generation != nil { TransactionChanges.sweep(operation, names, in: container) }
             return (answer, generation)
         }
     }

@@ -71,7 +71,7 @@ extension OpenContainer {
             }
         }
         movePresenters(by: manifest.record)
-        TransactionChanges.sweep(operation, moves.map(\.name), in: directory.staging)
+        TransactionChanges.sweep(operation, moves.map(\.name), in: self)
     }
 
     private func isRecorded(_ operation: [UInt8], _ manifest: TransactionManifest) throws(CoordinationError) -> Bool {

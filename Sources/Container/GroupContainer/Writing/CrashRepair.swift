@@ -96,7 +96,7 @@ extension OpenContainer {
             memberTable.clearInFlight(change.entry)
             endLock(of: change.operation)
             rest.removeLast()
-            try? directory.staging.removeTree(StagingName.of(change.operation))
+            removeStaged(StagingName.of(change.operation))
         }
     }
 
@@ -187,9 +187,20 @@ extension OpenContainer {
 
     /// Removes files and trees in staging. A file that cannot be removed only takes room.
     func sweepStaging(where isOrphan: ([UInt8]) -> Bool) {
-        for name in (try? directory.staging.entryNames()) ?? [] where isOrphan(name) {
-            try? directory.staging.removeTree(name)
-        }
+        for name in (try? directory.staging.entryNames()) ?? [] where isOrphan(name) { removeStaged(name) }
+    }
+
+    /// Removes a file or tree in staging, and notes which directory in it may not be emptied, if there is one: it takes
+    /// room until its owner removes it.
+    func removeStaged(_ name: [UInt8]) {
+        if (try? directory.staging.removeTree(name)) != nil { return }
+        guard let obstacle = directory.staging.removalObstacle(in: name) else { return }
+        let place = "\(directory.absolutePath)/.group/staging/\(printable(obstacle.path))"
+        let left =
+            "it is left of what was removed, and takes room: user \(effectiveUser()) may not empty this directory of "
+            + "user \(obstacle.owner)"
+        diagnostics.report(.leftInStaging, item: place, left)
+        leftInStaging.withLock { $0.append("\(place): \(left)") }
     }
 
     /// Takes the right to repair a slot. A repair takes moments, but its process may be stopped in the middle; the

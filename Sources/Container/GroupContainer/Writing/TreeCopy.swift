@@ -198,11 +198,17 @@ extension TreeCopy {
             try translating(container.journal.log.ensureRoom(forBodyOf: record.encoded().count))
         } catch {
             if error.code != .limitReached { throw error }
+            // A single directory cannot be divided.
+            let direct = tree.directories.first?.entries.count(where: { !$0.status.isDirectory }) ?? 0
             throw CoordinationError(
                 .limitReached, operation: "copy", item: printable(source.bytes),
                 reason:
                     "the directory has \(parts.count) items in it, more than one record of the journal has room for",
-                remedy: .init(.reduceSize, "copy the directories in it one after the other"))
+                remedy: direct * 2 > parts.count
+                    ? .init(
+                        .changeWithoutCoordination,
+                        "copy it without coordination: followers get each item of it as an external change")
+                    : .init(.reduceSize, "copy the directories in it one after the other"))
         }
         return tree
     }

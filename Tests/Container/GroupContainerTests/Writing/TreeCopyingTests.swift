@@ -135,6 +135,12 @@ struct `Copies of directories` {
             try tester.copy("a", to: "new/\(name)/c", recursively: true)
         }
         #expect(error?.code == .limitReached && error?.reason.contains("15000 items") == true, "\(error as Any)")
+        #expect(error?.remedy?.code == .changeWithoutCoordination, "there are no directories in it: \(error as Any)")
+        try sample.temporary.run("sh", "-c", "mkdir b && mv a b")
+        let divisible = #expect(throws: CoordinationError.self) {
+            try tester.copy("b", to: "new/\(name)/c", recursively: true)
+        }
+        #expect(divisible?.remedy?.code == .reduceSize, "\(divisible as Any)")
         #expect(try sample.history().isEmpty)
         try sample.expectNothingLeft()
     }

@@ -102,8 +102,9 @@ extension Decoder {
             try expect(!text.isEmpty || bytes.isEmpty || type == .data, "a value without a text: \(value)")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else { return false }
-        if let seconds = DateText.seconds(of: text) {
-            guard let again = DateText.text(of: seconds), DateText.seconds(of: again) == seconds else {
+        if DateText.keeps(text) {
+            guard let again = DateText.seconds(of: text).flatMap({ DateText.text(of: $0) }), DateText.keeps(again)
+            else {
                 throw Broken("a date that does not come back: \(text)")
             }
         }
