@@ -54,6 +54,9 @@ package enum LogDamage: Hashable, Sendable {
     case removedInUse
     /// The segment belongs to another log, or has another number.
     case foreign
+    /// The segment does not follow the one before it: its header has an impossible end of that one, or no process uses
+    /// it although it is between others.
+    case unconnected
     /// The segment is no regular file.
     case notAFile
     /// Opening or reading the segment fails because a file of another type has its name.

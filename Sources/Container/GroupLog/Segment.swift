@@ -54,6 +54,7 @@ package final class Segment: Sendable {
                 throw LogFailure(.newerFormat(format), file: name, operation: "open")
             }
         }
+        if !header.hasPossiblePreviousEnd { throw .damaged(name, operation: "open", .unconnected) }
         guard size >= header.capacity, header.capacity >= UInt64(SegmentHeader.size) + 8, header.capacity < 1 << 32
         else {
             throw .damaged(name, operation: "open", .cutShort(size: size, capacity: header.capacity))

@@ -45,6 +45,12 @@ package struct SegmentHeader: Equatable, Sendable {
 
     package enum Fault: Error, Equatable { case damaged, newer(UInt32) }
 
+    /// Whether the segment before this one can have ended where this header says: after its first page, and where a
+    /// record can begin. The first segment has none before it.
+    var hasPossiblePreviousEnd: Bool {
+        number <= 1 || previousEnd >= UInt64(Self.size) && previousEnd < 1 << 32 && previousEnd.isMultiple(of: 8)
+    }
+
     func encoded() -> [UInt8] {
         var writer = ByteWriter()
         writer.write(raw: Self.magic)

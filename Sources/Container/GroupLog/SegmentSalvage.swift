@@ -69,9 +69,11 @@ package struct SegmentSalvage: Sendable {
             fault =
                 isForeign
                 ? SegmentDamage(file: name, offset: nil, .foreign)
-                : size >= header.capacity
-                    ? nil
-                    : SegmentDamage(file: name, offset: nil, .cutShort(size: size, capacity: header.capacity))
+                : !header.hasPossiblePreviousEnd
+                    ? SegmentDamage(file: name, offset: nil, .unconnected)
+                    : size >= header.capacity
+                        ? nil
+                        : SegmentDamage(file: name, offset: nil, .cutShort(size: size, capacity: header.capacity))
         } catch {
             if case .newer(let format) = error {
                 throw LogFailure(.newerFormat(format), file: name, operation: "read")

@@ -194,7 +194,9 @@ package final class SegmentedLog: Sendable {
         // The next segment's header has the end of this one, which has no seal if it ended by a recovery. A fault of
         // the next segment is reported when a reader reaches it.
         var end: Int?
-        if let next = try open(number &+ 1), let next = try? mappedSegment(number &+ 1, next, end: nil) {
+        if let next = try open(number &+ 1), let next = try? mappedSegment(number &+ 1, next, end: nil),
+            next.header.number == number &+ 1, next.header.identity == configuration.identity
+        {
             end = Int(clamping: next.header.previousEnd)
         }
         let segment = try mappedSegment(number, descriptor, end: end)

@@ -67,6 +67,58 @@ struct `Damaged logs` {
         #expect(error?.damage == .foreign)
     }
 
+    /// Makes the second segment, whose header has an end of the first one.
+    private static func putSecond(in directory: LogDirectory, endingFirstAt end: Int, identity: UInt8 = 1) throws {
+        let header = SegmentHeader(
+            salt: 1, number: 2, base: 5, previousEnd: UInt64(end), capacity: 16_384,
+            identity: [UInt8](repeating: identity, count: 16), incarnation: [UInt8](repeating: 1, count: 16),
+            created: 0)
+        try directory.temporary.put("", at: "2.log")
+        let file = try directory.temporary.open("2.log")
+        try file.writeAll(header.encoded())
+        try file.setSize(16_384)
+    }
+
+    @Test(arguments: [0, 8, 4_100, 1 << 40])
+    func `a segment with an impossible end of the one before it is an error that names it, and repaired`(end: Int)
+        throws
+    {
+        let directory = try LogDirectory()
+        _ = try Self.filled(directory)
+        try Self.putSecond(in: directory, endingFirstAt: end)
+        let log = try directory.open()
+        let error = #expect(throws: LogFailure.self) { try log.append("new") }
+        #expect(error?.damage == .unconnected)
+        #expect(error?.file == "journal/2.log")
+        #expect(try log.repair(isAlone: true).map(\.file) == ["journal/2.log"])
+        #expect(try log.findDamage() == [])
+        let texts = (0..<5).map { "record number \($0)" }
+        #expect(try log.texts() == texts, "the segment before it is kept")
+        try log.append("new")
+        #expect(try directory.open().texts() == texts + ["new"])
+    }
+
+    @Test(arguments: [8, 16])
+    func `an end within a record leaves out that record, and reading comes to an end`(distance: Int) throws {
+        let directory = try LogDirectory()
+        let (_, places) = try Self.filled(directory)
+        try Self.putSecond(in: directory, endingFirstAt: places[1].offset + distance)
+        let log = try directory.open()
+        try log.append("new")
+        #expect(try log.texts() == ["record number 0", "record number 1", "new"])
+    }
+
+    @Test func `a segment of another log does not end the one before it`() throws {
+        let directory = try LogDirectory()
+        let (_, places) = try Self.filled(directory)
+        try Self.putSecond(in: directory, endingFirstAt: 4_096, identity: 2)
+        let log = try directory.open()
+        #expect(try log.contains(places[4]))
+        let error = #expect(throws: LogFailure.self) { try log.append("new") }
+        #expect(error?.damage == .foreign)
+        #expect(error?.file == "journal/2.log")
+    }
+
     @Test func `a segment under another number is an error`() throws {
         let directory = try LogDirectory()
         _ = try Self.filled(directory)

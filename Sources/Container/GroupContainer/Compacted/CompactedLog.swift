@@ -255,8 +255,8 @@ extension CompactedLog {
         if isReadOnly { throw error }
         let segment = try log.last()
         _ = try log.findEnd(of: segment)
-        // Without a cut, the next attempt would meet the same damage.
-        guard segment.cut != nil else { throw error }
+        // Without a cut there, the next attempt would meet the same damage.
+        guard segment.name == error.file, segment.cut != nil else { throw error }
         return position
     }
 }

@@ -40,6 +40,7 @@ extension LogDamage {
         case .missing: "the file is missing"
         case .removedInUse: "the file was removed while members are alive"
         case .foreign: "the file belongs to another log or container"
+        case .unconnected: "the file does not follow the one before it"
         case .notAFile: "the file is not a regular file"
         case .wrongType(.tooManyLinks): "the file is a symbolic link"
         case .wrongType(.noSuchDevice): "the file is not a regular file"

@@ -63,18 +63,46 @@ package final class Journal: Sendable {
     }
 
     /// Passes the records after a position to `look`, up to the end or until `look` returns true. If the position is no
-    /// longer kept, begins with the oldest record. Linear in the records.
+    /// longer kept, begins with the oldest record. Linear in the records. Errors: `damaged`, also where the segments do
+    /// not lead to one another, so that the position is lost again and again
     func read(from start: LogPosition, _ look: (ChangeRecord) -> Bool) throws(CoordinationError) {
         var position = start
+        var losses = Losses()
         while true {
             switch try step(behind: position) {
             case .entry(let entry):
                 position = entry.position
                 if let record = entry.record, look(record) { return }
             case .gap(let place): position = place
-            case .lost: position = try translating(log.start())
+            case .lost:
+                try losses.note(position, in: self)
+                position = try translating(log.start())
             case .end: return
             }
+        }
+    }
+
+    /// How often a reader has lost its position. Each time it begins anew, which ends unless segments are dropped faster
+    /// than they are read, or are damaged.
+    struct Losses {
+        private static let limit = 8
+        private var count = 0
+        /// The segment in which the position was lost the last time.
+        private var segment: UInt64?
+
+        /// Counts a loss. Error: `damaged` after too many
+        mutating func note(_ position: LogPosition, in journal: Journal) throws(CoordinationError) {
+            count += 1
+            let isSame = segment == position.segment
+            segment = position.segment
+            if count <= Self.limit { return }
+            if isSame {
+                throw .damaged(
+                    operation: "read", item: "\(journal.log.name)/\(position.segment).log",
+                    reason: "the file does not lead to the next one")
+            }
+            throw .damaged(
+                operation: "read", item: ".group/journal", reason: "segments are dropped faster than they are read")
         }
     }
 

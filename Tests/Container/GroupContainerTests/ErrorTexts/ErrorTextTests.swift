@@ -135,7 +135,8 @@ import Testing
         case .noSegment: .missing
         case .missing: .removedInUse
         case .removedInUse: .foreign
-        case .foreign: .notAFile
+        case .foreign: .unconnected
+        case .unconnected: .notAFile
         case .notAFile: .wrongType(.tooManyLinks)
         case .wrongType(.tooManyLinks): .wrongType(.noSuchDevice)
         case .wrongType(.noSuchDevice): .wrongType(.isADirectory)
