@@ -120,9 +120,17 @@ package final class Journal: Sendable {
         return try translating(log.contains(position)) ? position : nil
     }
 
-    /// Returns whether an operation has its record after a position. Linear in the records after it.
-    func contains(operation: [UInt8], from start: LogPosition) throws(CoordinationError) -> Bool {
+    /// Returns whether an operation has its record after a position; looks at all records where the position, which
+    /// another member has written, is not one of this journal. Linear in the records after it.
+    func contains(operation: [UInt8], from place: LogPosition) throws(CoordinationError) -> Bool {
         var isFound = false
+        var start = place
+        do {
+            _ = try step(behind: place)
+        } catch {
+            if error.code != .damaged { throw error }
+            start = try translating(log.start())
+        }
         try read(from: start) { record in
             isFound = record.operation == operation
             return isFound
