@@ -69,6 +69,8 @@ package enum LogDamage: Hashable, Sendable {
     case unreadableInUse
     /// The file has fewer bytes than it was made with.
     case cutShort(size: UInt64, capacity: UInt64)
+    /// The file claims to be larger than a segment of this log can be.
+    case tooLarge(capacity: UInt64, largest: Int)
     /// The file was truncated while it was mapped, or its disk was full.
     case truncatedInUse
     /// A record would begin outside of the segment.

@@ -82,6 +82,8 @@ package struct LogConfiguration: Sendable {
     package var fileMode: UInt32
     /// The size of a new segment without a preamble, in bytes.
     package var capacity = 4 << 20
+    /// The largest size that a segment of this log has: a file that claims to be larger is damaged.
+    package var largestCapacity = Int(UInt32.max)
     /// Returns a new name for a segment that is being created. No other process may use the name.
     package var unfinishedName: @Sendable () -> [UInt8] = {
         Array("new-\(Hexadecimal.encode(randomBytes(16)))".utf8)
@@ -253,7 +255,8 @@ package final class SegmentedLog: Sendable {
         _ number: UInt64, _ descriptor: consuming FileDescriptor, end: Int?
     ) throws(LogFailure) -> Segment {
         try Segment(
-            name: "\(name)/\(number).log", descriptor: descriptor, end: end, isOnlyForReading: isOnlyForReading)
+            name: "\(name)/\(number).log", descriptor: descriptor, end: end,
+            largestCapacity: configuration.largestCapacity, isOnlyForReading: isOnlyForReading)
     }
 
     func open(_ number: UInt64) throws(LogFailure) -> FileDescriptor? {

@@ -119,6 +119,20 @@ struct `Damaged logs` {
         #expect(error?.file == "journal/2.log")
     }
 
+    @Test func `a segment that claims to be larger than any of its log is an error`() throws {
+        let directory = try LogDirectory()
+        let (log, _) = try Self.filled(directory)
+        var header = try log.last().header
+        header.capacity = 1 << 30
+        let file = try directory.temporary.open("1.log")
+        try file.overwrite(header.encoded())
+        try file.setSize(1 << 30)
+        let reader = try directory.open(largestCapacity: 4 << 20)
+        let error = #expect(throws: LogFailure.self) { try reader.entries() }
+        #expect(error?.damage == .tooLarge(capacity: 1 << 30, largest: 4 << 20))
+        #expect(error?.file == "journal/1.log")
+    }
+
     @Test func `a segment under another number is an error`() throws {
         let directory = try LogDirectory()
         _ = try Self.filled(directory)

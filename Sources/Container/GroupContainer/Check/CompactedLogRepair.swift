@@ -58,6 +58,7 @@ extension OpenContainer {
     ) throws(CoordinationError) -> Bool {
         var configuration = journal.log.configuration
         configuration.capacity = SegmentPreamble.smallest
+        configuration.largestCapacity = SegmentPreamble.largest
         configuration.makePreamble = { segment, _, _ throws(LogFailure) in
             store.preamble(after: Array(store.segments.suffix(1)), segment.capacity)
         }

@@ -150,6 +150,7 @@ enum Membership {
         var configuration = LogConfiguration(
             identity: origin, incarnation: incarnation, writer: slot, fileMode: directory.fileMode)
         configuration.capacity = format.retention.segmentSize
+        configuration.largestCapacity = JournalRetention.largestSegment
         configuration.unfinishedName = { [nonce = memberTable.nonce] in
             UnfinishedName.bytes(slot: slot, nonce: nonce, randomBytes(8))
         }
@@ -207,6 +208,7 @@ enum Membership {
         let incarnation = memberTable.map.bytes(MemberTableLayout.incarnation, count: 16)
         var configuration = LogConfiguration(
             identity: origin, incarnation: incarnation, writer: nil, fileMode: directory.fileMode)
+        configuration.largestCapacity = JournalRetention.largestSegment
         configuration.awaitsRecovery = awaitsRecovery
         configuration.report = { diagnostics.report($0) }
         let log = try SegmentedLog.open("journal", in: directory.journalDirectory(), configuration)

@@ -50,6 +50,8 @@ extension LogDamage {
         case .unreadableInUse:
             "the file cannot be read, and other members may write to it"
         case .cutShort(let size, let capacity): "the file was cut short: \(size) of \(capacity) bytes are left"
+        case .tooLarge(let capacity, let largest):
+            "the file claims \(capacity) bytes, and a file of this log has at most \(largest)"
         case .truncatedInUse: "the file was truncated, or its disk is full, while the file was in use"
         case .outside(let offset): "a record would lie outside of the file, at byte \(offset)"
         case .brokenRecordHeader(let offset): "the record header at byte \(offset) is malformed"
