@@ -57,6 +57,8 @@ package enum LogDamage: Hashable, Sendable {
     /// The segment does not follow the one before it: its header has an impossible end of that one, or no process uses
     /// it although it is between others.
     case unconnected
+    /// The segment after this one would have a number, or its records would, beyond the limits.
+    case outOfNumbers
     /// The segment is no regular file.
     case notAFile
     /// Opening or reading the segment fails because a file of another type has its name.

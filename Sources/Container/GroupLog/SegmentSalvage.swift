@@ -64,7 +64,8 @@ package struct SegmentSalvage: Sendable {
         }
         let readable: UInt64
         do {
-            header = try SegmentHeader(decoding: page)
+            let decoded = try SegmentHeader(decoding: page)
+            header = decoded.withReachableBase
             isGuessed = false
             isForeign = header.number != number || header.identity != identity
             readable = min(size, header.capacity)
@@ -73,9 +74,11 @@ package struct SegmentSalvage: Sendable {
                 ? SegmentDamage(file: name, offset: nil, .foreign)
                 : !header.hasPossiblePreviousEnd
                     ? SegmentDamage(file: name, offset: nil, .unconnected)
-                    : size >= header.capacity
-                        ? nil
-                        : SegmentDamage(file: name, offset: nil, .cutShort(size: size, capacity: header.capacity))
+                    : decoded.isOutOfNumbers
+                        ? SegmentDamage(file: name, offset: nil, .outOfNumbers)
+                        : size >= header.capacity
+                            ? nil
+                            : SegmentDamage(file: name, offset: nil, .cutShort(size: size, capacity: header.capacity))
         } catch {
             if case .newer(let format) = error {
                 throw LogFailure(.newerFormat(format), file: name, operation: "read")

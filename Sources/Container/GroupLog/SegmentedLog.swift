@@ -155,6 +155,11 @@ package final class SegmentedLog: Sendable {
         Self.segmentNumbers(among: try Self.names(in: directory, name))
     }
 
+    /// Returns the numbers of all segments in the directory, also of those before a gap.
+    func allSegmentNumbers() throws(LogFailure) -> [UInt64] {
+        try Self.names(in: directory, name).compactMap(Self.segmentNumber)
+    }
+
     private static func names(
         in directory: borrowing FileDescriptor, _ name: String
     ) throws(LogFailure) -> [[UInt8]] {
@@ -260,6 +265,7 @@ package final class SegmentedLog: Sendable {
     }
 
     func open(_ number: UInt64) throws(LogFailure) -> FileDescriptor? {
+        if number > SegmentHeader.lastNumber { return nil }
         do throws(Errno) {
             let access: FileDescriptor.OpenMode = isOnlyForReading ? .reading : .readingAndWriting
             return try FileDescriptor.open(Array("\(number).log".utf8), in: directory, [access, .nonBlocking])

@@ -133,6 +133,46 @@ struct `Damaged logs` {
         #expect(error?.file == "journal/1.log")
     }
 
+    /// Gives a log's only segment another number and base.
+    private static func renumber(_ directory: LogDirectory, _ number: UInt64, base: UInt64) throws {
+        let log = try directory.open()
+        var header = try log.last().header
+        (header.number, header.base, header.previousEnd) = (number, base, 4_096)
+        try directory.temporary.open("1.log").overwrite(header.encoded())
+        if number != 1 { try directory.temporary.run("mv", "1.log", "\(number).log") }
+    }
+
+    @Test(arguments: [(1, 1 << 62 - 1), (UInt64(UInt32.max), 0)] as [(UInt64, UInt64)])
+    func `a log whose numbers are used up refuses another segment, and a repair begins anew`(
+        number: UInt64, base: UInt64
+    ) throws {
+        let directory = try LogDirectory()
+        _ = try Self.filled(directory)
+        try Self.renumber(directory, number, base: base)
+        let log = try directory.open()
+        let end = try log.end()
+        #expect(log.seal(try log.last(), at: end.offset, by: 1))
+        let error = #expect(throws: LogFailure.self) { try log.append("new") }
+        #expect(error?.damage == .outOfNumbers)
+        #expect(error?.file == "journal/\(number).log")
+        #expect(try directory.open().segmentNumbers() == [number], "no file was made that nobody reads")
+        #expect(try log.repair(isAlone: true).map(\.kind) == [.outOfNumbers])
+        #expect(try log.findDamage() == [])
+        try log.append("new")
+        #expect(try directory.open().texts() == ["new"])
+        #expect(try directory.open().end().sequence < 1 << 61)
+    }
+
+    @Test func `a repair takes no number from an impossible one of the checkpoint`() throws {
+        let directory = try LogDirectory()
+        let (log, _) = try Self.filled(directory)
+        try directory.flipBit(of: 1, at: 20)
+        log.forgetAll(last: 1)
+        #expect(try log.repair(isAlone: true, atLeast: .max).count == 1)
+        try log.append("new")
+        #expect(try directory.open().texts() == ["new"])
+    }
+
     @Test func `a segment under another number is an error`() throws {
         let directory = try LogDirectory()
         _ = try Self.filled(directory)

@@ -41,6 +41,7 @@ extension LogDamage {
         case .removedInUse: "the file was removed while members are alive"
         case .foreign: "the file belongs to another log or container"
         case .unconnected: "the file does not follow the one before it"
+        case .outOfNumbers: "no file can follow it: its number, or those of its records, are the last ones"
         case .notAFile: "the file is not a regular file"
         case .wrongType(.tooManyLinks): "the file is a symbolic link"
         case .wrongType(.noSuchDevice): "the file is not a regular file"

@@ -136,7 +136,8 @@ import Testing
         case .missing: .removedInUse
         case .removedInUse: .foreign
         case .foreign: .unconnected
-        case .unconnected: .notAFile
+        case .unconnected: .outOfNumbers
+        case .outOfNumbers: .notAFile
         case .notAFile: .wrongType(.tooManyLinks)
         case .wrongType(.tooManyLinks): .wrongType(.noSuchDevice)
         case .wrongType(.noSuchDevice): .wrongType(.isADirectory)
