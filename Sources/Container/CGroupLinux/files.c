@@ -111,6 +111,10 @@ int clinux_free_range(int descriptor, int64_t start, int64_t length) {
     return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, start, length);
 }
 
+int64_t clinux_next_content(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_DATA); }
+
+int64_t clinux_next_hole(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_HOLE); }
+
 int clinux_clone(int to, int from) { return ioctl(to, FICLONE, from); }
 
 long clinux_copy_range(int from, int to, size_t length) { return copy_file_range(from, NULL, to, NULL, length, 0); }

@@ -17,6 +17,15 @@ extension SharedMap {
             boot: bytes(MemberTableLayout.boot, count: 32), device: load64(MemberTableLayout.device),
             mount: load64(MemberTableLayout.mount), session: load64(MemberTableLayout.session))
     }
+
+    /// Whether the last member of a slot was another user's, and left operations in flight. False for root, who may
+    /// finish all of them.
+    fileprivate func hasChangesOfAnotherUser(_ slot: Int) -> Bool {
+        let bits = load64(MemberTableLayout.inFlightMembers + slot / 64 * 8)
+        if bits >> UInt64(slot % 64) & 1 == 0 { return false }
+        let own = effectiveUser()
+        return own != 0 && load32(MemberTableLayout.slot(slot) + MemberTableLayout.user) != own
+    }
 }
 
 /// The life of the file system as this process sees it.
@@ -93,7 +102,12 @@ extension MemberTable.Open {
     /// `needsRepair` is true, the caller repairs what the slot's last member left before anything is written into the
     /// slot. Then the caller calls `occupy`.
     package func takeFreeSlot() throws(Errno) -> (slot: Int, needsRepair: Bool)? {
-        for slot in 0..<MemberTableLayout.slotCount {
+        // A slot whose last member was another user's and left changes in flight comes last: this user may not be
+        // permitted to finish them.
+        let slots = 0..<MemberTableLayout.slotCount
+        let map = map
+        let last = slots.filter { map.hasChangesOfAnotherUser($0) }
+        for slot in (last.isEmpty ? Array(slots) : slots.filter { !last.contains($0) }) + last {
             let repair = ByteRange(start: MemberTableLayout.repairByte(slot), length: 1)
             let life = ByteRange(start: MemberTableLayout.lifeByte(slot), length: 1)
             // A slot that another process repairs is not free yet.

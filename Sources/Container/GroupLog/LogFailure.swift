@@ -54,6 +54,11 @@ package enum LogDamage: Hashable, Sendable {
     case removedInUse
     /// The segment belongs to another log, or has another number.
     case foreign
+    /// The segment does not follow the one before it: its header has an impossible end of that one, or no process uses
+    /// it although it is between others.
+    case unconnected
+    /// The segment after this one would have a number, or its records would, beyond the limits.
+    case outOfNumbers
     /// The segment is no regular file.
     case notAFile
     /// Opening or reading the segment fails because a file of another type has its name.
@@ -66,6 +71,8 @@ package enum LogDamage: Hashable, Sendable {
     case unreadableInUse
     /// The file has fewer bytes than it was made with.
     case cutShort(size: UInt64, capacity: UInt64)
+    /// The file claims to be larger than a segment of this log can be.
+    case tooLarge(capacity: UInt64, largest: Int)
     /// The file was truncated while it was mapped, or its disk was full.
     case truncatedInUse
     /// A record would begin outside of the segment.

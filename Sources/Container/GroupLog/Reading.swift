@@ -14,7 +14,8 @@ extension SegmentedLog {
                 throw .damaged("\(name)/\(place.segment).log", operation: "read", .missing)
             }
             // Records after the end of a segment that was recovered or cut never happened.
-            if let end = segment.end, place.offset >= end {
+            let end = segment.end
+            if let end, place.offset >= end {
                 if place.offset > end { return nil }
                 guard let next = try self.segment(place.segment &+ 1) else {
                     return try isDropped(place.segment &+ 1) ? nil : (place, segment, .record(.seal(by: 0)))
@@ -25,6 +26,12 @@ extension SegmentedLog {
             }
             let reading = try reading(of: segment, at: place.offset)
             guard case .record(let record) = reading else { return (place, segment, reading) }
+            // An end within a record, which only damage makes: the record does not count. A reader that took it would
+            // be behind the end, lose its position, and begin anew for ever.
+            if let end, record.state != .seal, place.offset + record.byteCount > end {
+                place.offset = end
+                continue
+            }
             switch record.state {
             case .aborted: place.offset += record.byteCount
             case .seal:

@@ -25,7 +25,7 @@ extension SegmentedLog {
         let (place, isAtEnd) = try endOfWhole(segment, repairing: repairing)
         let isClean =
             isAtEnd && segment.cut == nil && !segment.hasFailedSync
-            && !map.hasBits(place.offset, count: segment.capacity - place.offset) && !map.isDamaged
+            && !segment.hasContent(from: place.offset) && !map.isDamaged
         if RecoveryDecision(of: map, in: incarnation) == nil {
             // These words are of processes that are gone.
             map.store64(SegmentHeader.priority, 0)

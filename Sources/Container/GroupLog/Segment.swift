@@ -28,9 +28,9 @@ package final class Segment: Sendable {
     package static func byteCount(bodyCount: Int) -> Int { 8 + (4 + bodyCount + 7) / 8 * 8 + 8 }
 
     /// Opens a segment. The descriptor must be open for writing, too, unless the segment is only for reading.
-    init(name: String, descriptor: consuming FileDescriptor, end: Int?, isOnlyForReading: Bool)
-        throws(LogFailure)
-    {
+    init(
+        name: String, descriptor: consuming FileDescriptor, end: Int?, largestCapacity: Int, isOnlyForReading: Bool
+    ) throws(LogFailure) {
         self.name = name
         recordedEnd = end
         let page: [UInt8]
@@ -53,6 +53,11 @@ package final class Segment: Sendable {
             case .newer(let format):
                 throw LogFailure(.newerFormat(format), file: name, operation: "open")
             }
+        }
+        if !header.hasPossiblePreviousEnd { throw .damaged(name, operation: "open", .unconnected) }
+        // Before anything is mapped or read: a file of a few pages may claim to have gigabytes.
+        if header.capacity > UInt64(largestCapacity) {
+            throw .damaged(name, operation: "open", .tooLarge(capacity: header.capacity, largest: largestCapacity))
         }
         guard size >= header.capacity, header.capacity >= UInt64(SegmentHeader.size) + 8, header.capacity < 1 << 32
         else {
@@ -77,6 +82,21 @@ package final class Segment: Sendable {
             place <= capacity - 8, place.isMultiple(of: 8)
         else { return SegmentHeader.size }
         return place
+    }
+
+    /// Returns whether anything stands at or after an offset. The holes of a file are not read, because that takes
+    /// memory on some file systems, and the time of the file's whole size on all. Linear in the content.
+    func hasContent(from offset: Int) -> Bool {
+        guard let allocated = try? descriptor.status().allocated, allocated < UInt64(capacity) else {
+            return map.hasBits(offset, count: capacity - offset)
+        }
+        var offset = offset
+        while let content = descriptor.nextContent(from: offset, upTo: capacity) {
+            let start = content.lowerBound / 8 * 8
+            if map.hasBits(start, count: content.upperBound - start) { return true }
+            offset = content.upperBound
+        }
+        return false
     }
 
     /// Whether nothing was ever appended to it.

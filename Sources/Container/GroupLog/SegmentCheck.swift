@@ -16,9 +16,19 @@ extension SegmentedLog {
     /// Checks every byte of every record that is kept. Linear in the log.
     package func findDamage() throws(LogFailure) -> [SegmentDamage] {
         var found: [SegmentDamage] = []
-        for number in try segmentNumbers() {
+        let numbers = try segmentNumbers()
+        for number in numbers {
             do {
-                if let segment = try segment(number), let damage = segment.firstDamage() { found.append(damage) }
+                if let segment = try segment(number) {
+                    if number == numbers.last, segment.header.isOutOfNumbers {
+                        found.append(SegmentDamage(file: segment.name, offset: nil, .outOfNumbers))
+                    } else if let damage = segment.firstDamage() {
+                        found.append(damage)
+                    }
+                } else if number != numbers.first, try segmentNumbers().dropFirst().contains(number) {
+                    // A process that was stopped creates such a file only where all files before it were dropped.
+                    found.append(SegmentDamage(file: "\(name)/\(number).log", offset: nil, .unconnected))
+                }
             } catch {
                 guard let damage = error.damage else { throw error }
                 found.append(SegmentDamage(file: "\(name)/\(number).log", offset: nil, damage))
@@ -40,7 +50,7 @@ extension SegmentedLog {
     /// `rescan`.
     package func repair(isAlone: Bool, atLeast sequence: UInt64 = 0) throws(LogFailure) -> [SegmentDamage] {
         let found = try findDamage()
-        var reached = sequence
+        var reached = sequence < SegmentHeader.baseLimit ? sequence : 0
         for number in try segmentNumbers() {
             let label = "\(name)/\(number).log"
             if found.contains(where: { $0.file == label && $0.offset == nil }) {
@@ -71,19 +81,44 @@ extension SegmentedLog {
         _ = try successor(of: segment, sealedAt: end.offset)
     }
 
-    /// Renames an unreadable segment, so that a user can still try to read something out of it.
+    /// Renames an unreadable segment, so that a user can still try to read something out of it. A new segment replaces
+    /// the last one, with its number where the segment before it can be read: then the log before it is kept.
     private func setAside(_ number: UInt64, _ sequence: UInt64) throws(LogFailure) {
         let isLast = try segmentNumbers().last == number
+        try rename(number)
+        forget(number)
+        if !isLast { return }
+        // It was opened with the end that the unreadable segment has for it.
+        forget(number &- 1)
+        var end = LogPosition(segment: number, offset: SegmentHeader.size, sequence: sequence, checksum: 0)
+        if let before = try? segment(number &- 1), let place = try? before.resolve(upTo: before.end ?? .max) {
+            end = place
+            end.sequence = max(sequence, place.sequence &+ before.leap)
+            try secure(before, through: place)
+            // Opened again with its end once the new segment has that.
+            forget(before)
+        }
+        let leap = UInt64((4 << 20) / Segment.byteCount(bodyCount: 0))
+        let isOver =
+            end.segment &+ 1 >= SegmentHeader.lastNumber
+            || end.sequence >= SegmentHeader.baseLimit - UInt64(configuration.capacity) - leap
+        let segment = try isOver ? beginAnew() : makeSegment(after: end, leap: leap)
+        forgetAll(last: segment.header.number)
+    }
+
+    /// Renames all segments, and begins with the first number again: no number is left.
+    private func beginAnew() throws(LogFailure) -> Segment {
+        forgetAll(last: 0)
+        for number in try allSegmentNumbers() { try rename(number) }
+        return try makeSegment(after: nil)
+    }
+
+    private func rename(_ number: UInt64) throws(LogFailure) {
         try translating("repair", file: "\(name)/\(number).log") { () throws(Errno) in
             try directory.rename(
                 Array("\(number).log".utf8), to: Array("damaged-\(number)".utf8), in: directory, replacing: true)
             try directory.synchronize()
         }
-        forget(number)
-        if !isLast { return }
-        let end = LogPosition(segment: number, offset: SegmentHeader.size, sequence: sequence, checksum: 0)
-        let segment = try makeSegment(after: end, leap: UInt64((4 << 20) / Segment.byteCount(bodyCount: 0)))
-        forgetAll(last: segment.header.number)
     }
 }
 

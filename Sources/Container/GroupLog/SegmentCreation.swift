@@ -53,6 +53,11 @@ extension SegmentedLog {
     ) throws(LogFailure) -> Segment {
         let writer = try requireWriter("create")
         let number = (end?.segment ?? 0) &+ 1
+        let (base, isOver) = (end?.sequence ?? 0).addingReportingOverflow(leap)
+        // No reader would take it.
+        if isOver || base >= SegmentHeader.baseLimit || number > SegmentHeader.lastNumber {
+            throw .damaged("\(name)/\(end?.segment ?? 0).log", operation: "create", .outOfNumbers)
+        }
         let label = "\(name)/\(number).log"
         let capacity = preamble?.capacity ?? configuration.capacity
         try translating("create", file: label) { () throws(Errno) in
@@ -62,7 +67,7 @@ extension SegmentedLog {
             do throws(Errno) {
                 let file = try FileDescriptor.open(name, in: directory, .readingAndWriting)
                 let header = SegmentHeader(
-                    salt: randomWord(), number: number, base: (end?.sequence ?? 0) + leap,
+                    salt: randomWord(), number: number, base: base,
                     previousEnd: UInt64(end?.offset ?? 0),
                     capacity: UInt64(capacity), identity: configuration.identity,
                     incarnation: configuration.incarnation, created: wallNanoseconds())

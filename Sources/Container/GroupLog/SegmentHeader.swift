@@ -41,9 +41,32 @@ package struct SegmentHeader: Equatable, Sendable {
 
     private static let magic = Array("GROUPLOG".utf8)
     private static let format: UInt32 = 1
-    private static let baseLimit: UInt64 = 1 << 62
+    /// The limit of `base`, for readers and writers: no log has that many records.
+    static let baseLimit: UInt64 = 1 << 62
+    /// The largest number of a segment: a cursor has no room for larger ones.
+    package static let lastNumber = UInt64(UInt32.max)
 
     package enum Fault: Error, Equatable { case damaged, newer(UInt32) }
+
+    /// Whether the segment before this one can have ended where this header says: after its first page, and where a
+    /// record can begin. The first segment has none before it.
+    var hasPossiblePreviousEnd: Bool {
+        number <= 1 || previousEnd >= UInt64(Self.size) && previousEnd < 1 << 32 && previousEnd.isMultiple(of: 8)
+    }
+
+    /// Whether the segment after this one would have a number or a base beyond the limits.
+    package var isOutOfNumbers: Bool { number >= Self.lastNumber || isNearBaseLimit }
+
+    /// Whether the next segment's base may be beyond the limit: it is larger by the records of this one, which take 24
+    /// bytes and more, and by as many that a cut leaves out.
+    private var isNearBaseLimit: Bool { base >= Self.baseLimit || Self.baseLimit - base <= capacity / 8 }
+
+    /// The header with a base of 0 where no log has come to its base: for a salvage, which numbers the records anew.
+    var withReachableBase: SegmentHeader {
+        var header = self
+        if isNearBaseLimit { header.base = 0 }
+        return header
+    }
 
     func encoded() -> [UInt8] {
         var writer = ByteWriter()

@@ -18,6 +18,8 @@ package struct SegmentSalvage: Sendable {
     /// Returns whether a body is a control record's, for records whose header is broken.
     private let isControl: @Sendable (_ body: [UInt8]) -> Bool
     private let map: SharedMap
+    /// The ranges of a file with holes that have content, ascending; nil for a file without holes. Holes are not read.
+    private let contents: [Range<Int>]?
     /// The end of the segment according to the next one.
     private let limit: Int
     /// From this offset on, broken records are the segment's end, because it was not recovered since a boot; nil if it
@@ -62,16 +64,21 @@ package struct SegmentSalvage: Sendable {
         }
         let readable: UInt64
         do {
-            header = try SegmentHeader(decoding: page)
+            let decoded = try SegmentHeader(decoding: page)
+            header = decoded.withReachableBase
             isGuessed = false
             isForeign = header.number != number || header.identity != identity
             readable = min(size, header.capacity)
             fault =
                 isForeign
                 ? SegmentDamage(file: name, offset: nil, .foreign)
-                : size >= header.capacity
-                    ? nil
-                    : SegmentDamage(file: name, offset: nil, .cutShort(size: size, capacity: header.capacity))
+                : !header.hasPossiblePreviousEnd
+                    ? SegmentDamage(file: name, offset: nil, .unconnected)
+                    : decoded.isOutOfNumbers
+                        ? SegmentDamage(file: name, offset: nil, .outOfNumbers)
+                        : size >= header.capacity
+                            ? nil
+                            : SegmentDamage(file: name, offset: nil, .cutShort(size: size, capacity: header.capacity))
         } catch {
             if case .newer(let format) = error {
                 throw LogFailure(.newerFormat(format), file: name, operation: "read")
@@ -84,6 +91,7 @@ package struct SegmentSalvage: Sendable {
         map = try translating("map", file: name) { () throws(Errno) in
             try SharedMap(descriptor, size: Int(readable) / 8 * 8)
         }
+        contents = Self.contents(of: descriptor, status, size: Int(readable))
         self.limit = limit ?? .max
         tornFrom =
             isGuessed || header.incarnation == incarnation
@@ -91,6 +99,36 @@ package struct SegmentSalvage: Sendable {
             ? nil : Int(clamping: map.load64(SegmentHeader.durableMark))
         // A record that fits its checksum shows that the salt is right.
         if isGuessed, read({ _, _, _ in }).records == 0 { throw Self.nothing(name) }
+    }
+
+    /// The number of ranges that are distinguished; what follows counts as content.
+    private static let mostContents = 65_536
+
+    private static func contents(
+        of descriptor: borrowing FileDescriptor, _ status: FileStatus, size: Int
+    ) -> [Range<Int>]? {
+        if status.allocated >= UInt64(size) { return nil }
+        var (contents, place): ([Range<Int>], Int) = ([], 0)
+        while let content = descriptor.nextContent(from: place, upTo: size) {
+            if contents.count == mostContents {
+                contents.append(content.lowerBound..<size)
+                break
+            }
+            contents.append(content)
+            place = content.upperBound
+        }
+        return contents
+    }
+
+    /// Returns the first offset at or after another at which there is content; the file's size if there is none.
+    private func contentStart(from offset: Int) -> Int {
+        guard let contents else { return offset }
+        var (low, high) = (0, contents.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if contents[middle].upperBound <= offset { low = middle + 1 } else { high = middle }
+        }
+        return low < contents.count ? max(offset, contents[low].lowerBound / 8 * 8) : map.size
     }
 
     private static func nothing(_ name: String) -> LogFailure {
@@ -222,6 +260,13 @@ package struct SegmentSalvage: Sendable {
     private func nextRecord(behind offset: Int) -> Int? {
         var offset = offset + 8
         while offset <= map.size - 24, offset < limit {
+            if offset.isMultiple(of: 4_096) {
+                let start = contentStart(from: offset)
+                if start > offset {
+                    offset = start
+                    continue
+                }
+            }
             // Most of a segment is zeros.
             if offset.isMultiple(of: 4_096), offset + 4_096 <= map.size, !map.hasBits(offset, count: 4_096) {
                 offset += 4_096

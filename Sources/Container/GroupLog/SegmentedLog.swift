@@ -82,6 +82,8 @@ package struct LogConfiguration: Sendable {
     package var fileMode: UInt32
     /// The size of a new segment without a preamble, in bytes.
     package var capacity = 4 << 20
+    /// The largest size that a segment of this log has: a file that claims to be larger is damaged.
+    package var largestCapacity = Int(UInt32.max)
     /// Returns a new name for a segment that is being created. No other process may use the name.
     package var unfinishedName: @Sendable () -> [UInt8] = {
         Array("new-\(Hexadecimal.encode(randomBytes(16)))".utf8)
@@ -153,6 +155,11 @@ package final class SegmentedLog: Sendable {
         Self.segmentNumbers(among: try Self.names(in: directory, name))
     }
 
+    /// Returns the numbers of all segments in the directory, also of those before a gap.
+    func allSegmentNumbers() throws(LogFailure) -> [UInt64] {
+        try Self.names(in: directory, name).compactMap(Self.segmentNumber)
+    }
+
     private static func names(
         in directory: borrowing FileDescriptor, _ name: String
     ) throws(LogFailure) -> [[UInt8]] {
@@ -194,7 +201,9 @@ package final class SegmentedLog: Sendable {
         // The next segment's header has the end of this one, which has no seal if it ended by a recovery. A fault of
         // the next segment is reported when a reader reaches it.
         var end: Int?
-        if let next = try open(number &+ 1), let next = try? mappedSegment(number &+ 1, next, end: nil) {
+        if let next = try open(number &+ 1), let next = try? mappedSegment(number &+ 1, next, end: nil),
+            next.header.number == number &+ 1, next.header.identity == configuration.identity
+        {
             end = Int(clamping: next.header.previousEnd)
         }
         let segment = try mappedSegment(number, descriptor, end: end)
@@ -251,10 +260,12 @@ package final class SegmentedLog: Sendable {
         _ number: UInt64, _ descriptor: consuming FileDescriptor, end: Int?
     ) throws(LogFailure) -> Segment {
         try Segment(
-            name: "\(name)/\(number).log", descriptor: descriptor, end: end, isOnlyForReading: isOnlyForReading)
+            name: "\(name)/\(number).log", descriptor: descriptor, end: end,
+            largestCapacity: configuration.largestCapacity, isOnlyForReading: isOnlyForReading)
     }
 
     func open(_ number: UInt64) throws(LogFailure) -> FileDescriptor? {
+        if number > SegmentHeader.lastNumber { return nil }
         do throws(Errno) {
             let access: FileDescriptor.OpenMode = isOnlyForReading ? .reading : .readingAndWriting
             return try FileDescriptor.open(Array("\(number).log".utf8), in: directory, [access, .nonBlocking])

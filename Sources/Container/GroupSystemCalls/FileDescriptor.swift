@@ -300,6 +300,19 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// System calls: fallocate(FALLOC_FL_PUNCH_HOLE)
     package func freeRange(start: Int, length: Int) { _ = clinux_free_range(number, Int64(start), Int64(length)) }
 
+    /// Returns the next range with content at or after a place; nil where there is only a hole up to `limit`. With a
+    /// file system that knows no holes, everything is content. Changes the place of the next read or write. System
+    /// calls: lseek(SEEK_DATA), lseek(SEEK_HOLE)
+    package func nextContent(from place: Int, upTo limit: Int) -> Range<Int>? {
+        if place >= limit { return nil }
+        let found = clinux_next_content(number, Int64(place))
+        if found == -1 { return Errno.last == .noSuchDevice ? nil : place..<limit }
+        let start = max(place, Int(found))
+        if start >= limit { return nil }
+        let end = Int(clinux_next_hole(number, Int64(start)))
+        return start..<(end > start ? min(end, limit) : limit)
+    }
+
     /// System calls: ftruncate(2)
     package func setSize(_ size: Int) throws(Errno) { _ = try retryingOnInterrupt { ftruncate(number, off_t(size)) } }
 

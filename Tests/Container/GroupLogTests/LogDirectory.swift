@@ -12,12 +12,13 @@ struct LogDirectory {
     /// Opens the log as another member, with maps of its own. A new `incarnation` is a boot that no member saw.
     func open(
         incarnation: UInt8 = 1, identity: UInt8 = 1, writer: Int? = 1, capacity: Int = 16_384,
+        largestCapacity: Int = Int(UInt32.max),
         wakingReaders wakeReaders: @escaping @Sendable () -> Void = {}
     ) throws -> SegmentedLog {
         var configuration = LogConfiguration(
             identity: [UInt8](repeating: identity, count: 16),
             incarnation: [UInt8](repeating: incarnation, count: 16), writer: writer, fileMode: 0o600)
-        configuration.capacity = capacity
+        (configuration.capacity, configuration.largestCapacity) = (capacity, largestCapacity)
         configuration.wakeFirstReader = wakeReaders
         let descriptor = try temporary.open(".", [.reading, .directory])
         return try SegmentedLog(name: "journal", directory: descriptor, configuration)

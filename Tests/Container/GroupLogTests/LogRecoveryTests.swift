@@ -87,6 +87,27 @@ struct `Log recovery after a boot` {
         #expect(try directory.open(incarnation: 4).append("new").sequence == 2)
     }
 
+    @Test(arguments: [true, false])
+    func `recovery finds what stands behind the records of a file with holes, and does not read the holes`(
+        isTorn: Bool
+    ) throws {
+        let directory = try LogDirectory()
+        let old = try directory.open()
+        try old.append("old")
+        var header = try old.last().header
+        header.capacity = 1 << 30
+        let file = try directory.temporary.open("1.log")
+        try file.overwrite(header.encoded())
+        try file.setSize(1 << 30)
+        if isTorn { try directory.bytes(of: 1).store64(1 << 29, 1) }
+        let log = try directory.open(incarnation: 4)
+        try log.recover()
+        #expect(try log.segmentNumbers() == (isTorn ? [1, 2] : [1]))
+        #expect(try file.status().allocated <= 1 << 20)
+        try log.append("new")
+        #expect(try log.texts() == ["old", "new"])
+    }
+
     @Test func `recovery that was killed after it found a torn segment is finished by the next member`() throws {
         let directory = try LogDirectory()
         try directory.open().append("old")

@@ -46,6 +46,8 @@ int clinux_free_space(int descriptor, uint64_t *bytes, uint64_t *inodes);
 int clinux_set_nocow(int descriptor);
 int clinux_allocate(int descriptor, int64_t size);
 int clinux_free_range(int descriptor, int64_t start, int64_t length);
+int64_t clinux_next_content(int descriptor, int64_t offset);
+int64_t clinux_next_hole(int descriptor, int64_t offset);
 int clinux_clone(int to, int from);
 long clinux_copy_range(int from, int to, size_t length);
 int clinux_begin_writing(int descriptor);

@@ -134,6 +134,7 @@ struct CheckedContainer {
         var configuration = LogConfiguration(
             identity: origin, incarnation: memberTable?.map.bytes(MemberTableLayout.incarnation, count: 16) ?? [],
             writer: nil, fileMode: directory.fileMode)
+        configuration.largestCapacity = JournalRetention.largestSegment
         configuration.awaitsRecovery = awaitsRecovery || memberTable == nil
         let log = try SegmentedLog.open("journal", in: directory.journalDirectory(), configuration)
         return Journal(log, container: container, in: directory)

@@ -39,6 +39,7 @@ extension OpenContainer {
             try directory.setAside(number, segment.name)
         }
         guard let newest = store.newest else { return }
+        if newest >= SegmentHeader.lastNumber { return try renumber(newest, store, label, in: directory) }
         let isReplaced = try repairNewest(newest, of: store, label)
         if isReplaced { try directory.setAside(newest, "\(store.facts.label)/\(newest).log") }
         // The last file that cannot be read, and the last one before a gap: these, and all files before them, are
@@ -52,19 +53,36 @@ extension OpenContainer {
         }
     }
 
+    private func open(_ store: CheckedLog, _ label: String) throws(CoordinationError) -> SegmentedLog {
+        var configuration = journal.log.configuration
+        configuration.capacity = SegmentPreamble.smallest
+        configuration.largestCapacity = SegmentPreamble.largest
+        configuration.makePreamble = { segment, _, _ throws(LogFailure) in
+            store.preamble(after: Array(store.segments.suffix(1)), segment.capacity)
+        }
+        return try SegmentedLog.open(label, in: directory.ownDirectory(label), configuration)
+    }
+
+    /// Begins with the first number again, because no file can have a number after the newest one. A file is used only
+    /// if none has a later number, so all are put aside first.
+    private func renumber(
+        _ newest: UInt64, _ store: CheckedLog, _ label: String, in directory: borrowing FileDescriptor
+    ) throws(CoordinationError) {
+        let log = try open(store, label)
+        for (number, segment) in zip(store.numbers, store.facts.segments) {
+            try directory.setAside(number, segment.name)
+        }
+        try begin(anew: log, 0, store, store.segments.last { $0.salvage.number == newest })
+    }
+
     /// Repairs the newest file. Returns true where a new file has replaced it, and the old one cannot be used.
     private func repairNewest(
         _ newest: UInt64, of store: CheckedLog, _ label: String
     ) throws(CoordinationError) -> Bool {
-        var configuration = journal.log.configuration
-        configuration.capacity = SegmentPreamble.smallest
-        configuration.makePreamble = { segment, _, _ throws(LogFailure) in
-            store.preamble(after: Array(store.segments.suffix(1)), segment.capacity)
-        }
         guard let segment = zip(store.numbers, store.facts.segments).first(where: { $0.0 == newest })?.1,
             !segment.causes.isEmpty || segment.hasFailedSync || segment.isTorn
         else { return false }
-        let log = try SegmentedLog.open(label, in: directory.ownDirectory(label), configuration)
+        let log = try open(store, label)
         if segment.causes.isEmpty && !segment.hasFailedSync {
             try translating(log.recover())
             _ = try translating(log.end())

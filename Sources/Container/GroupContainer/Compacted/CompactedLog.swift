@@ -78,6 +78,7 @@ final class CompactedLog<State: LogState>: Sendable {
         sleeper = WakeWaiter(memberTable, word: wakeWord)
         var configuration = container.journal.log.configuration
         configuration.capacity = SegmentPreamble.smallest
+        configuration.largestCapacity = SegmentPreamble.largest
         configuration.wakeFirstReader = { [memberTable, wakeWord] in memberTable.wakeFirst(wakeWord) }
         configuration.wakeOtherReaders = { [memberTable, wakeWord] in memberTable.wake(wakeWord) }
         configuration.awaitCommit = { [memberTable, wakeWord] limit, isSettled in
@@ -255,8 +256,8 @@ extension CompactedLog {
         if isReadOnly { throw error }
         let segment = try log.last()
         _ = try log.findEnd(of: segment)
-        // Without a cut, the next attempt would meet the same damage.
-        guard segment.cut != nil else { throw error }
+        // Without a cut there, the next attempt would meet the same damage.
+        guard segment.name == error.file, segment.cut != nil else { throw error }
         return position
     }
 }
@@ -389,7 +390,7 @@ extension SegmentPreamble {
     /// larger.
     static let largestForBusyness = 1 << 25
     /// The upper limit of a segment's size, in bytes.
-    private static let largest = 1 << 32 - 4_096
+    static let largest = 1 << 32 - 4_096
     /// A segment that was full sooner than this, in nanoseconds, is followed by a larger one; one that lasted longer
     /// than `quiet`, by a smaller one.
     private static let busy: Int64 = 1_000_000_000

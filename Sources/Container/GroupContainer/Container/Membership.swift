@@ -150,6 +150,7 @@ enum Membership {
         var configuration = LogConfiguration(
             identity: origin, incarnation: incarnation, writer: slot, fileMode: directory.fileMode)
         configuration.capacity = format.retention.segmentSize
+        configuration.largestCapacity = JournalRetention.largestSegment
         configuration.unfinishedName = { [nonce = memberTable.nonce] in
             UnfinishedName.bytes(slot: slot, nonce: nonce, randomBytes(8))
         }
@@ -168,15 +169,16 @@ enum Membership {
         let opened = OpenContainer(
             directory: directory, format: format, hashKey: hashKey, lockFile: lockFile, memberTable: memberTable,
             journal: Journal(log, container: identity, in: directory), diagnostics: diagnostics)
-        if needsRepair { try opened.repair(slot: slot, hasRight: true) }
+        if needsRepair { try opened.repair(slot: slot, hasRight: true, settling: true) }
         if isAlone {
             // The intent records of dead members are in staging, too: what they left half done in other slots gets its
             // record first.
             for other in memberTable.slotsWithInFlight() where other != slot {
                 try opened.repair(slot: other, hasRight: false)
             }
-            try opened.finishTransactionsOfAnotherBoot()
-            opened.sweepStaging { _ in true }
+            let kept = opened.namesKeptInStaging()
+            try opened.finishTransactionsOfAnotherBoot(besides: kept)
+            opened.sweepStaging { name in !kept.contains { name.starts(with: $0) } }
             if isAfterLoss { opened.sweepLogsOfTheLost() }
             opened.keepReserve()
         } else if needsRepair {
@@ -206,6 +208,7 @@ enum Membership {
         let incarnation = memberTable.map.bytes(MemberTableLayout.incarnation, count: 16)
         var configuration = LogConfiguration(
             identity: origin, incarnation: incarnation, writer: nil, fileMode: directory.fileMode)
+        configuration.largestCapacity = JournalRetention.largestSegment
         configuration.awaitsRecovery = awaitsRecovery
         configuration.report = { diagnostics.report($0) }
         let log = try SegmentedLog.open("journal", in: directory.journalDirectory(), configuration)

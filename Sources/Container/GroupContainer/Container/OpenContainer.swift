@@ -29,6 +29,8 @@ package final class OpenContainer: Sendable {
     /// The number of items that were looked up in the journal without a journal view.
     let traced = Guarded(0)
     let intentFiles = IntentFiles()
+    /// The nonces of dead members whose changes this process may not finish.
+    let refusedRepairs = Guarded(Set<UInt64>())
     let databases = DatabaseRegister()
     let writtenContents = WrittenContents()
     /// What this process could not remove from staging, as sentences.

@@ -40,6 +40,8 @@ extension LogDamage {
         case .missing: "the file is missing"
         case .removedInUse: "the file was removed while members are alive"
         case .foreign: "the file belongs to another log or container"
+        case .unconnected: "the file does not follow the one before it"
+        case .outOfNumbers: "no file can follow it: its number, or those of its records, are the last ones"
         case .notAFile: "the file is not a regular file"
         case .wrongType(.tooManyLinks): "the file is a symbolic link"
         case .wrongType(.noSuchDevice): "the file is not a regular file"
@@ -49,6 +51,8 @@ extension LogDamage {
         case .unreadableInUse:
             "the file cannot be read, and other members may write to it"
         case .cutShort(let size, let capacity): "the file was cut short: \(size) of \(capacity) bytes are left"
+        case .tooLarge(let capacity, let largest):
+            "the file claims \(capacity) bytes, and a file of this log has at most \(largest)"
         case .truncatedInUse: "the file was truncated, or its disk is full, while the file was in use"
         case .outside(let offset): "a record would lie outside of the file, at byte \(offset)"
         case .brokenRecordHeader(let offset): "the record header at byte \(offset) is malformed"

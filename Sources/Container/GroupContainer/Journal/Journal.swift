@@ -63,18 +63,46 @@ package final class Journal: Sendable {
     }
 
     /// Passes the records after a position to `look`, up to the end or until `look` returns true. If the position is no
-    /// longer kept, begins with the oldest record. Linear in the records.
+    /// longer kept, begins with the oldest record. Linear in the records. Errors: `damaged`, also where the segments do
+    /// not lead to one another, so that the position is lost again and again
     func read(from start: LogPosition, _ look: (ChangeRecord) -> Bool) throws(CoordinationError) {
         var position = start
+        var losses = Losses()
         while true {
             switch try step(behind: position) {
             case .entry(let entry):
                 position = entry.position
                 if let record = entry.record, look(record) { return }
             case .gap(let place): position = place
-            case .lost: position = try translating(log.start())
+            case .lost:
+                try losses.note(position, in: self)
+                position = try translating(log.start())
             case .end: return
             }
+        }
+    }
+
+    /// How often a reader has lost its position. Each time it begins anew, which ends unless segments are dropped faster
+    /// than they are read, or are damaged.
+    struct Losses {
+        private static let limit = 8
+        private var count = 0
+        /// The segment in which the position was lost the last time.
+        private var segment: UInt64?
+
+        /// Counts a loss. Error: `damaged` after too many
+        mutating func note(_ position: LogPosition, in journal: Journal) throws(CoordinationError) {
+            count += 1
+            let isSame = segment == position.segment
+            segment = position.segment
+            if count <= Self.limit { return }
+            if isSame {
+                throw .damaged(
+                    operation: "read", item: "\(journal.log.name)/\(position.segment).log",
+                    reason: "the file does not lead to the next one")
+            }
+            throw .damaged(
+                operation: "read", item: ".group/journal", reason: "segments are dropped faster than they are read")
         }
     }
 
@@ -92,9 +120,17 @@ package final class Journal: Sendable {
         return try translating(log.contains(position)) ? position : nil
     }
 
-    /// Returns whether an operation has its record after a position. Linear in the records after it.
-    func contains(operation: [UInt8], from start: LogPosition) throws(CoordinationError) -> Bool {
+    /// Returns whether an operation has its record after a position; looks at all records where the position, which
+    /// another member has written, is not one of this journal. Linear in the records after it.
+    func contains(operation: [UInt8], from place: LogPosition) throws(CoordinationError) -> Bool {
         var isFound = false
+        var start = place
+        do {
+            _ = try step(behind: place)
+        } catch {
+            if error.code != .damaged { throw error }
+            start = try translating(log.start())
+        }
         try read(from: start) { record in
             isFound = record.operation == operation
             return isFound

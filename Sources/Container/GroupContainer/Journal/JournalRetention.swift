@@ -33,5 +33,7 @@ public struct JournalRetention: Hashable, Sendable {
     }
 
     /// The size of a segment in bytes: whole pages.
-    var segmentSize: Int { Int(min(max(size / 16, 64 << 10), 4 << 20) / 4_096 * 4_096) }
+    var segmentSize: Int { Int(min(max(size / 16, 64 << 10), UInt64(Self.largestSegment)) / 4_096 * 4_096) }
+    /// The size of the largest segment of a journal, in bytes.
+    static let largestSegment = 4 << 20
 }

@@ -59,7 +59,7 @@ struct JournalView: Sendable {
             do {
                 // A checkpoint is not usable if it is of another history, or of a segment that is gone: the container
                 // was restored, or a newer checkpoint exists by now.
-                if let tree = try read(),
+                if let tree = try read(), tree.position.segment >= start.segment,
                     try translating(journal.log.segment(tree.position.segment))?.header.salt == tree.segmentSalt,
                     try translating(journal.log.contains(tree.position))
                 {
@@ -79,7 +79,7 @@ struct JournalView: Sendable {
     /// Reads the journal to its end. Linear in the new records. If the position was dropped meanwhile, begins again.
     /// Errors: `damaged`; the records before the damage were applied.
     mutating func catchUp(_ journal: Journal) throws(CoordinationError) {
-        var restarts = 0
+        var losses = Journal.Losses()
         while true {
             switch try journal.step(behind: position) {
             case .entry(let entry):
@@ -91,12 +91,7 @@ struct JournalView: Sendable {
                 guard base?.isDamaged == true else { return }
                 self = try JournalView(journal)
             case .lost:
-                restarts += 1
-                if restarts > Self.attempts {
-                    throw .damaged(
-                        operation: "read", item: ".group/journal",
-                        reason: "segments are dropped faster than they are read")
-                }
+                try losses.note(position, in: journal)
                 self = try base == nil ? JournalView(journal) : JournalView(forLookingUpIn: journal)
             }
         }

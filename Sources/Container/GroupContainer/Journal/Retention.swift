@@ -100,8 +100,10 @@ extension OpenContainer {
             let segment = try translating(journal.log.segment(place.segment))
         else { return }
         try translating(journal.log.synchronize(through: place))
+        // A record with a later term than the member table has does not count.
+        let newestTerm = min(tree.newestTerm, memberTable.map.load64(MemberTableLayout.term))
         let header = journal.checkpoint.header(
-            at: place, segmentSalt: segment.header.salt, newestTerm: tree.newestTerm)
+            at: place, segmentSalt: segment.header.salt, newestTerm: newestTerm)
         try journal.checkpoint.replace(by: tree.treeIndex, header)
         journal.checkpointed.withLock { $0 = place }
         diagnostics.report(

@@ -55,6 +55,7 @@ final class LiveFileSystem {
     var queue: InotifyQueue?
     /// Directories that could not be watched, or not even listed.
     var watchGaps = WatchGaps()
+    private var hasNotedTerm = false
 
     init(
         _ container: OpenContainer, _ tree: JournalView, term: UInt64, under lock: HeldLock?,
@@ -69,6 +70,20 @@ final class LiveFileSystem {
     func load() throws(CoordinationError) {
         tree = try JournalView(container.journal)
         try tree.catchUp(container.journal)
+        noteTermBeyondTable()
+    }
+
+    /// The latest term according to the member table. No record has a later one: a leader takes its term in the table
+    /// before it appends the record.
+    private var termOfTable: UInt64 { container.memberTable.map.load64(MemberTableLayout.term) }
+
+    /// Reports a record with a term that no leader has had, which no leader gives way to.
+    private func noteTermBeyondTable() {
+        if tree.newestTerm <= term || hasNotedTerm || tree.newestTerm <= termOfTable { return }
+        hasNotedTerm = true
+        container.diagnostics.report(
+            .damageMet, item: container.journal.log.name,
+            "a record has the leader's term \(tree.newestTerm), and there were \(termOfTable): it does not count")
     }
 
     func beginRound() {
@@ -127,13 +142,14 @@ final class LiveFileSystem {
 
 extension LiveFileSystem: WatchedFileSystem {
     var treeIndex: TreeIndex { tree.treeIndex }
-    var isSuperseded: Bool { tree.newestTerm > term }
+    var isSuperseded: Bool { tree.newestTerm > term && termOfTable > term }
 
     @discardableResult
     func catchUp() throws(CoordinationError) -> Bool {
         let before = tree.position
         try tree.catchUp(container.journal)
         if tree.position == before { return false }
+        noteTermBeyondTable()
         // An open directory may have been removed, and another one made in its place: items must no longer be looked up
         // in the old one.
         (directories, lastDirectory) = ([:], nil)

@@ -6,72 +6,110 @@ import GroupSystemCalls
 /// transaction is committed: then every step that was not taken yet is taken. Without it, nothing happened, and the
 /// files in staging are deleted.
 extension OpenContainer {
-    /// Completes a transaction; returns false where the operation is not a committed transaction.
-    func finishTransaction(_ operation: [UInt8]) throws(CoordinationError) -> Bool {
-        guard let manifest = try readManifest(of: operation) else { return false }
-        try rollForward(operation, manifest)
-        return true
+    /// Completes a transaction. With `settling`, what this process may not do is put aside: see `RefusedRepair`.
+    func finishTransaction(_ operation: [UInt8], settling: Bool = false) throws(CoordinationError) -> RepairEnding {
+        switch try readManifest(of: operation, settling: settling) {
+        case .manifest(let manifest):
+            if let refusal = try rollForward(operation, manifest, settling: settling) { return .refused(refusal) }
+            return .finished
+        case .none: return .nothing
+        case .putAside: return .finished
+        case .refused(let refusal): return .refused(refusal)
+        }
     }
 
     /// Completes the transactions of an earlier boot. Called only while no other member lives, before staging is
     /// cleared: the first member after a boot clears `inFlight`, but the manifest of a committed transaction is still
     /// in staging. A relaxed transaction may have reached the disk in part, and is left so: the comparison of the tree
-    /// with the journal finds the items that it changed.
-    func finishTransactionsOfAnotherBoot() throws(CoordinationError) {
+    /// with the journal finds the items that it changed. What this process may not complete is put aside: its items are
+    /// locked no longer, so to complete it later could undo what others have written since. Leaves out the files that
+    /// begin with one of the names of `kept`.
+    func finishTransactionsOfAnotherBoot(besides kept: [[UInt8]]) throws(CoordinationError) {
         let names = try translating("repair", item: ".group/staging") { () throws(Errno) in
             try directory.staging.entryNames()
         }
         for name in names where name.count == 32 + TransactionChanges.manifestSuffix.count {
             guard name.suffix(TransactionChanges.manifestSuffix.count).elementsEqual(TransactionChanges.manifestSuffix),
+                !kept.contains(where: { name.starts(with: $0) }),
                 let operation = Hexadecimal.decode(String(decoding: name.prefix(32), as: UTF8.self)),
-                let manifest = try readManifest(of: operation), manifest.isDurable
+                case .manifest(let manifest) = try readManifest(of: operation, settling: true), manifest.isDurable
             else { continue }
-            try rollForward(operation, manifest)
+            _ = try rollForward(operation, manifest, settling: true)
         }
     }
 
-    private func readManifest(of operation: [UInt8]) throws(CoordinationError) -> TransactionManifest? {
+    /// The result of reading a manifest.
+    private enum FoundManifest {
+        case manifest(TransactionManifest)
+        /// The operation is not a committed transaction.
+        case none
+        case putAside
+        case refused(RefusedRepair)
+    }
+
+    private func readManifest(of operation: [UInt8], settling: Bool) throws(CoordinationError) -> FoundManifest {
         let name = TransactionChanges.manifestName(of: operation)
-        let content = try translating("repair", item: ".group/staging") { () throws(Errno) -> [UInt8]? in
-            do throws(Errno) {
-                return try FileDescriptor.content(
-                    of: name, in: directory.staging, limit: TransactionManifest.largest)
-            } catch {
-                if error == .noSuchEntry { return nil }
-                throw error
-            }
+        do throws(Errno) {
+            let content = try FileDescriptor.content(
+                of: name, in: directory.staging, limit: TransactionManifest.largest)
+            guard let manifest = TransactionManifest(decoding: content) else { return .none }
+            return .manifest(manifest)
+        } catch {
+            if error == .noSuchEntry { return .none }
+            let found = RefusedRepair(item: ".group/staging/\(printable(name))", reason: error)
+            guard let refusal = try settle(found, of: operation, settling: settling) else { return .putAside }
+            return .refused(refusal)
         }
-        return content.flatMap { TransactionManifest(decoding: $0) }
     }
 
-    private func rollForward(_ operation: [UInt8], _ manifest: TransactionManifest) throws(CoordinationError) {
+    /// Takes the steps that were not taken, and records the transaction. Returns the refusal if a process that may do
+    /// more has to take the rest: then there is no record yet.
+    private func rollForward(
+        _ operation: [UInt8], _ manifest: TransactionManifest, settling: Bool
+    ) throws(CoordinationError) -> RefusedRepair? {
         let moves = zip(manifest.steps, manifest.record.parts).compactMap { TransactionStep(self, operation, $0, $1) }
         // The record is appended after the last step. If the journal has it, every step was taken, and the items may
         // have been changed since, so no step is taken again.
         if try !isRecorded(operation, manifest) {
-            for move in moves {
-                do throws(Errno) {
-                    try move.take()
-                } catch {
-                    if !TransactionStep.isForeign(error) {
-                        throw CoordinationError(error, operation: "repair", item: printable(move.location.bytes))
-                    }
-                }
+            let refused = try take(moves)
+            if let first = refused.first, let refusal = try settle(first.refusal, of: operation, settling: settling) {
+                return refusal
             }
+            let taken = moves.indices.filter { index in !refused.contains { $0.move == index } }.map { moves[$0] }
             var record = manifest.record
-            record.parts = moves.map(\.result)
+            record.parts = taken.map(\.result)
             if manifest.isDurable {
                 try translating("repair", item: ".group/staging") { () throws(Errno) in
-                    try synchronizeDirectories(of: moves)
+                    try synchronizeDirectories(of: taken)
                 }
             }
-            if !record.parts.isEmpty {
-                let position = try journal.append(record)
-                if manifest.isDurable { try translating(journal.log.synchronize(through: position)) }
+            if !record.parts.isEmpty, let position = try appendRepaired(record), manifest.isDurable {
+                try translating(journal.log.synchronize(through: position))
             }
         }
         movePresenters(by: manifest.record)
         TransactionChanges.sweep(operation, moves.map(\.name), in: self)
+        return nil
+    }
+
+    /// Takes each step that can be taken. Returns those that are refused to this process.
+    private func take(
+        _ moves: [TransactionStep]
+    ) throws(CoordinationError) -> [(move: Int, refusal: RefusedRepair)] {
+        var refused: [(move: Int, refusal: RefusedRepair)] = []
+        for (index, move) in moves.enumerated() {
+            do throws(Errno) {
+                try move.take()
+            } catch {
+                let item = printable(move.location.bytes)
+                if RefusedRepair.isPermission(error) {
+                    refused.append((index, RefusedRepair(item: item, reason: error)))
+                } else if !TransactionStep.isForeign(error), ![.nameTooLong, .invalid].contains(error) {
+                    throw CoordinationError(error, operation: "repair", item: item)
+                }
+            }
+        }
+        return refused
     }
 
     private func isRecorded(_ operation: [UInt8], _ manifest: TransactionManifest) throws(CoordinationError) -> Bool {

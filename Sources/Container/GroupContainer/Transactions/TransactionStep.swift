@@ -115,7 +115,7 @@ extension OpenContainer {
             do throws(Errno) {
                 try openDirectory(directory).synchronize()
             } catch {
-                if !TransactionStep.isForeign(error) { throw error }
+                if !TransactionStep.isForeign(error), !RefusedRepair.isPermission(error) { throw error }
             }
         }
         try directory.staging.synchronize()

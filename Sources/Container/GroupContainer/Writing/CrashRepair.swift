@@ -30,7 +30,7 @@ extension OpenContainer {
                     pause(nanoseconds: 200_000)
                     continue
                 }
-                if memberTable.inFlight(of: slot).contains(where: { concerns($0, plan) }) {
+                if memberTable.inFlight(of: slot).contains(where: { concerns($0, plan) }), !isRefused(slot) {
                     try repair(slot: slot, hasRight: false, until: deadline)
                 }
                 break
@@ -61,6 +61,12 @@ extension OpenContainer {
         }
     }
 
+    /// Returns whether this process has found that it may not finish what the slot's dead member left.
+    private func isRefused(_ slot: Int) -> Bool {
+        guard let dead = memberTable.member(at: slot) else { return false }
+        return refusedRepairs.withLock { $0.contains(dead.nonce) }
+    }
+
     private func isInTheWay(_ slot: Int, _ why: String) -> CoordinationError {
         CoordinationError(
             .lockTimedOut, operation: "repair", item: ".group/members", reason: "the member in slot \(slot) \(why)",
@@ -88,7 +94,9 @@ extension OpenContainer {
         var rest = memberTable.takeUnfinished()
         while let change = rest.last {
             do {
-                try finish(change, nonce: memberTable.nonce)
+                if case .refused(let refusal) = try finish(change, nonce: memberTable.nonce, settling: false) {
+                    throw CoordinationError(refusal.reason, operation: "repair", item: refusal.item)
+                }
             } catch {
                 for change in rest { memberTable.leaveUnfinished(change.entry) }
                 throw error
@@ -101,27 +109,39 @@ extension OpenContainer {
     }
 
     /// Finishes a dead member's changes and deletes its files in staging. With `hasRight`, the caller holds the slot's
-    /// repair byte.
+    /// repair byte. With `settling`, the slot is free afterwards also where this process may not finish a change: see
+    /// `RefusedRepair`.
     func repair(
-        slot: Int, hasRight: Bool, until deadline: Deadline = Deadline(after: .seconds(30))
+        slot: Int, hasRight: Bool, settling: Bool = false, until deadline: Deadline = Deadline(after: .seconds(30))
     ) throws(CoordinationError) {
         if !hasRight {
             try takeRight(to: slot, until: deadline)
             defer { giveRightBack(to: slot) }
             // The slot may have been repaired, and even taken by another member, while this process waited.
             if memberTable.isAlive(slot) { return }
-            try repairLocked(slot)
+            try repairLocked(slot, settling: settling)
         } else {
-            try repairLocked(slot)
+            try repairLocked(slot, settling: settling)
         }
     }
 
-    private func repairLocked(_ slot: Int) throws(CoordinationError) {
+    private func repairLocked(_ slot: Int, settling: Bool) throws(CoordinationError) {
         guard let dead = memberTable.member(at: slot) else { return memberTable.clear(slot: slot) }
         let changes = memberTable.inFlight(of: slot)
+        var refusal: RefusedRepair?
         for change in changes {
-            try finish(change, nonce: dead.nonce)
-            memberTable.forget(change)
+            if case .refused(let found) = try finish(change, nonce: dead.nonce, settling: settling) {
+                refusal = refusal ?? found
+            } else {
+                memberTable.forget(change)
+            }
+        }
+        if let refusal {
+            if !refusedRepairs.withLock({ $0.insert(dead.nonce).inserted }) { return }
+            return diagnostics.report(
+                .memberRepaired, item: refusal.item,
+                "a change of process \(dead.mark.identifier), \(dead.purpose), which died, is left to a user who may finish it: \(refusal.reason)"
+            )
         }
         if !changes.isEmpty {
             diagnostics.report(
@@ -137,40 +157,44 @@ extension OpenContainer {
         memberTable.clear(slot: slot)
     }
 
-    private func finish(_ change: MemberTable.InFlightOperation, nonce: UInt64) throws(CoordinationError) {
-        if try finishTransaction(change.operation) { return }
+    private func finish(
+        _ change: MemberTable.InFlightOperation, nonce: UInt64, settling: Bool
+    ) throws(CoordinationError) -> RepairEnding {
+        let ending = try finishTransaction(change.operation, settling: settling)
+        if ending != .nothing { return ending }
         let staged = StagingName.of(change.operation)
         let recordName = StagingName.intentRecord(nonce: nonce, entry: change.entry)
-        let content = try translating("repair", item: ".group/staging") { () throws(Errno) -> [UInt8]? in
-            do throws(Errno) {
-                return try FileDescriptor.content(of: recordName, in: directory.staging, limit: IntentRecord.largest)
-            } catch {
-                // The intent record was removed: by a repairer that was killed afterwards, or because the change had
-                // its record.
-                if error == .noSuchEntry { return nil }
-                throw error
-            }
+        let content: [UInt8]
+        do throws(Errno) {
+            content = try FileDescriptor.content(of: recordName, in: directory.staging, limit: IntentRecord.largest)
+        } catch {
+            // The intent record was removed: by a repairer that was killed afterwards, or because the change had its
+            // record.
+            if error == .noSuchEntry { return .nothing }
+            let refusal = RefusedRepair(item: ".group/staging/\(printable(recordName))", reason: error)
+            if let left = try settle(refusal, of: change.operation, settling: settling) { return .refused(left) }
+            return .finished
         }
         // An intent record of another operation: this operation had not written its own yet.
-        guard let content, let operation = IntentRecord(decoding: content),
-            operation.change.operation == change.operation
-        else { return }
+        guard let operation = IntentRecord(decoding: content), operation.change.operation == change.operation
+        else { return .nothing }
         let place = try standing(at: operation.change.place)
         let origin = try operation.change.from.flatMap { (path) throws(CoordinationError) in try standing(at: path) }
         let inStaging = try? directory.staging.statusIfPresent(of: staged)
         guard
             operation.hasHappened(
                 staged: inStaging?.inode, place: place.map { ItemState($0, contentHash: nil) }, origin: origin?.inode)
-        else { return }
+        else { return .nothing }
         let start = LogPosition(
             segment: operation.journalSegment, offset: Int(clamping: operation.journalOffset), sequence: 0, checksum: 0)
         movePresenters(by: operation.change)
-        if try journal.contains(operation: change.operation, from: start) { return }
+        if try journal.contains(operation: change.operation, from: start) { return .finished }
         var record = operation.change
         if operation.way != .intoStaging {
             record.complete(with: place.map { ItemState($0, contentHash: operation.change.state?.contentHash) })
         }
-        _ = try journal.append(record)
+        _ = try appendRepaired(record)
+        return .finished
     }
 
     /// Returns the status of the item at a path; nil where there is no item, and where its directory is gone or not
@@ -180,7 +204,10 @@ extension OpenContainer {
         do throws(Errno) {
             return try openDirectory(location.parent).statusIfPresent(of: location.name)
         } catch {
-            if [.noSuchEntry, .notADirectory, .tooManyLinks, .accessDenied].contains(error) { return nil }
+            if [.noSuchEntry, .notADirectory, .tooManyLinks, .accessDenied, .notPermitted, .nameTooLong].contains(error)
+            {
+                return nil
+            }
             throw CoordinationError(error, operation: "repair", item: printable(path))
         }
     }

@@ -120,7 +120,7 @@ struct `Nested containers` {
             [.reading, .directory])
         try staging.rename(transaction.newManifest, to: transaction.manifest, in: staging, replacing: false)
         let before = try sample.history()
-        #expect(try sample.container.opened.finishTransaction(transaction.operation))
+        #expect(try sample.container.opened.finishTransaction(transaction.operation) == .finished)
         #expect(try inner.coordinator(purpose: "inner").blocking.readBytes("e/in") == [2])
         #expect(try tester.readBytes("d/f") == [1])
         #expect(try staging.statusIfPresent(of: transaction.manifest) == nil)

@@ -135,7 +135,9 @@ import Testing
         case .noSegment: .missing
         case .missing: .removedInUse
         case .removedInUse: .foreign
-        case .foreign: .notAFile
+        case .foreign: .unconnected
+        case .unconnected: .outOfNumbers
+        case .outOfNumbers: .notAFile
         case .notAFile: .wrongType(.tooManyLinks)
         case .wrongType(.tooManyLinks): .wrongType(.noSuchDevice)
         case .wrongType(.noSuchDevice): .wrongType(.isADirectory)
@@ -143,7 +145,8 @@ import Testing
         case .brokenHeader: .unreadable
         case .unreadable: .unreadableInUse
         case .unreadableInUse: .cutShort(size: 4_096, capacity: 65_536)
-        case .cutShort: .truncatedInUse
+        case .cutShort: .tooLarge(capacity: 8_388_608, largest: 4_194_304)
+        case .tooLarge: .truncatedInUse
         case .truncatedInUse: .outside(offset: 4_096)
         case .outside: .brokenRecordHeader(offset: 4_096)
         case .brokenRecordHeader: .lostRecordHeader(offset: 4_096)

@@ -192,6 +192,34 @@ struct `Damaged journals` {
         #expect(try small.tester.generation(of: "a") == generation)
         #expect(try Self.all(small).last == "a")
     }
+
+    @Test func `a reader whose segments do not lead to one another gets an error that names the file`() throws {
+        let small = try SmallJournal(files: 4)
+        let start = try small.log.start()
+        try small.rotate(files: 2)
+        // The second segment is empty, and the third one ends it behind its first page: no process uses it.
+        let (second, third) = (
+            try #require(try small.log.segment(2)).header, try #require(try small.log.segment(3)).header
+        )
+        #expect(third.previousEnd > UInt64(SegmentHeader.size))
+        try small.temporary.put("", at: ".group/journal/2.log")
+        let file = try small.temporary.open(".group/journal/2.log")
+        try file.writeAll(second.encoded())
+        try file.setSize(Int(second.capacity))
+        small.log.forgetAll(last: 3)
+        let operation = [UInt8](repeating: 7, count: 16)
+        let error = #expect(throws: CoordinationError.self) {
+            try small.member.journal.contains(operation: operation, from: start)
+        }
+        #expect(error?.code == .damaged)
+        #expect(error?.item == ".group/journal/1.log")
+        var tree = JournalView(beginningAt: start)
+        #expect(code { try tree.catchUp(small.member.journal) } == .damaged)
+        #expect(try small.member.checkJournal().map(\.item).contains(".group/journal/2.log"))
+        #expect(try !small.member.repairJournal().isEmpty)
+        #expect(try small.member.checkJournal() == [])
+        #expect(try small.tester.write(bytes: [1], to: "new").generation != nil)
+    }
 }
 
 @Suite(.timeLimit(.minutes(1)))
