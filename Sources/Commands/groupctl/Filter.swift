@@ -15,7 +15,7 @@ enum Filter {
     /// than `limit` bytes, and was killed. A command that cannot be started is reported and has status 126 or 127, as
     /// in a shell. The command is killed when the calling thread ends. Errors: those of the system, about the item.
     static func run(
-        _ command: [[UInt8]], input: borrowing FileDescriptor, atMost limit: Int = limit, of item: String,
+        _ command: [[UInt8]], input: borrowing FileDescriptor, atMost limit: Int = Filter.limit, of item: String,
         in container: Container, _ operation: String, for run: borrowing CommandRun
     ) throws -> (output: [UInt8], status: ExitStatus)? {
         do throws(Errno) {

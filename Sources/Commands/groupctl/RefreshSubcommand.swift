@@ -71,8 +71,9 @@ private func render(
         for: run)
     guard let (snapshot, status) = outcome else {
         run.complain(
-            "'\(PipeText.escaped(command.first ?? []))' printed more than \(Filter.snapshotLimit) bytes, which is the "
-                + "largest snapshot; the last snapshot is kept: print less, such as the path of an item")
+            "cannot refresh '\(kind)': '\(PipeText.escaped(command.first ?? []))' printed more than "
+                + "\(Filter.snapshotLimit) bytes, which is the largest snapshot; the last snapshot is kept; "
+                + "print less, such as the path of an item that has the rest", .limitReached)
         return try session.finish(.failed) {}
     }
     if status != .success {
