@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 
 /// The facts about what this process itself lacks. Without it, nearly every part of a healthy container looks as if it

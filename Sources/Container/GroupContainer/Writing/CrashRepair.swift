@@ -93,7 +93,7 @@ extension OpenContainer {
     func finishOwn() throws(CoordinationError) {
         var rest = memberTable.takeUnfinished()
         while let change = rest.last {
-            do {
+            do throws(CoordinationError) {
                 if case .refused(let refusal) = try finish(change, nonce: memberTable.nonce, settling: false) {
                     throw CoordinationError(refusal.reason, operation: "repair", item: refusal.item)
                 }

@@ -1,4 +1,5 @@
 import GroupBytes
+import GroupLocking
 import GroupLog
 import GroupSystemCalls
 
