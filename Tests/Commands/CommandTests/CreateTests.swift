@@ -63,6 +63,8 @@ struct `groupctl create, path and list` {
             #expect(
                 dangling.errors.contains("'\(container.path)' is a symbolic link that leads to nothing"), "\(dangling)")
         }
+        let found = try await groupctl(["doctor", container.path], in: container)
+        #expect(found.text.contains(": the target of \(container.path) is missing"), "\(found)")
         #expect(try await container.shell("rm \"$1\"; echo > \"$1\"").status == 0)
         let onFile = try await groupctl(["create", container.path], in: container)
         #expect(
