@@ -26,7 +26,8 @@ struct `groupctl create, path and list` {
     {
         let container = try await TemporaryContainer(creating: false)
         let script = """
-            umask 777; "$2" create "$1/own/new" && umask 022 && "$2" list "$1/own/new" && "$2" doctor "$1/own/new"
+            umask 777; "$2" create "$1/own/new" && "$2" defaults set "$1/own/new" s k v &&
+                umask 022 && "$2" list "$1/own/new" && "$2" doctor "$1/own/new"
             """
         let prepared = try await container.shell("chmod 755 \"${1%/*}\"; mkdir -m 777 \"$1\"; chmod 777 \"$1\"")
         #expect(prepared.status == 0, "\(prepared)")
@@ -37,7 +38,7 @@ struct `groupctl create, path and list` {
         }
         let made = try await asNobody(script)
         #expect(made.status == 0, "\(made)")
-        for directory in ["own/new", "own/new/.group", "own/new/.group/staging", "own/new/.group/journal"] {
+        for directory in ["own/new", "own/new/.group", "own/new/.group/staging", "own/new/.group/defaults/s"] {
             #expect(try container.mode(directory) == 0o700, "\(directory)")
         }
         #expect(try container.mode("own/new/.group/format") == 0o600)
@@ -63,6 +64,8 @@ struct `groupctl create, path and list` {
             #expect(
                 dangling.errors.contains("'\(container.path)' is a symbolic link that leads to nothing"), "\(dangling)")
         }
+        let found = try await groupctl(["doctor", container.path], in: container)
+        #expect(found.text.contains(": the target of \(container.path) is missing"), "\(found)")
         #expect(try await container.shell("rm \"$1\"; echo > \"$1\"").status == 0)
         let onFile = try await groupctl(["create", container.path], in: container)
         #expect(

@@ -110,6 +110,10 @@ import Testing
         _ = try await container.shell("mv \"$1/.group\" \"$1/.group.deleted\"")
         let again = try await delete()
         #expect(again.status == 77 && again.errors.contains("have user 0 remove 'mine/inner'"), "\(again)")
+        let found = try await container.start(
+            "setpriv", nobody() + [BuildDirectory.resolve("groupctl"), "doctor", container.path]
+        ).finish()
+        #expect(found.text.contains("have user 0, or root, remove 'mine/inner'; then finish it"), "\(found)")
         _ = try await container.shell("rm -r \"$1/mine/inner\"")
         let done = try await delete()
         #expect(done.status == 0, "\(done)")

@@ -10,8 +10,8 @@ struct LocationFacts: Equatable, Sendable {
         case missing(String)
         /// The path is a directory without `.group`.
         case plainDirectory
-        /// The rest of a container whose deletion was interrupted.
-        case halfDeleted
+        /// The rest of a container whose deletion was interrupted, and the directory in it that this user may not empty.
+        case halfDeleted(RemovalObstacle?)
         /// The staging directory is missing, or is something else; which of the two.
         case noStaging(String)
         /// This user may not enter the container.
@@ -43,12 +43,14 @@ struct LocationFacts: Equatable, Sendable {
                         : "there is no container at \(path): \(directory) is missing")
             ]
         case .plainDirectory: [missing("\(path) is a directory, but no container: it has no .group in it")]
-        case .halfDeleted:
+        case .halfDeleted(let obstacle):
             [
                 Finding(
                     .deletionInterrupted, .error, item: path, "a deletion of the container was interrupted",
                     why: "what is left of it is of no use, and nothing can be made in its place",
-                    remedy: "finish it: groupctl delete-group --yes \(name)")
+                    remedy: (obstacle.map { "have user \($0.owner), or root, remove '\(printable($0.path))'; then " }
+                        ?? "")
+                        + "finish it: groupctl delete-group --yes \(name)")
             ]
         case .noStaging(let cause):
             [
@@ -129,6 +131,17 @@ extension LocationFacts {
         return ContainerDirectories.hasRest(root)
     }
 
+    /// Returns the first directory in a container that this user may not empty.
+    private static func obstacleToDeletion(of path: [UInt8]) -> RemovalObstacle? {
+        guard let root = try? FileDescriptor.open(path: path, [.reading, .directory]),
+            let names = try? root.entryNames()
+        else { return nil }
+        for name in names {
+            if let obstacle = root.removalObstacle(in: name, limit: MembersFacts.examined) { return obstacle }
+        }
+        return nil
+    }
+
     /// Returns why a container could not be opened, after the given error.
     static func standing(of path: [UInt8], code: CoordinationError.Code, cause: String) -> Standing {
         // This process cannot open any file, so nothing can be examined.
@@ -147,8 +160,9 @@ extension LocationFacts {
             return obstacle.barrier.map(Standing.forbidden) ?? .failed(obstacle.description)
         case .noSuchEntry:
             if obstacle.part.elementsEqual("/.group".utf8) {
-                return isHalfDeleted(path) ? .halfDeleted : .plainDirectory
+                return isHalfDeleted(path) ? .halfDeleted(obstacleToDeletion(of: path)) : .plainDirectory
             }
+            if let link = OpeningErrors.danglingLink(on: path) { return .missing("the target of \(printable(link))") }
             return isStaging ? .noStaging("the directory is missing") : .missing(printable(obstacle.place))
         case .notADirectory where isStaging: return .noStaging("it is no directory")
         default: return .failed(obstacle.description)

@@ -97,7 +97,7 @@ enum OpeningErrors {
 
     /// Returns the first symbolic link on a path that leads to nothing; nil where there is none. System calls: openat2,
     /// statx
-    private static func danglingLink(on path: [UInt8]) -> [UInt8]? {
+    static func danglingLink(on path: [UInt8]) -> [UInt8]? {
         let slash = UInt8(ascii: "/")
         for end in path.indices.dropFirst().map(\.self) + [path.count] where end == path.count || path[end] == slash {
             let place = Array(path[..<end])
