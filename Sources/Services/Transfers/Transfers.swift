@@ -117,21 +117,16 @@ public final class Transfers: Sendable {
     /// Opens the file of an upload. Errors: `wrongType` for what is not a regular file, and those of the system.
     private static func source(_ file: String) throws(CoordinationError) -> FileDescriptor {
         let (operation, item) = ("upload", printable(Array(file.utf8)))
-        let source: FileDescriptor
-        let isRegular: Bool
         do throws(Errno) {
             // Opening a FIFO without `nonBlocking` would wait.
-            source = try FileDescriptor.open(path: Array(file.utf8), [.reading, .nonBlocking])
-            isRegular = try source.status().isRegularFile
+            let source = try FileDescriptor.open(path: Array(file.utf8), [.reading, .nonBlocking])
+            if try source.status().isRegularFile { return source }
         } catch {
             throw CoordinationError(error, operation: operation, item: item)
         }
-        if !isRegular {
-            throw CoordinationError(
-                .wrongType, operation: operation, item: item, reason: "it is not a regular file",
-                remedy: .init(.choosePath, "copy what it holds into a file, and upload that"))
-        }
-        return source
+        throw CoordinationError(
+            .wrongType, operation: operation, item: item, reason: "it is not a regular file",
+            remedy: .init(.choosePath, "copy what it holds into a file, and upload that"))
     }
 
     /// Returns all transfers that are recorded, the oldest first.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLocking
 
 /// What a member that died, or a forger of one, leaves so that another member cannot finish it.
 @Suite(.timeLimit(.minutes(1)))
