@@ -76,7 +76,9 @@ extension OpenContainer {
     /// Repairs the slots of members that died while they waited for a lock, so that their contended flags block no
     /// other request.
     func repairDead(in slots: [Int]) {
-        for slot in slots { try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero)) }
+        for slot in slots where !isRefused(slot) {
+            try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
+        }
     }
 
     /// Repairs the slots of all members that died, which frees the room that their files in staging take. Slots that
