@@ -61,16 +61,42 @@ package struct WaitGraph: Sendable {
         }
     }
 
+    /// The claims, ascending by where their ranges begin.
     private let claims: [Claim]
+    /// For each claim the furthest end of its range and of those before it.
+    private let reach: [Int64]
     private let owners: [Owner: [Claim]]
+    /// What each owner holds.
+    private let held: [Owner: [LockRange]]
+    /// The owners that wait while they, or the requests that they answer, may hold something.
+    private let nested: Set<Owner>
     /// The claims that are in the kernel's queue for a whole directory.
     private let directories: [Claim]
-    private let questions: [QuestionWait]
+    private let questions: [Owner: [QuestionWait]]
 
     init(_ claims: [Claim], _ questions: [QuestionWait] = []) {
-        (self.claims, self.questions) = (claims, questions)
+        let claims = claims.sorted { $0.part.range.start < $1.part.range.start }
+        self.claims = claims
+        var furthest = Int64.min
+        reach = claims.map { claim in
+            furthest = max(furthest, claim.part.range.last)
+            return furthest
+        }
         owners = Dictionary(grouping: claims, by: Owner.init)
+        held = owners.mapValues { $0.filter { $0.stage == .held }.map(\.part.range) }
+        self.questions = Dictionary(grouping: questions, by: \.owner)
+        let waiting = claims.filter { ($0.order > 0 || $0.isOfAnswer) && $0.stage != .held }
+        nested = Set(waiting.map(Owner.init)).union(questions.map(\.owner))
         directories = claims.filter { $0.isInLine && $0.part.mode == .tree }
+    }
+
+    /// The comparisons that a search may still make. Members write their claims themselves: those of a thousand forged
+    /// members, all of the same items, would take minutes. A circle that is not found ends with a deadline.
+    private struct Effort {
+        private var left = 2_000_000
+        var isOver: Bool { left <= 0 }
+
+        mutating func take(_ count: Int = 1) { left -= count }
     }
 
     /// The outlook of a wait.
@@ -82,27 +108,29 @@ package struct WaitGraph: Sendable {
         case noCircle
     }
 
-    /// Returns the outlook of an owner's wait. Quadratic in the number of claims.
+    /// Returns the outlook of an owner's wait; `noCircle` also where the search takes too long. Linear in the claims,
+    /// times those that each of them overlaps, up to a limit.
     func outlook(of own: Owner, ticket: UInt64) -> Outlook {
-        if isInCircle(own, before: ticket, withUndrawn: false) { return .circle }
-        return isInCircle(own, before: ticket, withUndrawn: true) ? .open : .noCircle
+        var effort = Effort()
+        if isInCircle(own, before: ticket, withUndrawn: false, &effort) { return .circle }
+        return isInCircle(own, before: ticket, withUndrawn: true, &effort) ? .open : .noCircle
     }
 
     /// Returns whether the owner is in a circle. A circle has a nested request in it: every other request takes its
     /// ranges in ascending order, and waits for no range below those that it holds. So the tickets of requests that are
     /// not nested, which may be in another order than that in which the turnstile was reached, make no circle.
-    private func isInCircle(_ own: Owner, before ticket: UInt64, withUndrawn: Bool) -> Bool {
-        let start = Step(owner: own, isBehindNested: isNested(own))
+    private func isInCircle(_ own: Owner, before ticket: UInt64, withUndrawn: Bool, _ effort: inout Effort) -> Bool {
+        let start = Step(owner: own, isBehindNested: nested.contains(own))
         var seen: Set<Step> = []
         var open = [start]
         // Follows only claims that came earlier: in a circle with a later claim, that later owner gives up.
-        while let next = open.popLast() {
-            for blocker in blockers(of: next.owner, before: ticket, withUndrawn: withUndrawn) {
+        while !effort.isOver, let next = open.popLast() {
+            for blocker in blockers(of: next.owner, before: ticket, withUndrawn: withUndrawn, &effort) {
                 if blocker == own {
                     if next.isBehindNested { return true }
                     continue
                 }
-                let step = Step(owner: blocker, isBehindNested: next.isBehindNested || isNested(blocker))
+                let step = Step(owner: blocker, isBehindNested: next.isBehindNested || nested.contains(blocker))
                 if seen.insert(step).inserted { open.append(step) }
             }
         }
@@ -115,31 +143,46 @@ package struct WaitGraph: Sendable {
         var isBehindNested: Bool
     }
 
-    /// Returns whether an owner waits while it, or the request that it answers, may hold something.
-    private func isNested(_ owner: Owner) -> Bool {
-        questions.contains { $0.owner == owner }
-            || owners[owner]?.contains { ($0.order > 0 || $0.isOfAnswer) && $0.stage != .held } ?? false
-    }
-
     /// Returns the owners that block what an owner waits for.
-    private func blockers(of owner: Owner, before limit: UInt64, withUndrawn: Bool) -> [Owner] {
-        var found: [Owner] = []
+    private func blockers(
+        of owner: Owner, before limit: UInt64, withUndrawn: Bool, _ effort: inout Effort
+    ) -> Set<Owner> {
+        var found: Set<Owner> = []
         for wanted in owners[owner] ?? [] where wanted.stage != .held {
             if wanted.ticket == 0 && !withUndrawn || wanted.ticket > limit { continue }
-            // No request waits for what is held around it.
-            for other in claims
-            where Owner(other) != owner && isInTheWay(other, of: wanted, withUndrawn: withUndrawn) {
-                found.append(Owner(other))
+            // Only a claim whose range overlaps the wanted one is in its way. All of them begin before its end.
+            var number = countOfClaims(beginningUpTo: wanted.part.range.last)
+            while number > 0, reach[number - 1] >= wanted.part.range.start, !effort.isOver {
+                number -= 1
+                effort.take()
+                let other = claims[number]
+                // No request waits for what is held around it.
+                if Owner(other) == owner || !other.part.range.overlaps(wanted.part.range) { continue }
+                if !found.contains(Owner(other)), isInTheWay(other, of: wanted, withUndrawn: withUndrawn, &effort) {
+                    found.insert(Owner(other))
+                }
             }
         }
-        for wait in questions where wait.owner == owner {
+        for wait in questions[owner] ?? [] {
             if wait.ticket == 0 && !withUndrawn || wait.ticket > limit { continue }
-            found.append(wait.answer)
+            found.insert(wait.answer)
         }
         return found
     }
 
-    private func isInTheWay(_ other: Claim, of wanted: Claim, withUndrawn: Bool) -> Bool {
+    /// Returns how many claims begin at or before an offset. Cost: a binary search.
+    private func countOfClaims(beginningUpTo offset: Int64) -> Int {
+        var (low, high) = (0, claims.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if claims[middle].part.range.start <= offset { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private func isInTheWay(
+        _ other: Claim, of wanted: Claim, withUndrawn: Bool, _ effort: inout Effort
+    ) -> Bool {
         if other.stage == .held { return other.part.excludes(wanted.part) }
         let isNestedBefore = other.member == wanted.member && other.order > 0 && other.order < wanted.order
         if isNestedBefore { return other.part.range.overlaps(wanted.part.range) }
@@ -150,28 +193,38 @@ package struct WaitGraph: Sendable {
         guard isBefore || meetsInFront else { return false }
         // A claim at its turnstile waits, of the claims in the queue, only for those that hold a part of its range.
         if wanted.stage == .atTurnstile && other.part.range.length >= wanted.part.range.length { return false }
-        return wanted.part.waitsBehind(other.part, holding: held(by: wanted))
-            && !isKept(other, notKeeping: wanted, withUndrawn: withUndrawn)
+        let heldByWanted = held(by: wanted)
+        effort.take(heldByWanted.count)
+        return wanted.part.waitsBehind(other.part, holding: heldByWanted)
+            && !isKept(other, notKeeping: wanted, withUndrawn: withUndrawn, &effort)
     }
 
     /// Returns whether a directory's turnstile keeps `other`, which is in the queue, from its own turnstile, and does
     /// not keep `wanted`.
-    private func isKept(_ other: Claim, notKeeping wanted: Claim, withUndrawn: Bool) -> Bool {
+    private func isKept(
+        _ other: Claim, notKeeping wanted: Claim, withUndrawn: Bool, _ effort: inout Effort
+    ) -> Bool {
         if other.stage == .atTurnstile { return false }
-        return directories.contains { gate in
+        let (heldByOther, heldByWanted) = (held(by: other), held(by: wanted))
+        for gate in directories {
+            if effort.isOver { return false }
+            effort.take()
             let directory = gate.part.range
             let isBefore = gate.ticket == 0 ? !withUndrawn : gate.ticket < other.ticket
             guard isBefore, directory.contains(wanted.part.range), directory.length > wanted.part.range.length,
                 Owner(gate) != Owner(wanted)
-            else { return false }
-            return other.part.standsBehind(directory, holding: held(by: other))
-                && !wanted.part.standsBehind(directory, holding: held(by: wanted))
+            else { continue }
+            effort.take(heldByOther.count + heldByWanted.count)
+            if other.part.standsBehind(directory, holding: heldByOther)
+                && !wanted.part.standsBehind(directory, holding: heldByWanted)
+            {
+                return true
+            }
         }
+        return false
     }
 
-    private func held(by claim: Claim) -> some Sequence<LockRange> {
-        (owners[Owner(claim)] ?? []).lazy.filter { $0.stage == .held }.map(\.part.range)
-    }
+    private func held(by claim: Claim) -> [LockRange] { held[Owner(claim)] ?? [] }
 }
 
 extension WaitGraph.Claim {

@@ -46,6 +46,37 @@ struct `Wait graphs` {
         #expect(Self.givingUp(circle) == [2])
     }
 
+    @Test func `a look at the claims of a thousand members, all of the same items, comes to an end`() throws {
+        let everything = LockRange(start: 1 << 62, length: 1 << 62 - 1)
+        var claims = try [Self.claim(0, .held, "a"), Self.claim(0, .queued, "b", ticket: 1 << 50)]
+        for member in 1...1_000 {
+            for entry in 0..<19 {
+                let number = Int64(member * 19 + entry)
+                let range = entry == 0 ? everything : LockRange(start: 1 << 62, length: 1 << 45 - number << 11)
+                claims.append(
+                    Claim(
+                        member: member, owner: UInt64(number), ticket: UInt64(number), order: UInt64(1 + entry),
+                        stage: entry == 0 ? .held : .queued, part: LockPlan.Part(range: range, mode: .tree)))
+            }
+        }
+        let began = ContinuousClock.now
+        _ = WaitGraph(claims).outlook(of: .init(slot: 0, number: 0), ticket: 1 << 50)
+        // Without a limit these are 10^12 comparisons.
+        #expect(ContinuousClock.now - began < .seconds(20))
+    }
+
+    @Test func `a cycle among many other requests is found`() throws {
+        var claims = try [
+            Self.claim(1, .held, "a"), Self.claim(1, .queued, "b", ticket: 1), Self.claim(2, .held, "b"),
+            Self.claim(2, .queued, "a", ticket: 2),
+        ]
+        for number in 3...1_000 as ClosedRange<UInt64> {
+            claims.append(try Self.claim(number, .held, "other/\(number)"))
+            claims.append(try Self.claim(number, .queued, "other/\(number + 1)", ticket: number))
+        }
+        #expect(WaitGraph(claims).outlook(of: .init(slot: 2, number: 2), ticket: 2) == .circle)
+    }
+
     @Test func `a cycle with a request whose ticket is not drawn yet is left to that request`() throws {
         let circle = try [
             Self.claim(1, .held, "a"), Self.claim(1, .queued, "b", ticket: 5), Self.claim(2, .held, "b"),

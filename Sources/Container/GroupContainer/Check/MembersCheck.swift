@@ -22,8 +22,10 @@ struct MembersFacts: Sendable {
     struct Dead: Equatable, Sendable {
         var process: MemberProcess
         var purpose: String
-        /// The items of its operations, as far as they are known.
+        /// The first items of its operations, as far as they are known.
         var items: [String]
+        /// The number of its other items.
+        var moreItems = 0
     }
 
     var living: [Living] = []
@@ -90,7 +92,8 @@ struct MembersFacts: Sendable {
     }
 
     private func inFlight(of member: Dead) -> Finding {
-        let items = member.items.isEmpty ? "an item" : member.items.map { "'\($0)'" }.joined(separator: ", ")
+        var items = member.items.isEmpty ? "an item" : member.items.map { "'\($0)'" }.joined(separator: ", ")
+        if member.moreItems > 0 { items += " and \(member.moreItems) more" }
         return Finding(
             .deadMember, .warning, item: member.items.first, process: member.process.signalled,
             "\(member.process.description), \(member.purpose), died in the middle of a change of \(items)",
@@ -168,14 +171,16 @@ extension MembersFacts {
         }
         // After another boot the slots contain what was true before it.
         var concerned = Set(memberTable.liveMembers().map(\.nonce))
+        var operations = OperationsInFlight()
         if !container.awaitsRecovery {
             for slot in memberTable.slotsWithInFlight() where !memberTable.isAlive(slot) {
                 guard let member = memberTable.member(at: slot) else { continue }
                 concerned.insert(member.nonce)
-                dead.append(
-                    Dead(
-                        process: processes.process(of: member), purpose: member.purpose,
-                        items: memberTable.inFlight(of: slot).flatMap { container.items(of: $0, by: member) }))
+                var found = Dead(process: processes.process(of: member), purpose: member.purpose, items: [])
+                for change in memberTable.inFlight(of: slot) {
+                    found.add(operations.items(of: change, by: member, in: container))
+                }
+                dead.append(found)
             }
         }
         gonePresenters = container.countGonePresenters()
@@ -252,20 +257,65 @@ extension CheckedContainer {
     private func size(of name: [UInt8], in directory: borrowing FileDescriptor) -> UInt64 {
         directory.sizeOfTree(name, limit: MembersFacts.examined)
     }
+}
 
-    /// Returns the items of an operation, by the intent record or the manifest that its member wrote before it.
-    fileprivate func items(of change: MemberTable.InFlightOperation, by member: MemberTable.Member) -> [String] {
-        let recordName = StagingName.intentRecord(nonce: member.nonce, entry: change.entry)
-        let manifest = TransactionChanges.manifestName(of: change.operation)
-        let staging: FileDescriptor.OpenMode = [.reading, .nonBlocking]
-        func content(_ name: [UInt8]) -> [UInt8]? {
-            guard let file = try? FileDescriptor.open(name, in: directory.staging, staging) else { return nil }
-            return try? file.readAll(limit: TransactionManifest.largest)
+extension MembersFacts.Dead {
+    /// So many items are named in a finding.
+    fileprivate static let mostItems = 8
+
+    /// Adds the items of an operation.
+    fileprivate mutating func add(_ operation: OperationsInFlight.Items) {
+        let room = max(0, Self.mostItems - items.count)
+        items += operation.first.prefix(room)
+        moreItems += operation.count - min(room, operation.first.count)
+    }
+}
+
+/// Reads what the operations of dead members concern, by the intent records or the manifests that they wrote before. A
+/// file is read once, however many entries of the member table name it, and only so many bytes are read of all of them:
+/// a member may have forged all entries.
+private struct OperationsInFlight {
+    /// The items of an operation.
+    struct Items {
+        var first: ArraySlice<String>
+        var count: Int
+    }
+
+    private var known: Set<[UInt8]> = []
+    /// The number of bytes that may still be read.
+    private var room = 2 * TransactionManifest.largest
+
+    /// Returns the items of an operation; none where its file was read for another entry.
+    mutating func items(
+        of change: MemberTable.InFlightOperation, by member: MemberTable.Member, in container: CheckedContainer
+    ) -> Items {
+        guard let record = record(of: change, by: member, in: container) else { return Items(first: [], count: 0) }
+        let paths = record.parts.isEmpty ? [record.path] : record.parts.map(\.path)
+        let first = paths.prefix(MembersFacts.Dead.mostItems).map(printable)
+        return Items(first: first[...], count: paths.count)
+    }
+
+    private mutating func record(
+        of change: MemberTable.InFlightOperation, by member: MemberTable.Member, in container: CheckedContainer
+    ) -> ChangeRecord? {
+        let intentName = StagingName.intentRecord(nonce: member.nonce, entry: change.entry)
+        if let bytes = content(of: intentName, container), let intent = IntentRecord(decoding: bytes) {
+            return intent.change
         }
-        let record =
-            content(recordName).flatMap { IntentRecord(decoding: $0) }?.change
-            ?? content(manifest).flatMap { TransactionManifest(decoding: $0) }?.record
-        guard let record else { return [] }
-        return (record.parts.isEmpty ? [record.path] : record.parts.map(\.path)).map(printable)
+        let manifestName = TransactionChanges.manifestName(of: change.operation)
+        guard let bytes = content(of: manifestName, container) else { return nil }
+        return TransactionManifest(decoding: bytes)?.record
+    }
+
+    /// Returns the content of a file in staging that was not read before; nil if there is none.
+    private mutating func content(of name: [UInt8], _ container: CheckedContainer) -> [UInt8]? {
+        if room <= 0 || known.contains(name) { return nil }
+        let limit = min(room, TransactionManifest.largest)
+        guard let content = try? FileDescriptor.content(of: name, in: container.directory.staging, limit: limit) else {
+            return nil
+        }
+        known.insert(name)
+        room -= content.count
+        return content
     }
 }

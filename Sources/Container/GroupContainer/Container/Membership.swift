@@ -173,7 +173,7 @@ enum Membership {
         if isAlone {
             // The intent records of dead members are in staging, too: what they left half done in other slots gets its
             // record first.
-            for other in memberTable.slotsWithInFlight() where other != slot {
+            for other in memberTable.slotsWithInFlight() where other != slot && !opened.isRefused(other) {
                 try opened.repair(slot: other, hasRight: false)
             }
             let kept = opened.namesKeptInStaging()

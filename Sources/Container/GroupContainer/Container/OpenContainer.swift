@@ -29,8 +29,8 @@ package final class OpenContainer: Sendable {
     /// The number of items that were looked up in the journal without a journal view.
     let traced = Guarded(0)
     let intentFiles = IntentFiles()
-    /// The nonces of dead members whose changes this process may not finish.
-    let refusedRepairs = Guarded(Set<UInt64>())
+    /// The operations of dead members that this process may not finish.
+    let refusedRepairs = Guarded(Set<[UInt8]>())
     let databases = DatabaseRegister()
     let writtenContents = WrittenContents()
     /// What this process could not remove from staging, as sentences.

@@ -134,6 +134,7 @@ extension OpenContainer {
     /// Returns the oldest segment in which a repair of an in-flight operation would begin to look for its record.
     private func oldestSegmentToBeLookedThrough() -> UInt64? {
         for slot in memberTable.slotsWithInFlight() where slot != memberTable.slot && !memberTable.isAlive(slot) {
+            if isRefused(slot) { continue }
             try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
         }
         let inFlight = memberTable.slotsWithInFlight().flatMap { memberTable.inFlight(of: $0) }

@@ -62,9 +62,9 @@ extension OpenContainer {
     }
 
     /// Returns whether this process has found that it may not finish what the slot's dead member left.
-    private func isRefused(_ slot: Int) -> Bool {
-        guard let dead = memberTable.member(at: slot) else { return false }
-        return refusedRepairs.withLock { $0.contains(dead.nonce) }
+    func isRefused(_ slot: Int) -> Bool {
+        let operations = memberTable.inFlight(of: slot).map(\.operation)
+        return !operations.isEmpty && refusedRepairs.withLock { $0.isSuperset(of: operations) }
     }
 
     private func isInTheWay(_ slot: Int, _ why: String) -> CoordinationError {
@@ -76,7 +76,9 @@ extension OpenContainer {
     /// Repairs the slots of members that died while they waited for a lock, so that their contended flags block no
     /// other request.
     func repairDead(in slots: [Int]) {
-        for slot in slots { try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero)) }
+        for slot in slots where !isRefused(slot) {
+            try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
+        }
     }
 
     /// Repairs the slots of all members that died, which frees the room that their files in staging take. Slots that
@@ -128,16 +130,21 @@ extension OpenContainer {
     private func repairLocked(_ slot: Int, settling: Bool) throws(CoordinationError) {
         guard let dead = memberTable.member(at: slot) else { return memberTable.clear(slot: slot) }
         let changes = memberTable.inFlight(of: slot)
-        var refusal: RefusedRepair?
-        for change in changes {
+        var refused: [[UInt8]: RefusedRepair] = [:]
+        // Several entries may name one operation: it is not looked at again.
+        for change in changes where refused[change.operation] == nil {
             if case .refused(let found) = try finish(change, nonce: dead.nonce, settling: settling) {
-                refusal = refusal ?? found
+                refused[change.operation] = found
             } else {
                 memberTable.forget(change)
             }
         }
-        if let refusal {
-            if !refusedRepairs.withLock({ $0.insert(dead.nonce).inserted }) { return }
+        if let refusal = refused.values.first {
+            let isKnown = refusedRepairs.withLock { known in
+                defer { known.formUnion(refused.keys) }
+                return known.isSuperset(of: refused.keys)
+            }
+            if isKnown { return }
             return diagnostics.report(
                 .memberRepaired, item: refusal.item,
                 "a change of process \(dead.mark.identifier), \(dead.purpose), which died, is left to a user who may finish it: \(refusal.reason)"

@@ -6,10 +6,10 @@ import GroupSystemCalls
 /// Why this process cannot finish what a dead member left half done: a file of it cannot be read, or a step is not
 /// permitted to this process's user.
 ///
-/// Another user may be permitted to do it, such as the dead member's own. So the operation stays in flight, and
-/// this process goes on without it: what is refused to this process are items that it has no access to, and each
-/// process that has will finish the operation before it gets its lock. Only a process that was told to repair the
-/// container (`settling`), or that has to have the slot, ends such an operation: what is left of it is put aside, below
+/// Another user may be permitted to do it, such as the dead member's own. So the operation stays in flight, and this
+/// process goes on without it: what is refused to this process are items that it has no access to, and each process that
+/// has will finish the operation before it gets its lock. Only a repair of the container that a user has requested, and
+/// a process that has to have the slot (`settling`), end such an operation: what is left of it is put aside, below
 /// `.group/damaged`, where nothing deletes it.
 struct RefusedRepair: Equatable, Sendable {
     var item: String

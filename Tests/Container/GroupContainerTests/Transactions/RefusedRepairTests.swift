@@ -26,17 +26,19 @@ struct `Refused repairs` {
     private var member: OpenContainer { sample.container.opened }
     private var isInFlight: Bool { member.memberTable.slotsWithInFlight().contains(Self.slot) }
 
-    /// Writes a dead member into the member table, with an operation on every item in flight.
-    private func putDeadMember() throws {
+    /// Writes a dead member into the member table, with an operation on every item in flight, in some entries.
+    private func putDeadMember(slot: Int = Self.slot, entries: Int = 1) throws {
         let table = try WritableMap(sample.temporary.open(".group/members"), size: 69_632 + 1_024 * 4_096)
-        let base = 69_632 + Self.slot * 4_096
+        let base = 69_632 + slot * 4_096
         table.store32(base, 999_999)
         table.store32(base + 4, effectiveUser())
         table.store64(base + 16, Self.nonce)
         table.write(Array("dead".utf8) + [0], at: base + 32)
-        table.write(Self.operation, at: base + 136)
-        table.store64(base + 128, .max)
-        for bitmap in [128, 928] { table.store64(bitmap, table.load64(bitmap) | 1 << UInt64(Self.slot)) }
+        for entry in 0..<entries {
+            table.write(Self.operation, at: base + 136 + entry * 32)
+            table.store64(base + 128 + entry * 32, .max)
+        }
+        for bitmap in [128, 928] { table.store64(bitmap, table.load64(bitmap) | 1 << UInt64(slot)) }
     }
 
     private func state(of name: String) throws -> ItemState {
@@ -105,5 +107,27 @@ struct `Refused repairs` {
         #expect(!isInFlight)
         #expect(try sample.temporary.content(of: ".group/damaged/\(Self.hexOperation).0") == "new")
         #expect(try sample.temporary.staged() == [])
+    }
+
+    @Test func `a check names the first items of an operation, once for all entries that name it`() throws {
+        let count = 500
+        let state = try state(of: "a")
+        let manifest = TransactionManifest(
+            isDurable: true, journalSegment: 1, journalOffset: 4_096,
+            steps: (0..<count).map { TransactionManifest.Step(number: UInt32($0), inode: 1, replaces: false) },
+            record: ChangeRecord(
+                transaction: (0..<count).map {
+                    ChangePart(kind: .created, path: Array("new \($0)".utf8), state: state)
+                }, operation: Self.operation, processIdentifier: 999_999, purpose: Array("dead".utf8), time: 1))
+        let file = try sample.temporary.open(
+            ".group/staging/\(Self.hexOperation).manifest", [.writing, .creating, .exclusively])
+        try file.writeAll(manifest.encoded())
+        for slot in [7, 8] { try putDeadMember(slot: slot, entries: 8) }
+        let found = try ContainerCheck(.path(Array(sample.temporary.path.utf8))).examine()
+            .filter { $0.code == .deadMember }
+        #expect(found.count == 2)
+        let named = try #require(found.first { $0.what.contains("'new 0'") }).what
+        #expect(named.contains("'new 7' and 492 more") && !named.contains("'new 8'"))
+        #expect(found.allSatisfy { $0.what.utf8.count < 1_000 })
     }
 }
