@@ -81,23 +81,14 @@ extension SegmentedLog {
         _ = try successor(of: segment, sealedAt: end.offset)
     }
 
-    /// Renames an unreadable segment, so that a user can still try to read something out of it. A new segment replaces
-    /// the last one, with its number where the segment before it can be read: then the log before it is kept.
+    /// Renames an unreadable segment, so that a user can still try to read something out of it. A new segment follows
+    /// the last one.
     private func setAside(_ number: UInt64, _ sequence: UInt64) throws(LogFailure) {
         let isLast = try segmentNumbers().last == number
         try rename(number)
         forget(number)
         if !isLast { return }
-        // It was opened with the end that the unreadable segment has for it.
-        forget(number &- 1)
-        var end = LogPosition(segment: number, offset: SegmentHeader.size, sequence: sequence, checksum: 0)
-        if let before = try? segment(number &- 1), let place = try? before.resolve(upTo: before.end ?? .max) {
-            end = place
-            end.sequence = max(sequence, place.sequence &+ before.leap)
-            try secure(before, through: place)
-            // Opened again with its end once the new segment has that.
-            forget(before)
-        }
+        let end = LogPosition(segment: number, offset: SegmentHeader.size, sequence: sequence, checksum: 0)
         let leap = UInt64((4 << 20) / Segment.byteCount(bodyCount: 0))
         let isOver =
             end.segment &+ 1 >= SegmentHeader.lastNumber

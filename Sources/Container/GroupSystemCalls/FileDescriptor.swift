@@ -175,7 +175,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
 
     /// Creates a file for writing in place of one that is there. That one may be a hard link to a file elsewhere, which
-    /// stays as it is. Nobody else may create the name meanwhile. System calls: unlinkat(2), openat2(2)
+    /// stays as it is. No other process may create the name meanwhile. System calls: unlinkat(2), openat2(2)
     package static func createAnew(
         _ name: [UInt8], in directory: borrowing FileDescriptor, _ mode: OpenMode = .writing
     ) throws(Errno) -> FileDescriptor {

@@ -51,6 +51,19 @@ struct `A large item` {
         #expect(text == "536870912\n536870912\n1\n", "\(text)")
     }
 
+    @Test func `an item that a program empties while it is read is not taken for read`() async throws {
+        let container = try await TemporaryContainer()
+        let outcome = try await container.shell(
+            """
+            truncate -s 30M "$1/big"; mkfifo "$1/../pipe"
+            groupctl read "$1" big > "$1/../pipe" &
+            exec 3< "$1/../pipe"; head -c 1 <&3 > "$1/../byte"; : > "$1/big"; cat <&3 > "$1/../rest"
+            wait $!; echo $?
+            """)
+        #expect(outcome.lines == ["4"], "\(outcome)")
+        #expect(outcome.errors.contains("changed it without coordination while it was read"), "\(outcome)")
+    }
+
     @Test(.needs("python3")) func `a large item is the input of update's COMMAND in little memory`() async throws {
         let container = try await TemporaryContainer()
         let text = try await run(

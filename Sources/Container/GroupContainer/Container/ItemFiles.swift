@@ -63,7 +63,8 @@ extension OpenContainer {
     static func destination(_ fault: ItemLocation.Fault) -> String {
         switch fault {
         case .empty: "leads to the container itself"
-        case .absolute, .leadsOut: "leads out of the container"
+        case .absolute: "is absolute, and is not followed"
+        case .leadsOut: "leads out of the container"
         case .reserved: "leads into a container's own directory"
         case .malformed, .nulByte, .componentTooLong, .tooLong: "leads nowhere"
         }

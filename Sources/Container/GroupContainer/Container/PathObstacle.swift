@@ -67,5 +67,8 @@ struct PathObstacle: Error, CustomStringConvertible {
     }
 
     /// Returns a mode as text, with a leading zero.
-    static func octal(_ mode: UInt32) -> String { "0" + String(mode, radix: 8) }
+    static func octal(_ mode: UInt32) -> String {
+        let digits = String(mode, radix: 8)
+        return String(repeating: "0", count: max(1, 4 - digits.count)) + digits
+    }
 }

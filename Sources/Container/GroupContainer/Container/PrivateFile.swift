@@ -53,8 +53,9 @@ package struct PrivateFile: Sendable {
     /// The file's path, for errors.
     package var label: String { printable(location.bytes) }
 
-    /// The most bytes of a file: a widget's record with the longest output of a command as its snapshot, in base64.
-    private static let longest: UInt64 = 400 << 20
+    /// The most bytes of a file: a widget's record with the longest output of a command (32 MiB) as its snapshot, in
+    /// base64.
+    private static let longest: UInt64 = 64 << 20
 
     /// Returns the file's content, or nil where there is no file. What is no regular file, or longer than any that this
     /// package writes, has no content.

@@ -36,8 +36,9 @@ public struct ItemReader: ~Copyable {
         self.file = file
     }
 
-    /// Returns the next piece, at least one byte and at most `count`; nil at the end. Errors: `inputOutput`.
-    /// System calls: read(2)
+    /// Returns the next piece, at least one byte and at most `count`; nil at the end. Errors: `inputOutput`;
+    /// `conflict` at the end, if a program has changed the content in place meanwhile. System calls: read(2); statx(2)
+    /// at the end
     public mutating func read(upToCount count: Int = 65_536) throws(CoordinationError) -> [UInt8]? {
         if !held.isEmpty {
             defer { held = held.dropFirst(max(1, count)) }
@@ -50,9 +51,26 @@ public struct ItemReader: ~Copyable {
         } catch {
             throw CoordinationError(error, operation: "read", item: label).located(in: container)
         }
-        if found == 0 { return nil }
+        if found == 0 {
+            try checkIsWhole()
+            return nil
+        }
         if found < piece.count { piece.removeLast(piece.count - found) }
         return piece
+    }
+
+    /// Checks that no program has changed the content in place meanwhile, which a lock does not prevent: what was read
+    /// may be a part of it. A file that has grown is read up to where it ended. Errors: `conflict`. System calls:
+    /// statx(2)
+    private func checkIsWhole() throws(CoordinationError) {
+        guard let now = try? file.status(), now.size <= status.size,
+            (now.size, now.modified) != (status.size, status.modified)
+        else { return }
+        throw CoordinationError(
+            .conflict, operation: "read", item: label,
+            reason: "a program changed it without coordination while it was read; what was read may be a part of it",
+            remedy: .tryAgain
+        ).located(in: container)
     }
 
     /// Calls `body` with the opened file, which is at its beginning as long as nothing was read.

@@ -164,7 +164,7 @@ struct ItemLocation: Hashable, Sendable {
     /// Returns where a symbolic link at this location leads, from its text alone; `then` is the rest of a path that
     /// continues there.
     func following(link target: [UInt8], then rest: ArraySlice<UInt8> = []) throws(Fault) -> ItemLocation {
-        if target.first == Self.slash { throw .leadsOut }
+        if target.first == Self.slash { throw .absolute }
         var place = components.dropLast().map(Array.init)
         for component in target.split(separator: Self.slash) {
             if component.elementsEqual([Self.dot]) { continue }

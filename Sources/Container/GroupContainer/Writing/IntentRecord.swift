@@ -104,7 +104,7 @@ final class IntentFiles: Sendable {
     }
 
     /// Writes an intent record, before its entry is announced. The file need not be synchronized, because a repairer
-    /// reads it in the same boot only. System calls: pwrite(2); unlinkat(2), openat2(2), fchmod(2) for the first record of an
+    /// reads it in the same boot only. System calls: pwrite(2); openat2(2), statx(2), fchmod(2) for the first record of an
     /// entry
     func write(
         _ record: IntentRecord, entry: Int, nonce: UInt64, in directory: ContainerDirectories
@@ -115,7 +115,10 @@ final class IntentFiles: Sendable {
     private func file(_ entry: Int, _ nonce: UInt64, in directory: ContainerDirectories) throws(Errno) -> File {
         if let file = files.withLock({ $0[entry] }) { return file }
         let name = StagingName.intentRecord(nonce: nonce, entry: entry)
-        let file = File(try FileDescriptor.createAnew(name, in: directory.staging))
+        var opened = try FileDescriptor.open(name, in: directory.staging, [.writing, .creating], mode: 0o600)
+        // The file that is there may be the reserve; but not one that another member has linked there.
+        if try opened.status().links > 1 { opened = try FileDescriptor.createAnew(name, in: directory.staging) }
+        let file = File(opened)
         // The repairer may be another user of the Unix group.
         if directory.fileMode != 0o600 { try file.descriptor.setMode(directory.fileMode) }
         files.withLock { $0[entry] = file }

@@ -1,6 +1,5 @@
 #if SQLite
 import CGroupSQLite
-import Glibc
 import GroupSystemCalls
 import Synchronization
 
@@ -16,7 +15,11 @@ enum ConfinedFiles {
     nonisolated(unsafe) static let name: UnsafePointer<CChar>? = unsafe registered()
 
     private static func registered() -> UnsafePointer<CChar>? {
-        guard let base = unsafe base, let name = unsafe strdup("group-container") else { return nil }
+        guard let base = unsafe base else { return nil }
+        // For the life of the process, as SQLite keeps the address.
+        let text = Array("group-container".utf8CString)
+        let name = UnsafeMutablePointer<CChar>.allocate(capacity: text.count)
+        unsafe name.initialize(from: text, count: text.count)
         let own = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
         unsafe own.initialize(to: base.pointee)
         unsafe own.pointee.zName = unsafe UnsafePointer(name)
@@ -60,7 +63,9 @@ enum ConfinedFiles {
 
     private static func bytes(of name: UnsafePointer<CChar>?) -> [UInt8] {
         guard let name = unsafe name else { return [] }
-        return unsafe Array(UnsafeRawBufferPointer(start: name, count: strlen(name)))
+        var count = 0
+        while unsafe name[count] != 0 { count += 1 }
+        return unsafe Array(UnsafeRawBufferPointer(start: name, count: count))
     }
 
     /// Whether the journal beside a database, if there is one, names a super-journal: it ends with these bytes then. No

@@ -82,7 +82,7 @@ import Synchronization
         }
     }
 
-    /// Tells operators of a version that may lose commits beside programs that are no members.
+    /// Reports a version that may lose commits beside programs that are no members.
     static func reportVersion(_ path: ItemPath, in container: Container) {
         if !mayLoseCommits(sqlite3_libversion_number()) { return }
         container.opened.diagnostics.report(

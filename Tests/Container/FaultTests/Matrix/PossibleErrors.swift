@@ -12,7 +12,8 @@ enum PossibleErrors {
     private static let table: [String: [String]] = [
         "openat": opening, "openat2": opening, "open": opening, "readlinkat": ["EIO", "EACCES"],
         "readlink": ["EIO", "EACCES"], "read": transferring, "pread64": transferring, "write": writing,
-        "pwrite64": writing, "fsync": writing, "fdatasync": writing, "sync_file_range": writing, "fallocate": writing,
+        "pwrite64": writing, "pwritev2": writing, "fsync": writing, "fdatasync": writing, "sync_file_range": writing,
+        "fallocate": writing,
         "ftruncate": transferring,
         "copy_file_range": writing, "sendfile": writing, "renameat": naming + ["EINTR"],
         "renameat2": naming + ["EINTR"], "linkat": naming, "mkdirat": naming, "unlinkat": ["EIO", "EACCES"],

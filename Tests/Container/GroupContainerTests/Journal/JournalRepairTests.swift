@@ -190,10 +190,11 @@ struct `Damaged journals` {
         }
         #expect(generation.rawValue > before)
         #expect(try small.tester.generation(of: "a") == generation)
-        #expect(try Self.all(small).last == "a")
+        let changes = try Self.all(small)
+        #expect(changes.last == "a", "\(changes)")
     }
 
-    @Test func `a reader whose segments do not lead to one another gets an error that names the file`() throws {
+    @Test func `a reader ends at a segment that does not lead to the next one, and the doctor names it`() throws {
         let small = try SmallJournal(files: 4)
         let start = try small.log.start()
         try small.rotate(files: 2)
@@ -214,7 +215,7 @@ struct `Damaged journals` {
         #expect(error?.code == .damaged)
         #expect(error?.item == ".group/journal/1.log")
         var tree = JournalView(beginningAt: start)
-        #expect(code { try tree.catchUp(small.member.journal) } == .damaged)
+        try tree.catchUp(small.member.journal)
         #expect(try small.member.checkJournal().map(\.item).contains(".group/journal/2.log"))
         #expect(try !small.member.repairJournal().isEmpty)
         #expect(try small.member.checkJournal() == [])
