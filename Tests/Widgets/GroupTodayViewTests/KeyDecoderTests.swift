@@ -6,7 +6,8 @@ struct `A key decoder` {
     private static let sequences: [(String, [Key])] = [
         ("j", [.character("j")]), ("\u{1B}[A", [.up]), ("\u{1B}OB", [.down]), ("\u{1B}[1;2A", [.shiftUp]),
         ("\u{1B}[1;2B", [.shiftDown]), ("\u{1B}[5~", [.pageUp]), ("\u{1B}[6~", [.pageDown]), ("\u{1B}[H", [.home]),
-        ("\u{1B}[4~", [.end]), ("\r", [.enter]), ("\u{3}", [.control("c")]), ("\u{C}", [.control("l")]),
+        ("\u{1B}[4~", [.end]), ("\r", [.enter]), ("\u{3}", [.control("c")]), ("\u{1C}", [.control("\\")]),
+        ("\u{C}", [.control("l")]),
         ("\u{1A}", [.control("z")]), ("é", [.character("é")]), ("漢", [.character("漢")]), ("😀", [.character("😀")]),
         ("\u{1B}q", [.unknown]), ("\u{1B}[[A", [.unknown]), ("\u{1B}[200~q\u{3}\u{1B}[Ax\u{1B}[201~", [.pasted]),
         ("\u{1B}[200~\u{1B}[201~", [.pasted]), ("\u{1B}[?1;2c", [.unknown]), ("\u{1B}[M", [.enter]), ("\t", [.tab]),

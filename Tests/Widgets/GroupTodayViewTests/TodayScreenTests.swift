@@ -20,6 +20,7 @@ struct `Keys of the Today view` {
             (.character("2"), .open("todo-list", line: 2)), (.character("e"), .expand("todo-list")),
             (.character("r"), .reload("todo-list")), (.character("R"), .reload(nil)),
             (.character("x"), .remove("todo-list")), (.character("q"), .quit), (.control("c"), .quit),
+            (.control("\\"), .quit),
             (.character("J"), .order(["next", "todo-list", "mail", "news"])),
             (.shiftDown, .order(["next", "todo-list", "mail", "news"])),
         ]

@@ -5,7 +5,8 @@ extension TodayScreen {
     package mutating func press(_ key: Key) -> [TodayAction] {
         notice = nil
         switch key {
-        case .control("c"): return [.command(.quit)]
+        // In the raw mode of a terminal, these are keys, and no signals.
+        case .control("c"), .control("\\"): return [.command(.quit)]
         case .control("l"): return [.redrawAll]
         case .control("z"): return [.suspend]
         default: break
