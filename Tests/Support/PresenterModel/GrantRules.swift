@@ -61,8 +61,19 @@ extension PresenterChecker {
                 over = grant.time
             }
             return over - other.begins >= other.grace
-                && !presenter.calls.contains { over < $0.time && $0.time < request.begins }
+                && !presenter.calls.contains {
+                    over < $0.time && $0.time < request.begins && !isPart($0, of: presenter)
+                }
         }
+    }
+
+    /// Returns whether a call answers a part of a question, whose other part was answered later: until then, the
+    /// presenter has not done what it was asked.
+    private func isPart(_ call: StormEvent, of presenter: History.Presenter) -> Bool {
+        call.word == .answered
+            && presenter.calls.contains {
+                $0["request"] == call["request"] && $0.time > call.time && [.answered, .failed].contains($0.word)
+            }
     }
 
     /// The access names it. The item may have been moved since it was passed over.
