@@ -104,6 +104,7 @@ package struct Complaint: Error, CustomStringConvertible {
 
     /// Creates a failure; without a code it is `failed`.
     package init(code: String? = nil, description: String) {
-        (self.code, self.description) = (code, description)
+        self.code = code
+        self.description = description
     }
 }

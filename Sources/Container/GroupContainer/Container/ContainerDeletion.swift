@@ -49,8 +49,8 @@ package final class ContainerDeletion {
     }
 
     /// Counts the items and their bytes. `note` is called now and then with the number so far. Linear in the number of
-    /// items. Errors: `unsupportedFileSystem` where another file system is mounted in the container; `notPermitted` where this user
-    /// may not empty a directory in it.
+    /// items. Errors: `unsupportedFileSystem` where another file system is mounted in the container; `notPermitted`
+    /// where this user may not empty a directory in it.
     package func survey(_ note: (Int) -> Void = { _ in }) throws(CoordinationError) -> Contents {
         var contents = Contents()
         let mount = try translating(operation, item: label) { () throws(Errno) in try root.status().mountID }

@@ -31,8 +31,11 @@ package struct RefreshSession: Sendable {
         _ file: PrivateFile, _ container: Container, interests: [WidgetInterest], environment: WidgetEnvironment? = nil,
         isReload: Bool = false, renderer: Renderer? = nil, clock: any WidgetClock = SystemWidgetClock()
     ) throws(CoordinationError) {
-        (self.file, self.container, self.environment) = (file, container, environment)
-        (self.isReload, self.clock) = (isReload, clock)
+        self.file = file
+        self.container = container
+        self.environment = environment
+        self.isReload = isReload
+        self.clock = clock
         self.renderer = renderer
         if let (interest, fault) = interests.lazy.compactMap({ one in one.fault.map { (one, $0) } }).first {
             throw .malformedInterest(interest.text, fault)
