@@ -8,10 +8,13 @@ import Testing
 struct LiveStage: ScenarioStage {
     private(set) var watched: WatchedContainer?
 
+    /// Makes the first items while the leader watches, so that it knows their contents whatever the machine does. A
+    /// comparison reads the content of young files only, and learns that of others when it has nothing else to do.
     mutating func prepare(_ steps: [ScenarioStep]) async throws {
-        let container = try await TemporaryContainer()
-        try await Self.perform(steps, in: container)
-        watched = try await WatchedContainer(container)
+        let watched = try await WatchedContainer()
+        self.watched = watched
+        try await Self.perform(steps, in: watched.container)
+        try await watched.settle()
     }
 
     func reported(of steps: [ScenarioStep], _ mode: Scenario.Mode) async throws -> [ReportedLine] {
