@@ -116,6 +116,24 @@ struct `A container on a mounted disk` {
         #expect(answers["changes"] == String(repeating: "modified item ", count: 10))
     }
 
+    @Test func `a follower of a container whose disk is unmounted lazily says so`() async throws {
+        let answers = try await run(
+            """
+            mounted
+            groupctl create disk/c
+            mkfifo lines
+            watch-group disk/c --since start >lines 2>said &
+            exec 3<lines
+            echo 1 | groupctl write disk/c item
+            read -r line <&3
+            umount -l disk
+            wait $! || echo "status=$?"
+            echo "said=$(cat said)"
+            """, on: .ext4)
+        #expect(answers["status"] == "66", "\(answers)")
+        #expect(answers["said"]?.contains("its file system was unmounted; mount it again") == true, "\(answers)")
+    }
+
     @Test(arguments: Kind.allCases.filter(\.isThere))
     func `each mount of a container's disk begins an incarnation and keeps the history`(kind: Kind) async throws {
         let answers = try await run(

@@ -22,6 +22,33 @@ struct `Another user of a container` {
         ).finish()
     }
 
+    @Test func `the owner of a directory that its mode closes copies, moves and removes it`() async throws {
+        let surroundings = try await TemporaryContainer(creating: false)
+        #expect(try await surroundings.shell("chmod 777 \"${1%/*}\"").status == 0)
+        _ = try await asNobody(["create", surroundings.path], in: surroundings)
+        let script = "cd \"$1\" && mkdir -p d e/sub && echo x >d/f && chmod 555 d e e/sub"
+        _ = try await surroundings.start("setpriv", nobody() + ["sh", "-c", script, "sh", surroundings.path]).finish()
+        func call(_ words: String...) async throws -> Command.Outcome {
+            try await asNobody([words[0], surroundings.path] + words.dropFirst(), in: surroundings)
+        }
+        for words in [["copy", "-r", "d", "new/d"], ["copy", "-r", "e", "e2"], ["move", "d", "new/moved"]] {
+            let outcome = try await asNobody([words[0], surroundings.path] + words.dropFirst(), in: surroundings)
+            #expect(outcome.status == 0, "\(words): \(outcome)")
+        }
+        let modes = try await surroundings.shell("cd \"$1\"; stat -c %a e2 e2/sub new/d new/moved")
+        #expect(modes.lines == ["555", "555", "555", "555"], "\(modes)")
+        #expect(try surroundings.content("new/d/f") == "x\n")
+        let refused = try await call("remove", "e2/sub")
+        #expect(
+            refused.status == 77
+                && refused.errors.contains("'e2' is this user's own, and its mode refuses it; chmod u+w on 'e2'"),
+            "\(refused)")
+        #expect(try await call("remove", "-r", "new/moved").status == 0)
+        #expect(try await call("remove", "-r", "e2").status == 0)
+        let left = try await surroundings.shell("cd \"$1\"; ls; ls new .group/staging")
+        #expect(left.lines == ["e", "new", ".group/staging:", "", "new:", "d"], "\(left)")
+    }
+
     @Test(arguments: [
         ["create"], ["path"], ["list"], ["read", "a"], ["write", "a"], ["write", "b"], ["status"],
         ["update", "a", "--", "cat"], ["changes", "--since", "start"],

@@ -30,6 +30,24 @@ import Testing
         #expect(try container.content("item") == "12345")
     }
 
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script"), "needs script(1)"))
+    func `a command that waits for a lock names its holder on a terminal`() throws {
+        let container = try TemporaryContainer()
+        let holder = try RunningProcess(
+            ["groupctl", "lock", container.path, "item", "--", "sh", "-c", "echo locked; read -r end"],
+            environment: container.environment)
+        try holder.waitForText("locked")
+        let command = "echo new | '\(BuildDirectory.resolve("groupctl"))' write '\(container.path)' item"
+        let writer = try RunningProcess(
+            ["script", "-qec", command, "/dev/null"],
+            environment: container.environment.merging(["SHELL": "/bin/sh"]) { $1 })
+        try writer.waitForText("waiting for item: held by \(holder.identifier) (")
+        try holder.send("end")
+        #expect(try holder.finish().status == 0)
+        #expect(try writer.finish().status == 0)
+        #expect(try container.content("item") == "new\n")
+    }
+
     @Test(arguments: [("", false), ("--quiet", true), ("--json", true)])
     func `a long operation shows no progress without a terminal, or with --quiet or --json`(
         options: String, onTerminal: Bool

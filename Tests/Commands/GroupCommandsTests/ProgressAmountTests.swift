@@ -15,6 +15,12 @@ import Testing
         #expect(Progress.amount(1, .items) == "1 item" && Progress.amount(2, .items) == "2 items")
     }
 
+    @Test(arguments: [("short", 5, "short"), ("0123456789", 5, "01…89"), ("0123456789", 6, "01…789"), ("ab", 1, "…")])
+    func `a long text keeps its beginning and its end`(text: String, limit: Int, shown: String) {
+        let shortened = Progress.shortened(text, to: limit)
+        #expect(shortened == shown && shortened.count <= limit)
+    }
+
     @Test(arguments: [
         (0 as UInt64, 5 as UInt64, "[----------------] 0 %"), (1, 2, "[########--------] 50 %"),
         (99, 100, "[###############-] 99 %"), (7, 5, "[################] 100 %"), (1, 0, "[----------------] 0 %"),

@@ -48,8 +48,15 @@ struct `A request` {
             return
         }
         #expect(failure.reason == .notStarted(file: "/nonexistent/program", cause: "No such file or directory"))
+        manifest.executable = "no-such-program"
+        guard case .failed(let failure) = host.runBlocking(manifest, []) else {
+            Issue.record("it was started")
+            return
+        }
+        #expect("\(failure)".contains("'no-such-program': no directory of PATH has a program of that name"))
         let missing = TestExtension.run("echo", group: "/nonexistent/container").result
         #expect(missing.contains(#"notStarted(file: "/nonexistent/container""#), "\(missing)")
+        #expect(missing.contains("start its app once, which creates it"), "\(missing)")
     }
 
     @Test func `the log has standard error, messages and URLs, and a failure the last lines`() {

@@ -46,6 +46,17 @@ struct `Transfers outlive their callers` {
         }
     }
 
+    @Test(.enabled(if: succeeds(["unshare", "-Urm", "true"]), "needs user namespaces"))
+    func `group-transfer names a read-only mount`() throws {
+        let script = """
+            mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && exec "$2" run "$1"
+            """
+        let program = BuildDirectory.resolve("group-transfer")
+        let words = ["unshare", "-Urm", "sh", "-c", script, "sh", temporary.path, program]
+        let (status, text) = try RunningProcess(words, input: "").finish()
+        #expect(status == 77 && text.contains("the file system is mounted read-only"), "\(text)")
+    }
+
     @Test func `a download goes on after its widget was killed, and its app is started`() throws {
         _ = try run("maps", "--group", temporary.path, "install")
         _ = try run("maps", "--group", temporary.path, "want", "town", "\(server.address)/held/1/1000000")

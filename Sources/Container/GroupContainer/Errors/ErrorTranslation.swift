@@ -133,7 +133,8 @@ extension CoordinationError {
     /// Returns this error with the container in which it happened, unless it has one, is about the container itself, or
     /// concerns a file of an absolute path.
     func located(in container: OpenContainer) -> CoordinationError {
-        knowingInodes(of: container.directory.root).relative(to: container.directory.openedAt)
+        knowingInodes(of: container.directory.root).knowingOwner(in: container.directory.root)
+            .relative(to: container.directory.openedAt)
             .located(in: container.directory.path)
     }
 
@@ -162,6 +163,32 @@ extension CoordinationError {
         error.remedy = Remedy(
             .freeSpace, "nothing was changed; remove files or directories on the file system, and try again")
         return error
+    }
+
+    /// Returns this error with what this user can do where the item, or its directory, refuses its own owner. System
+    /// calls: openat2(2), statx(2)
+    private func knowingOwner(in root: borrowing FileDescriptor) -> CoordinationError {
+        guard cause as? Errno == .accessDenied, remedy?.code == .askOwner, let item else { return self }
+        let parent = item.lastIndex(of: "/").map { String(item[..<$0]) } ?? "."
+        let places: [(path: String, needed: UInt32)] =
+            switch operation {
+            case "read": [(parent, 0o100), (item, 0o400)]
+            case "copy": [(item, 0o400), (parent, 0o300)]
+            default: [(parent, 0o300)]
+            }
+        for place in places {
+            // A name that had to be made printable may name nothing: the error stays as it is.
+            let status = try? FileDescriptor.open(Array(place.path.utf8), in: root, [.placeOnly]).status()
+            guard let status, status.owner == effectiveUser() else { continue }
+            let missing = place.needed & ~status.permissions
+            if missing == 0 { continue }
+            let letters = [(0o400, "r"), (0o200, "w"), (0o100, "x")].filter { missing & $0.0 != 0 }.map(\.1).joined()
+            var error = self
+            error.reason = "\(Errno.accessDenied): '\(place.path)' is this user's own, and its mode refuses it"
+            error.remedy = Remedy(.askOwner, "chmod u+\(letters) on '\(place.path)' permits it")
+            return error
+        }
+        return self
     }
 
     func located(in directory: [UInt8]) -> CoordinationError {

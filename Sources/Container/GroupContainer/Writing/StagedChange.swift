@@ -261,24 +261,36 @@ struct StepEnds {
         switch step.way {
         case .intoPlace where step.elsewhere != nil && step.replacing:
             try from.exchange(fromName, with: toName, in: to)
-        case .intoPlace, .fromPlaceToPlace:
-            try from.rename(fromName, to: toName, in: to, replacing: step.replacing)
+        case .intoPlace, .fromPlaceToPlace: try rename(step, replacing: step.replacing)
         case .intoStaging: try remove(step)
         case .inPlace: try from.setMode(of: fromName, step.status.permissions)
         }
     }
 
-    private func remove(_ step: StagedChange.Step) throws(Errno) {
-        // Moving a directory to another parent takes write permission on the directory itself.
-        let isClosed =
-            step.status.isDirectory && step.status.permissions & 0o200 == 0 && step.status.owner == effectiveUser()
-        if isClosed { try? from.setMode(of: fromName, step.status.permissions | 0o200) }
+    /// Renames the item. Another parent for a directory takes write permission on the directory itself (its `..`
+    /// changes): its owner gets that for the moment of the rename. If this process is killed then, the owner keeps it.
+    private func rename(_ step: StagedChange.Step, replacing: Bool) throws(Errno) {
+        let status = step.status
+        let closed = status.permissions
         do throws(Errno) {
-            try from.rename(fromName, to: toName, in: to, replacing: false)
+            return try from.rename(fromName, to: toName, in: to, replacing: replacing)
         } catch {
-            if isClosed { try? from.setMode(of: fromName, step.status.permissions) }
+            let isClosed = status.isDirectory && closed & 0o200 == 0 && status.owner == effectiveUser()
+            if error != .accessDenied || !isClosed { throw error }
+        }
+        try from.setMode(of: fromName, closed | 0o200)
+        do throws(Errno) {
+            try from.rename(fromName, to: toName, in: to, replacing: replacing)
+        } catch {
+            try? from.setMode(of: fromName, closed)
             throw error
         }
+        // In staging, it is going to be deleted.
+        if step.way != .intoStaging { try? to.setMode(of: toName, closed) }
+    }
+
+    private func remove(_ step: StagedChange.Step) throws(Errno) {
+        try rename(step, replacing: false)
         if step.recursively || !step.status.isDirectory { return }
         // An external change may have added an item to the directory since it was checked. No path leads to the
         // directory in staging.
@@ -288,8 +300,8 @@ struct StepEnds {
         throw .notEmpty
     }
 
-    /// Moves a directory in staging, which is not empty, back to its place; beside it if an external change has made another one
-    /// there meanwhile that is not empty either.
+    /// Moves a directory in staging, which is not empty, back to its place; beside it if an external change has made
+    /// another one there meanwhile that is not empty either.
     private func takeOutOfStaging() throws(Errno) {
         do throws(Errno) {
             try to.rename(toName, to: fromName, in: from, replacing: true)
