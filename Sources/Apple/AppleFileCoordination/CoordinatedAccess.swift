@@ -24,8 +24,10 @@ final class CoordinatedAccess: Sendable {
 
     private struct State: Sendable {
         var users = 1
-        /// The renames that the accessor has announced.
+        /// The renames that the accessor has announced, and that could not be recorded then.
         var moves: [ItemPath: ItemPath] = [:]
+        /// Where the items are that were renamed, and recorded.
+        var arrived: Set<ItemPath> = []
     }
 
     /// The accesses that have not ended.
@@ -128,13 +130,21 @@ final class CoordinatedAccess: Sendable {
         }
     }
 
-    /// Notes that the accessor has renamed an item. Returns false if this access does not have it.
+    /// Records that the accessor has renamed an item. Returns false if this access does not have it. A move that cannot
+    /// be recorded now, because the item was moved on before it was announced, is noted for the end.
     private func noteMove(from origin: ItemPath, to goal: ItemPath) -> Bool {
+        let hasArrived = state.withLock { $0.arrived.contains(origin) || $0.moves.values.contains(origin) }
         let isCovered = try? held.performBlocking { try $0.covers(.writing(origin)) }
-        guard isCovered == true else { return false }
+        guard hasArrived || isCovered == true else { return false }
+        var isRecorded = false
+        reportingErrors { isRecorded = try held.performBlocking { try $0.recordOwnMove(from: origin, to: goal) } }
         state.withLock { state in
-            let first = state.moves.first { $0.value == origin }?.key
-            state.moves[first ?? origin] = goal
+            if isRecorded {
+                state.arrived.insert(goal)
+            } else {
+                let first = state.moves.first { $0.value == origin }?.key
+                state.moves[first ?? origin] = goal
+            }
         }
         return true
     }
@@ -156,8 +166,10 @@ final class CoordinatedAccess: Sendable {
         }
         if !isLast { return }
         Self.active.withLock { $0.removeAll { $0 === self } }
-        let moves = state.withLock(\.moves)
-        reportingErrors { try held.performBlocking { try $0.recordOwnChanges(movedTo: moves) } }
+        let (moves, arrived) = state.withLock { ($0.moves, $0.arrived) }
+        reportingErrors {
+            try held.performBlocking { try $0.recordOwnChanges(movedTo: moves, andAt: arrived) }
+        }
         reportingErrors { try coordinator.end(held) }
         outer?.leave()
     }

@@ -120,6 +120,35 @@ struct `Accessors of a file coordinator` {
         #expect(found.first == "moved b from a", "\(found)")
     }
 
+    @Test func `a move that is announced is one, though another file takes the old place at once`() throws {
+        let before = try container.changes().count
+        var error: NSError?
+        coordinator.coordinate(writingItemAt: url("a"), options: .forMoving, error: &error) { old in
+            try? FileManager.default.moveItem(at: old, to: url("b"))
+            coordinator.item(at: old, didMoveTo: url("b"))
+            try? Data("a new one".utf8).write(to: old)
+        }
+        #expect(error == nil)
+        #expect(lines(Array(try container.changes().dropFirst(before))) == ["moved b from a", "created a"])
+    }
+
+    @Test func `two files exchange their names by three moves that are announced`() throws {
+        _ = try container.groupctl("write", "b", input: "another")
+        let before = try container.changes().count
+        var error: NSError?
+        coordinator.coordinate(
+            writingItemAt: url("a"), options: .forMoving, writingItemAt: url("b"), options: .forMoving, error: &error
+        ) { first, second in
+            for (old, new) in [(first, url("c")), (second, first), (url("c"), second)] {
+                try? FileManager.default.moveItem(at: old, to: new)
+                coordinator.item(at: old, didMoveTo: new)
+            }
+        }
+        #expect(error == nil)
+        let found = lines(Array(try container.changes().dropFirst(before)))
+        #expect(found == ["moved c from a", "moved a from b", "moved b from c"], "\(found)")
+    }
+
     @Test(arguments: [false, true])
     func `a move is one, though there was another file, and it is saved anew by a rename`(isAnnounced: Bool) throws {
         _ = try container.groupctl("write", "b", input: "another")

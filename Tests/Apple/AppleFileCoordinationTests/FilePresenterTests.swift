@@ -268,6 +268,37 @@ struct `File presenters` {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `an accessor's change comes before the item is reacquired`(isBatch: Bool) throws {
+        try presenting("a") { document in
+            let url = url("a")
+            let write: @Sendable () -> Void = { try? Data("new".utf8).write(to: url) }
+            if isBatch {
+                let done = DispatchSemaphore(value: 0)
+                NSFileCoordinator().coordinate(with: [.writingIntent(with: url)], queue: OperationQueue()) { _ in
+                    write()
+                    done.signal()
+                }
+                done.wait()
+            } else {
+                var error: NSError?
+                NSFileCoordinator().coordinate(writingItemAt: url, error: &error) { _ in write() }
+                #expect(error == nil)
+            }
+            try document.waitFor("reacquired")
+            #expect(document.calls == ["to writer", "changed", "reacquired"])
+        }
+    }
+
+    @Test func `a presenter is not informed of what was written before it was added`() throws {
+        try Data("written by a plain program".utf8).write(to: url("a"))
+        try presenting("a") { document in
+            #expect(try container.groupctl("write", "a", input: "new").status == 0)
+            try document.waitFor("reacquired")
+            #expect(document.calls == ["to writer", "changed", "reacquired"])
+        }
+    }
+
     @Test func `a merging writer asks to save, a removal to close, a move gives the new URL`() throws {
         try presenting("a", unsaved: "typed") { document in
             #expect(try container.groupctl("update", "a", "--", "sed", "s/$/ and merged/").status == 0)

@@ -317,7 +317,10 @@ public struct BlockingCoordinator: Sendable {
             let frame = LockFrame(lock, outer: .current)
             let grant = GrantedRequest(request: request, resolution: resolution, frame: frame, deadline: deadline)
             switch try body(grant, inquiry) {
-            case .answer(let answer): return answer
+            case .answer(let answer):
+                // An access that outlasts this call ends its questions itself.
+                if answer is HeldAccess { inquiry = nil }
+                return answer
             case .again(let next): (request, attempts) = (next, attempts + 1)
             case .ask(let next):
                 inquiry = next

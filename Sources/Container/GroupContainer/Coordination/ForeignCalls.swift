@@ -7,30 +7,49 @@ extension Access {
     /// Records what programs without coordination have changed in the items that this request writes, so that it is not
     /// taken for a change by this member. Call this before the closure. Errors: `damaged`, `inputOutput`, `lockTimedOut`
     package func recordEarlierChanges() throws(CoordinationError) {
-        try record(by: nil, movedTo: [:]) { item throws(CoordinationError) in
+        try record(by: nil, movedTo: [:], andAt: []) { item throws(CoordinationError) in
             let found = try container.status(of: item, for: "look at").map { ItemState($0, contentHash: nil) }
             let known = try container.recordedState(at: item).state
             return ExternalChange.decide(known: known, found: found, by: .comparison) == .nothing ? nil : .comparison
         }
     }
 
-    /// Records what stands differently on the disk in the items that this request writes, as changes by this member.
-    /// Call this after the closure, while the access lasts. `moves` are the renames that the closure has announced. Errors:
-    /// `damaged`, `inputOutput`, `lockTimedOut`; what could not be recorded is an external change
-    package func recordOwnChanges(movedTo moves: [ItemPath: ItemPath] = [:]) throws(CoordinationError) {
-        let author = ChangeAuthor(purpose: Array(purpose.utf8)) {
+    /// This member, for what the closure has changed.
+    private var author: ChangeAuthor {
+        ChangeAuthor(purpose: Array(purpose.utf8)) {
             let operation = self.container.memberTable.makeOperation()
             self.presenter?.noteOwn(operation)
             return operation
         }
-        try record(by: author, movedTo: moves) { item throws(CoordinationError) in
+    }
+
+    /// Records a rename that the closure has made, before anything else can stand at the item's old place. Returns
+    /// false where something does, or nothing like the item is at the goal. Errors: those of `recordOwnChanges`
+    package func recordOwnMove(from origin: ItemPath, to goal: ItemPath) throws(CoordinationError) -> Bool {
+        guard let granted, !container.isReadOnly else { return false }
+        let goal = try goal.location(for: "move")
+        // The goal need not be an item of the request.
+        try container.checkIsOurs(goal, "move")
+        let reconcileOnce = try ReconcileOnce(container, under: granted, by: author)
+        defer { if let made = reconcileOnce.appended { note(made) } }
+        return try reconcileOnce.recordMove(from: try origin.location(for: "move"), to: goal)
+    }
+
+    /// Records what stands differently on the disk in the items that this request writes, and at `others`, as changes by
+    /// this member. Call this after the closure, while the access lasts. `moves` are the renames that the closure has
+    /// announced and that are not recorded yet. Errors: `damaged`, `inputOutput`, `lockTimedOut`; what could not be
+    /// recorded is an external change
+    package func recordOwnChanges(
+        movedTo moves: [ItemPath: ItemPath] = [:], andAt others: some Collection<ItemPath> = []
+    ) throws(CoordinationError) {
+        try record(by: author, movedTo: moves, andAt: others) { item throws(CoordinationError) in
             // An item that is gone is not to be awaited as the other half of a rename.
             try container.status(of: item, for: "look at") == nil ? .comparison : .content
         }
     }
 
     private func record(
-        by author: ChangeAuthor?, movedTo moves: [ItemPath: ItemPath],
+        by author: ChangeAuthor?, movedTo moves: [ItemPath: ItemPath], andAt others: some Collection<ItemPath>,
         _ hint: (ItemLocation) throws(CoordinationError) -> Hint?
     ) throws(CoordinationError) {
         guard let granted, !container.isReadOnly else { return }
@@ -41,6 +60,7 @@ extension Access {
             let isWhole = covers(location, for: .tree)
             if let hint = try hint(location) ?? (isWhole ? .comparison : nil) { items.append((location, hint)) }
         }
+        for other in others { items.append((try other.location(for: "move"), .content)) }
         if items.isEmpty && moves.isEmpty { return }
         let reconcileOnce = try ReconcileOnce(container, under: granted, by: author)
         defer { if author != nil, let made = reconcileOnce.appended { note(made) } }

@@ -62,6 +62,7 @@ extension Container {
             try opened.checkIsOurs(item, "present")
             try opened.checkNotForked("present")
             if let readOnly = opened.readOnly { throw readOnly.error(path.description, "present") }
+            recordEarlierChanges(of: item)
             let start = try translating(opened.journal.log.end())
             let presented = try opened.withPresenterEntries("present", creating: true) {
                 (table) throws(CoordinationError) in
@@ -71,6 +72,18 @@ extension Container {
             try PresenterService.add(presented.0, of: opened, presented.1, since: start)
             return presentation
         }
+    }
+
+    /// Records what programs without coordination made of an item before it is presented, if no leader has seen it: the
+    /// presenter would be informed of that as if it had come later. Where that fails, it is.
+    private func recordEarlierChanges(of item: ItemLocation) {
+        if opened.hasWatchingLeader { return }
+        do throws(CoordinationError) {
+            let reconcileOnce = try ReconcileOnce(opened, under: nil)
+            reconcileOnce.note(item, .comparison)
+            reconcileOnce.noteContents(of: item)
+            try reconcileOnce.workThrough(for: "present", until: Deadline(after: .seconds(1)))
+        } catch {}
     }
 
     /// Writes an entry, under the lock of entries.

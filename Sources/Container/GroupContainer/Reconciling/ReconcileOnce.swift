@@ -35,8 +35,10 @@ final class ReconcileOnce {
     }
 
     /// Records that the item at a place was moved to another one, whatever has become of it there since, which is
-    /// compared then. Where it is not gone, or nothing of its type is at the goal, the two places are compared.
-    func recordMove(from origin: ItemLocation, to goal: ItemLocation) throws(CoordinationError) {
+    /// compared then. Where it is not gone, or nothing of its type is at the goal, the two places are to be compared:
+    /// returns false.
+    @discardableResult
+    func recordMove(from origin: ItemLocation, to goal: ItemLocation) throws(CoordinationError) -> Bool {
         note(origin, .comparison)
         note(goal, .content)
         while true {
@@ -45,13 +47,13 @@ final class ReconcileOnce {
             guard var state = treeIndex[origin], try treeWatcher.reconciler.view.state(at: origin) == nil,
                 let found = try treeWatcher.reconciler.view.state(at: goal), found.type == state.type,
                 try treeWatcher.reconciler.recordDirectories(around: goal) == .recorded
-            else { return }
+            else { return false }
             if state.type == .directory { noteContents(of: goal) }
             if treeWatcher.reconciler.stamp != looked { continue }
             // The date of the move itself, where the item is the same.
             if state.inode == found.inode { state.changed = found.changed }
             let record = treeWatcher.reconciler.view.record(.moved, goal, state, from: origin, other: nil)
-            if try treeWatcher.reconciler.append(record) { return }
+            if try treeWatcher.reconciler.append(record) { return true }
         }
     }
 
