@@ -34,11 +34,18 @@ final class ContentFiles: Sendable {
         var isKept = false
         defer { if !isKept { try? directory.unlink(temporary) } }
         guard var hash = SHA256() else { return nil }
+        // A caller that goes on after a piece failed has not all of the content in the file.
+        var isWhole = true
         try body { piece throws(Errno) in
+            do throws(Errno) {
+                try file.writeAll(piece)
+            } catch {
+                isWhole = false
+                throw error
+            }
             hash.add(piece)
-            try file.writeAll(piece)
         }
-        guard let digest = hash.finish(), wanted == nil || digest == wanted else { return nil }
+        guard isWhole, let digest = hash.finish(), wanted == nil || digest == wanted else { return nil }
         if isDurable { try file.synchronizeData() }
         try directory.rename(temporary, to: Self.name(digest), in: directory, replacing: true)
         isKept = true
