@@ -74,7 +74,7 @@ let commandsTargets: [Target] = [
     commands.module("GroupCommandLine", uses: ["GroupBytes", "GroupSystemCalls"]),
     commands.module("GroupCommands", uses: ["GroupContainer", "GroupBytes", "GroupSystemCalls", "GroupCommandLine"]),
     commands.program("watch-group", uses: commandModules),
-    commands.program("groupctl", uses: commandModules + ["Widgets"]),
+    commands.program("groupctl", uses: commandModules + ["Widgets", "RemovedOptions"]),
 ]
 
 // Sources/Widgets: widgets, apps that have widgets, hosts that show them.
@@ -148,11 +148,13 @@ let servicesTargets: [Target] = [
 
 let cluster = Directory("Sources/Cluster")
 let clusterTargets: [Target] = [
+    cluster.module("Cluster", uses: ["GroupContainer", "GroupBytes", "GroupLocking", "GroupSystemCalls"]),
+    cluster.module("RemovedOptions"),
     cluster.module("GroupCluster", uses: ["GroupBytes"]),
     cluster.module("GroupEtcd", uses: ["GroupCurl", "GroupBytes", "GroupSystemCalls"]),
     cluster.program(
         "group-cluster",
-        uses: commandModules + ["GroupCluster", "GroupDatabase", "GroupEtcd", "GroupDigest", "GroupCurl"]),
+        uses: commandModules + ["Cluster", "GroupCluster", "GroupDatabase", "GroupEtcd", "GroupDigest", "GroupCurl"]),
 ]
 
 // Sources/Examples: programs that use the package as its users do.
@@ -229,6 +231,7 @@ let supportTargets: [Target] = [
     support.tests("ScenarioKitTests", uses: ["ScenarioKit", "TestSupport", "GroupSystemCalls"]),
     support.module("PresenterModel"),
     support.module("EtcdSupport", uses: ["TestSupport", "GroupSystemCalls"]),
+    support.module("ClusterSupport", uses: ["TestSupport", "Cluster", "GroupContainer", "GroupSystemCalls"]),
 ]
 
 let programs = Directory("Tests/Programs")
@@ -257,10 +260,11 @@ let programsTargets: [Target] = [
     programs.program("adopted-widget", in: "AdoptedWidgets", uses: ["NotificationCenter", "WidgetKit"]),
     programs.program("database-member", in: "DatabaseMember", uses: ["GroupContainer", "GroupDatabase"]),
     programs.program("secrets-member", in: "SecretsMember", uses: ["GroupSecrets"]),
-    programs.program("cluster-bench", in: "ClusterBench", uses: ["GroupContainer", "GroupEtcd", "GroupSystemCalls"]),
+    programs.program(
+        "cluster-bench", in: "ClusterBench", uses: ["Cluster", "GroupContainer", "GroupEtcd", "GroupSystemCalls"]),
     programs.program(
         "cluster-storm", in: "ClusterStorm",
-        uses: ["EtcdSupport", "TestSupport", "GroupContainer", "GroupSystemCalls"]),
+        uses: ["EtcdSupport", "TestSupport", "Cluster", "GroupContainer", "GroupSystemCalls"]),
 ]
 
 // Tests/Container to Tests/Cluster: the tests of the directory of this name in Sources.
@@ -395,13 +399,19 @@ let clusterTests = Directory("Tests/Cluster")
 let clusterTestsTargets: [Target] = [
     clusterTests.tests("GroupClusterTests", uses: ["TestSupport", "GroupCluster"]),
     clusterTests.tests(
+        "ClusterLibraryTests",
+        uses: [
+            "ClusterSupport", "TestSupport", "Cluster", "GroupContainer", "GroupSystemCalls", "group-cluster",
+            "groupctl",
+        ]),
+    clusterTests.tests(
         "GroupEtcdTests", exclude: ["fake.py"],
         uses: ["EtcdSupport", "TestSupport", "GroupEtcd", "GroupCurl", "GroupSystemCalls"]),
     clusterTests.tests(
         "ClusterTests",
         uses: [
-            "EtcdSupport", "TestSupport", "GroupContainer", "GroupSystemCalls", "group-cluster", "groupctl",
-            "watch-group",
+            "EtcdSupport", "TestSupport", "Cluster", "GroupContainer", "GroupSystemCalls", "group-cluster",
+            "groupctl", "watch-group",
         ]),
 ]
 
@@ -445,6 +455,7 @@ let package = Package(
         .library(name: "GroupSecrets", targets: ["GroupSecrets"]),
         .library(name: "Transfers", targets: ["Transfers"]),
         .executable(name: "group-transfer", targets: ["group-transfer"]),
+        .library(name: "Cluster", targets: ["Cluster"]),
         .executable(name: "group-cluster", targets: ["group-cluster"]),
     ],
     // Off by default, so that a plain `swift build` needs nothing but the toolchain. tools/ builds with all of them.

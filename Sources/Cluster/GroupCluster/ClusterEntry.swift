@@ -54,6 +54,8 @@ package struct ItemChange: Equatable, Sendable {
         case write(ItemContent, base: ClusterName)
         case move(base: ClusterName)
         case remove(base: ClusterName)
+        /// Changes nothing: the item must be at its place with this version; with `.zero`, nothing may be there.
+        case check(base: ClusterName)
     }
     package var item: ItemName
     package var line: [Ancestor]

@@ -10,7 +10,10 @@ package enum ClusterDamage: Error, Equatable {
 }
 
 extension ClusterEntry {
+    /// The version of an entry without a form that a later one has added.
     package static let version: UInt8 = 1
+    /// The version of an entry with checks.
+    package static let versionWithChecks: UInt8 = 2
     package static let mostBytes = 1 << 20
     package static let mostChanges = 1024
     package static let mostAncestors = 256
@@ -19,7 +22,7 @@ extension ClusterEntry {
     /// The entry as bytes: its version first.
     package var bytes: [UInt8] {
         var writer = ByteWriter()
-        writer.write(Self.version)
+        writer.write(hasChecks ? Self.versionWithChecks : Self.version)
         writer.write(operation)
         writer.write(UInt8(isStrict ? 1 : 0))
         writer.write(counted: author)
@@ -28,13 +31,19 @@ extension ClusterEntry {
         return writer.bytes
     }
 
+    private var hasChecks: Bool {
+        changes.contains { change in
+            if case .item(let change) = change, case .check = change.action { true } else { false }
+        }
+    }
+
     /// Reads an entry from bytes that may be anything.
     package init(bytes: [UInt8]) throws(ClusterDamage) {
         if bytes.count > Self.mostBytes { throw .malformed("entry too long") }
         var reader = ByteReader(bytes)
         self = try reader.cluster("entry") { reader throws(ClusterDamage) in
             let version: UInt8 = try reader.wholeNumber()
-            if version != Self.version { throw .newerVersion(version) }
+            if ![Self.version, Self.versionWithChecks].contains(version) { throw .newerVersion(version) }
             let operation = try reader.clusterName()
             if operation == .zero { throw .malformed("no operation") }
             let isStrict = try reader.flag()
@@ -44,7 +53,10 @@ extension ClusterEntry {
             if count > Self.mostChanges { throw .malformed("too many changes") }
             var changes: [ClusterChange] = []
             for _ in 0..<count { changes.append(try reader.change()) }
-            return ClusterEntry(operation, isStrict: isStrict, changes, author: author)
+            let entry = ClusterEntry(operation, isStrict: isStrict, changes, author: author)
+            // An older program would fold it as a damaged one.
+            if entry.hasChecks && version == Self.version { throw .malformed("a check in an entry without them") }
+            return entry
         }
     }
 }
@@ -96,6 +108,9 @@ extension ByteWriter {
                 write(base)
             case .remove(let base):
                 write(UInt8(3))
+                write(base)
+            case .check(let base):
+                write(UInt8(4))
                 write(base)
             }
         case .value(let change):
@@ -225,6 +240,7 @@ extension ByteReader {
         case 1: action = .write(try content(), base: try clusterName())
         case 2: action = .move(base: try clusterName())
         case 3: action = .remove(base: try clusterName())
+        case 4: action = .check(base: try clusterName())
         default: throw .malformed("action \(form)")
         }
         return ItemChange(item, in: line, name, action)

@@ -14,7 +14,17 @@ extension ClusterTree {
             return move(change, base: base, operation, isStrict: isStrict)
         case .remove(let base):
             return remove(change, base: base)
+        case .check(let base):
+            return check(change, base: base, operation)
         }
+    }
+
+    /// Returns whether the item is at its place with its base as its version; with `.zero`, whether nothing is there.
+    private mutating func check(_ change: ItemChange, base: ClusterName, _ operation: ClusterName) -> Bool {
+        guard let parent = directory(change.line, operation, isStrict: true) else { return base == .zero }
+        let other = child(of: parent, change.name)
+        if base == .zero { return other == nil }
+        return other == change.item && nodes[change.item]?.version == base
     }
 
     /// Adds an item at the end of its line. Who comes later gets the conflict name; two directories become one, and

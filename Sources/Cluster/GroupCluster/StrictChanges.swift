@@ -7,6 +7,8 @@ package enum StrictPart: Equatable, Sendable {
     case createDirectory([FileName])
     case move([FileName], to: [FileName])
     case remove([FileName])
+    /// Changes nothing: what is at the path, or that nothing is, must be so in the cluster, too.
+    case check([FileName])
 }
 
 /// Why a strict entry is not sent.
@@ -65,6 +67,11 @@ private struct StrictDraft {
                     item, mirror.line(item), base.node.name, .write(base.node.content, base: base.node.version))
             }
             try create(path, ItemContent(.directory, mode: 0o755))
+        case .check(let path):
+            if let (item, base) = try standing(path) {
+                return append(item, mirror.line(item), base.node.name, .check(base: base.node.version))
+            }
+            try checkVacancy(path)
         case .remove(let path):
             guard let (item, base) = try standing(path) else { throw .conflict("there is no item") }
             append(item, mirror.line(item), base.node.name, .remove(base: base.node.version))
@@ -82,6 +89,20 @@ private struct StrictDraft {
         _ item: ItemName, _ line: [Ancestor], _ name: FileName, _ action: ItemChange.Action
     ) {
         changes.append(.item(ItemChange(item, in: line, name, action)))
+    }
+
+    /// Adds that nothing is at a path: at the first part of it that is not there.
+    private mutating func checkVacancy(_ path: [FileName]) throws(StrictFault) {
+        var line: [Ancestor] = []
+        for name in path {
+            let part = Array(path.prefix(line.count + 1))
+            guard let (item, base) = try standing(part), base.node.content.kind == .directory else {
+                // The item has no name yet, and gets none.
+                let item = ItemName(operation, UInt16(truncatingIfNeeded: changes.count))
+                return append(item, line, name, .check(base: .zero))
+            }
+            line.append(Ancestor(item, name))
+        }
     }
 
     private mutating func create(_ path: [FileName], _ content: ItemContent) throws(StrictFault) {

@@ -1,3 +1,4 @@
+import Cluster
 import FoundationEssentials
 import GroupCluster
 import GroupContainer
@@ -44,7 +45,7 @@ enum Acceptance {
             identity.machineText = ClusterName.random(using: &generator).text
             // The channels first: where this is interrupted, the pause stands, and the person accepts once more.
             for name in container.channelNames() {
-                try GroupChannel(container, name: name, purpose: "cluster").setCluster(after: nil)
+                try GroupChannel(container, name: name, purpose: "cluster").setRelay(after: nil)
             }
             // Whether what was sent under the old name was committed cannot be found under the new one.
             let records = try ClusterRecords(container)

@@ -1,3 +1,4 @@
+import Cluster
 import FoundationEssentials
 import GroupBytes
 import GroupCluster

@@ -1,3 +1,4 @@
+import Cluster
 import FoundationEssentials
 import GroupBytes
 import GroupCluster
@@ -15,7 +16,7 @@ extension Machine {
             let channel = try GroupChannel(container, name: name, purpose: "cluster")
             // What was posted before the container was in the cluster stays where it is. A channel that was made here since has
             // all messages of the cluster before it, as some may not be applied yet.
-            if try channel.clusterNumber() == nil { try channel.setCluster(after: 0) }
+            if try channel.relayedNumber() == nil { try channel.setRelay(after: 0) }
             dirtyChannels.insert(Array(name.utf8))
         }
     }
@@ -55,7 +56,7 @@ extension Machine {
             let text = String(decoding: name, as: UTF8.self)
             let here =
                 try names.contains(text)
-                ? GroupChannel(container, name: text, purpose: "cluster").clusterNumber() ?? 0 : 0
+                ? GroupChannel(container, name: text, purpose: "cluster").relayedNumber() ?? 0 : 0
             unappliedMessages += messages.newest.count { $0.number > here }
         }
     }
@@ -64,7 +65,7 @@ extension Machine {
     func applyMessages() throws {
         for name in dirtyChannels {
             guard let messages = fold.channels[name], let text = String(validating: name, as: UTF8.self),
-                !Container.isOfMachine(text)
+                !Container.isOwnName(text)
             else { continue }
             let channel: GroupChannel
             do throws(CoordinationError) {
@@ -74,7 +75,7 @@ extension Machine {
                 if error.code == .invalidArgument { continue }
                 throw error
             }
-            let here = try channel.clusterNumber() ?? 0
+            let here = try channel.relayedNumber() ?? 0
             for message in messages.newest where message.number > here {
                 var reader = ByteReader(message.body)
                 guard let form = try? reader.number(UInt8.self), let purpose = try? reader.counted(),
@@ -82,7 +83,7 @@ extension Machine {
                 else { continue }
                 let isOwn = host == Array(identity.host.utf8.prefix(200))
                 let author = isOwn ? purpose : purpose + [UInt8(ascii: "@")] + host
-                _ = try channel.appendFromCluster(
+                _ = try channel.appendRelayed(
                     number: message.number, form == 0 ? nil : content,
                     purpose: printable(Array(author.prefix(ClusterEntry.longestAuthor))))
             }

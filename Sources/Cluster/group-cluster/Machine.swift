@@ -1,3 +1,4 @@
+import Cluster
 import Dispatch
 import FoundationEssentials
 import GroupBytes

@@ -1,3 +1,4 @@
+import Cluster
 import FoundationEssentials
 import GroupBytes
 import GroupCluster
@@ -155,6 +156,7 @@ extension Machine {
         return try zip(request.parts, isVacated).map { part, isVacated throws in
             let path = Self.names(part.path)
             switch part.action {
+            case .check: return .check(path)
             case .createDirectory: return .createDirectory(path)
             case .remove: return .remove(path)
             case .move: return .move(path, to: Self.names(part.destination ?? ""))
@@ -185,7 +187,7 @@ extension Machine {
     }
 
     /// Compares the item with what it was when the caller decided.
-    private func check(_ part: ClusterRequest.Part) throws {
+    private func check(_ part: Proposal.Part) throws {
         let now: Generation?
         do {
             now = try container.coordinator(purpose: "cluster").blocking.generation(
@@ -242,7 +244,7 @@ extension Machine {
         let limit = monotonicNanoseconds() + 200_000_000
         var generations: [UInt64] = []
         if state == .accepted, let request = records.request(operation.text) {
-            for part in request.parts {
+            for part in request.parts where part.action != .check {
                 let path = ItemPath(part.destination ?? part.path)
                 let generation = try? container.coordinator(purpose: "cluster").blocking.generation(
                     of: path, timeout: .nanoseconds(max(0, limit - monotonicNanoseconds())))

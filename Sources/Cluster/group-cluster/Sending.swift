@@ -1,3 +1,4 @@
+import Cluster
 import GroupBytes
 import GroupCluster
 import GroupContainer
@@ -45,7 +46,7 @@ extension Machine {
             switch change.action {
             case .create(let content), .write(let content, _):
                 if content.kind == .file { digests.insert(content.digest) }
-            case .move, .remove: continue
+            case .move, .remove, .check: continue
             }
         }
         return digests.sorted { $0.lexicographicallyPrecedes($1) }

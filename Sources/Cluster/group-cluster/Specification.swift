@@ -54,12 +54,13 @@ let groupClusterSpecification = CommandSpecification(
                 HelpEntry("group-cluster join ./shared/", "go on later"),
             ],
             exitStatuses: statuses),
+    ] + ItemSpecifications.all + [
         CommandSpecification(
             name: "status", summary: "Prints what this machine knows of its cluster.",
             usage: ["group-cluster status GROUP"], positionals: [group], exitStatuses: statuses),
         CommandSpecification(
             name: "result",
-            summary: "Prints what became of a replicated change.",
+            summary: "Prints what became of a change that the cluster was asked for.",
             usage: ["group-cluster result GROUP OPERATION"],
             positionals: [group, PositionalSpecification("OPERATION", help: "The operation, as the error states it.")],
             description: [
@@ -79,7 +80,7 @@ let groupClusterSpecification = CommandSpecification(
             usage: ["group-cluster leave GROUP"], positionals: [group], exitStatuses: statuses),
     ],
     description: [
-        "Each machine has the whole container. Changes are made here at once, and sent in order; a change with --replicated (groupctl) returns when the cluster has it and it is here. Where two machines have changed an item, the later change gets a name with 'conflict' in it."
+        "Each machine has the whole container. Changes are made here at once, and sent in order; a change by group-cluster write, update, mkdir, copy, move or remove returns when the cluster has it and it is here. Where two machines have changed an item, the later change gets a name with 'conflict' in it."
     ],
     environment: ContainerEnvironment.variables + [ContainerEnvironment.color], files: ContainerEnvironment.files,
     seeAlso: ["groupctl(1)", "etcd(1)"],

@@ -1,3 +1,4 @@
+import Cluster
 import FoundationEssentials
 import GroupBytes
 import GroupCluster
@@ -90,7 +91,7 @@ final class ClusterSuite {
         while let change = try follower.next(timeout: .zero) {
             defer { count += 1 }
             last = follower.cursor.sequence
-            if change.isFromCluster { continue }
+            if change.origin != .here { continue }
             let key = Self.key(suite: name, change.key)
             var made: [ClusterChange] = []
             switch change.kind {
@@ -196,13 +197,13 @@ final class ClusterSuite {
             // A record has one author, and a largest size.
             var size = 0
             let part = different.prefix { value in
-                defer { size += value.value?.clusterBytes.count ?? 0 }
+                defer { size += value.value?.recordBytes.count ?? 0 }
                 return value.author == author && size < Self.largestRecord
             }
             different = different.dropFirst(part.count)
             left.formUnion(
-                try defaults.setFromCluster(
-                    part.map { ($0.key, $0.value) }, purpose: author, index: index, unlessSetSince: last))
+                try defaults.setFromSource(
+                    part.map { ($0.key, $0.value) }, purpose: author, number: index, unlessSetSince: last))
         }
         return left
     }
@@ -229,7 +230,7 @@ final class ClusterSuite {
 
     static func names(_ key: [UInt8]) -> (suite: String, key: String)? {
         guard let zero = key.firstIndex(of: 0), let suite = String(validating: key[..<zero], as: UTF8.self),
-            let name = String(validating: key[(zero + 1)...], as: UTF8.self), !Container.isOfMachine(suite),
+            let name = String(validating: key[(zero + 1)...], as: UTF8.self), !Container.isOwnName(suite),
             !suite.isEmpty, !suite.contains("/"), suite != ".", suite != ".."
         else { return nil }
         return (suite, name)
@@ -237,14 +238,14 @@ final class ClusterSuite {
 
     static func set(_ key: [UInt8], _ value: DefaultsValue, base: ClusterName? = nil) -> ClusterChange {
         if case .integer(let number) = value { return .value(ValueChange(key, .setNumber(Int64(number)), base: base)) }
-        return .value(ValueChange(key, .set(value.clusterBytes), base: base))
+        return .value(ValueChange(key, .set(value.recordBytes), base: base))
     }
 
     static func value(_ value: ClusterFold.Value?) -> DefaultsValue? {
         switch value {
         case nil: nil
         case .number(let number)?: .integer(Int(number))
-        case .bytes(let bytes)?: DefaultsValue(clusterBytes: bytes)
+        case .bytes(let bytes)?: DefaultsValue(recordBytes: bytes)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Cluster
 import FoundationEssentials
 import GroupBytes
 import GroupCluster
@@ -8,7 +9,23 @@ import GroupCurl
 import GroupEtcd
 import GroupSystemCalls
 
-CommandRun.main(groupClusterSpecification, needing: [.curl, .sqlite]) { run in
+CommandRun.main(groupClusterSpecification) { run in
+    // These ask the program that runs, and need no library.
+    switch run.arguments.subcommands.first {
+    case "read":
+        return try ItemCommands.read(&run) { container, run in
+            try container.cluster(purpose: run.options.purpose).blocking.catchUp(timeout: run.lockTimeout)
+        }
+    case "write": return try ClusterChanges.commands.write(&run)
+    case "update": return try ClusterChanges.commands.update(&run)
+    case "mkdir": return try ClusterChanges.commands.createDirectory(&run)
+    case "remove": return try ClusterChanges.commands.remove(&run)
+    case "move": return try ClusterChanges.commands.move(&run)
+    case "copy": return try ClusterChanges.commands.copy(&run)
+    case "lock": return try lock(&run)
+    default: break
+    }
+    if let missing = PackageTrait.missing(of: [.curl, .sqlite]) { throw missing }
     // Before any thread.
     _ = CurlLibrary.isPrepared
     switch run.arguments.subcommands.first {
@@ -23,7 +40,7 @@ CommandRun.main(groupClusterSpecification, needing: [.curl, .sqlite]) { run in
     case "result": return try showResult(&run)
     case "accept": return try accept(&run)
     case "leave": return try leave(&run)
-    default: throw run.arguments.usageError("missing a command: join, status, result, accept, leave")
+    default: throw run.arguments.usageError("missing a command: join, status, read, write, …")
     }
 }
 
@@ -186,7 +203,7 @@ private func showResult(_ run: inout CommandRun) throws -> ExitStatus {
     guard let operation = run.arguments.positional("OPERATION").map({ String(decoding: $0, as: UTF8.self) }),
         ClusterName(text: operation) != nil
     else { throw run.arguments.usageError("OPERATION is 32 hexadecimal digits") }
-    let outcome = try container.clusterOutcome(of: operation)
+    let outcome = records.outcome(of: operation)
     let reason = records.request(operation)?.reason.map { "\t\(PipeText.escaped(Array($0.utf8)))" } ?? ""
     try run.output.writeLine(outcome.rawValue + reason)
     return outcome == .forgotten ? .notFound : .success
@@ -228,7 +245,7 @@ private func leave(_ run: inout CommandRun) throws -> ExitStatus {
     for request in records.requests() { try records.remove(request: request.operation) }
     for lock in records.locks() { try records.remove(lock: lock.identifier) }
     for name in container.channelNames() {
-        try GroupChannel(container, name: name, purpose: "cluster").setCluster(after: nil)
+        try GroupChannel(container, name: name, purpose: "cluster").setRelay(after: nil)
     }
     // What the cluster has not got yet is posted here only.
     for post in records.posts() {

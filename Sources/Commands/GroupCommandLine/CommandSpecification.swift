@@ -24,6 +24,9 @@ package struct CommandSpecification: Sendable, Equatable {
     /// The command's own options; a subcommand also accepts those of the commands around it.
     package let options: [OptionSpecification]
 
+    /// The options that the command had before, each with what to call instead.
+    package let removedOptions: [String: String]
+
     /// The positional arguments in order: required ones first, a variadic one last. A command with subcommands has
     /// none: a subcommand comes before all positionals (`defaults get GROUP SUITE KEY`).
     package let positionals: [PositionalSpecification]
@@ -64,6 +67,7 @@ package struct CommandSpecification: Sendable, Equatable {
         summary: String,
         usage: [String],
         options: [OptionSpecification] = [],
+        removedOptions: [String: String] = [:],
         positionals: [PositionalSpecification] = [],
         trailingCommand: TrailingCommand = .none,
         surplusAdvice: String? = nil,
@@ -81,6 +85,7 @@ package struct CommandSpecification: Sendable, Equatable {
         self.summary = summary
         self.usage = usage
         self.options = options
+        self.removedOptions = removedOptions
         self.positionals = positionals
         self.surplusAdvice = surplusAdvice
         self.trailingCommand = trailingCommand

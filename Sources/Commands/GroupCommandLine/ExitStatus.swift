@@ -36,7 +36,7 @@ package struct ExitStatus: RawRepresentable, Hashable, Sendable {
     /// A file system that lacks what is needed (EX_UNAVAILABLE).
     package static let unsupported = ExitStatus(rawValue: 69)
 
-    /// A cluster that was not reached; nothing was changed (EX_UNAVAILABLE).
+    /// A service that was not reached; nothing was changed (EX_UNAVAILABLE).
     package static let unavailable = ExitStatus(rawValue: 69)
 
     /// An input/output error, or a full disk (EX_IOERR).
@@ -45,7 +45,7 @@ package struct ExitStatus: RawRepresentable, Hashable, Sendable {
     /// A lock that was not granted in time (EX_TEMPFAIL).
     package static let lockTimedOut = ExitStatus(rawValue: 75)
 
-    /// A change whose answer was lost: the cluster may have made it or not (EX_PROTOCOL).
+    /// A change whose answer was lost: it may be made or not (EX_PROTOCOL).
     package static let unknown = ExitStatus(rawValue: 76)
 
     /// An operation that is not permitted, or a path out of the container (EX_NOPERM).

@@ -50,6 +50,9 @@ struct ParsingPass {
         let parts = body.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
         let name = PipeText.escaped(Array(parts[0]))
         guard let option = knownOptions.first(where: { $0.name == name }) else {
+            if let instead = inner.removedOptions[name] {
+                throw parsed.usageError("the option '--\(name)' is no more; instead: \(instead)")
+            }
             throw unknown("option '--\(name)'", name, among: knownOptions.map(\.name), prefix: "--")
         }
         return try take(option, spelled: "--\(name)", attached: parts.count > 1 ? parts[1] : nil)

@@ -78,7 +78,7 @@ package struct ErrorReport {
             ("advice", text(known.flatMap { hint(for: $0) ?? $0.remedy?.text })),
             ("remedy", text(known?.remedy?.code.rawValue)),
             ("generation", known?.generation.map { .unsigned($0.rawValue) } ?? .null),
-            ("clusterOperation", text(known?.clusterOperation)),
+            ("pendingOperation", text(known?.pendingOperation)),
             ("holders", .array((known?.holders ?? []).map(object))),
         ]
         return .object(fields)

@@ -31,11 +31,6 @@ package func hint(for error: CoordinationError) -> String? {
     case .endProcess where remedy.process == nil: return "groupctl doctor shows that process; end it, and try again"
     case .continueProcess: return remedy.process.map { "continue it (kill -CONT \($0)), or end it" }
     case .askOwnerToShare: return "\(remedy.text) (groupctl create --unix-group)"
-    case .joinCluster: return "group-cluster join has it join one"
-    case .startProgram where error.code == .unavailable: return "nothing was changed; group-cluster join starts it"
-    case .decide: return "nothing was changed; group-cluster status shows what there is to decide"
-    case .askLater:
-        return error.clusterOperation.map { "group-cluster result GROUP \($0) shows later what became of it" }
     case .mountProc: return "mount it: mount -t proc proc /proc"
     case .raiseOpenFiles where error.cause as? Errno == .tooManyFilesInSystem:
         return "\(remedy.text): sysctl fs.file-max"

@@ -68,7 +68,7 @@ func list(_ run: inout CommandRun) throws -> ExitStatus {
         return .success
     }
     let container = try run.openContainer()
-    let directory = run.arguments.positional("PATH").map { ItemPath(bytes: withoutSlash($0)) }
+    let directory = run.arguments.positional("PATH").map { ItemPath(bytes: ItemCommands.withoutSlash($0)) }
     let isTerminal = StandardOutput.isTerminal
     for item in try container.items(in: directory) {
         try run.output.writeLine(

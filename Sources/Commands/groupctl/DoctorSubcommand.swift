@@ -52,7 +52,7 @@ extension String {
 
 private func json(_ finding: Finding, isRepaired: Bool) -> JSONValue {
     .object([
-        ("code", .string(finding.code.rawValue)), ("severity", .string(finding.severity.rawValue)),
+        ("code", .string(finding.name)), ("severity", .string(finding.severity.rawValue)),
         ("item", finding.item.map(JSONValue.string) ?? .null),
         ("pid", finding.process.map { .integer(Int64($0)) } ?? .null), ("what", .string(finding.what)),
         ("why", .string(finding.why)), ("remedy", .string(finding.remedy)),

@@ -33,8 +33,8 @@ enum GroupControl {
         ],
         exitStatuses: statuses(
             "0", "1", "3=refresh: noData; other commands, with --exit-code: unchanged", "4=a condition does not hold",
-            "64", "65", "66", "69=not supported by the file system; the cluster was not reached", "74", "75",
-            "76=the cluster's answer was lost", "77", "128+n"))
+            "64", "65", "66", "69=not supported by the file system; a service was not reached", "74",
+            "75", "77", "128+n"))
 
     /// Returns an entry for each status: a number with its usual meaning, or `NUMBER=MEANING`.
     static func statuses(_ entries: String...) -> [HelpEntry] {

@@ -35,7 +35,7 @@ public final class GroupDatabase: Sendable {
     /// meanwhile other processes wait in this call.
     ///
     /// With `readOnly` the database has to be there, with all steps executed. With the durability `.relaxed` the last
-    /// commits may be lost by a power cut; the database stays whole. The durability `.replicated` is refused.
+    /// commits may be lost by a power cut; the database stays whole.
     ///
     /// Errors: `lockTimedOut` with the process that is opening or writing; `newerFormat` if a newer version of the app
     /// has executed more steps; `olderFormat` with `readOnly` if steps are missing; `notFound`; `damaged` if the file
@@ -45,7 +45,6 @@ public final class GroupDatabase: Sendable {
         durability: Durability = .durable, timeout: Duration? = GroupDatabase.timeout
     ) throws {
         (self.path, self.container) = (path, container)
-        try durability.checkIsLocal("open", "\(path)")
         let deadline = Deadline(after: timeout)
         var label = DatabaseLabel(path: path, container: container.path.description) { _ in nil }
         try Connection.checkVersion(label)

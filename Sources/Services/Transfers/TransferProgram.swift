@@ -1,5 +1,10 @@
-import GroupContainer
+package import GroupContainer
 import GroupSystemCalls
+
+extension SoleProcess.Work {
+    /// The container's transfers.
+    package static let transfers = Self("transfers", byte: 6)
+}
 
 /// Starting the program that makes the transfers.
 enum TransferProgram {

@@ -24,7 +24,7 @@ struct `Machines that come back` {
         try b.write("mine", to: "mine")
         try suite.removeValue(forKey: "gone")
         for number in 1...60 {
-            #expect(try a.groupctl("write", a.path + "/", "f", "--replicated", input: "\(number)").status == 0)
+            #expect(try a.cluster("write", a.path + "/", "f", input: "\(number)").status == 0)
         }
         #expect(try comes { try etcd.control("get", "/group-container/shared/s", "--print-value-only").count > 1 })
         try etcd.compact()
@@ -151,7 +151,7 @@ struct `Machines that come back` {
             #expect(try comes { (try machine.status()["paused"] as? String)?.contains("another history") == true })
             #expect(try machine.groupctl("doctor", machine.path + "/", "--json").text.contains("\"clusterPaused\""))
             try machine.write("while it is paused", to: "h")
-            let (status, _) = try machine.groupctl("write", machine.path + "/", "n", "--replicated", input: "1")
+            let (status, _) = try machine.cluster("write", machine.path + "/", "n", input: "1")
             #expect(status == 69)
             try machine.end()
             #expect(
@@ -257,7 +257,7 @@ struct `Machines that come back` {
         }
         #expect(failure?.contains("MiB of a budget of 16") == true)
         #expect(a.tree != b.tree)
-        #expect(try a.groupctl("write", a.path, "strict", "--replicated", "--timeout", "1", input: "x").status == 69)
+        #expect(try a.cluster("write", a.path, "strict", "--timeout", "1", input: "x").status == 69)
         try a.write("here at once", to: "local")
         // What no item has any more was removed with each snapshot; only the history has it.
         try etcd.compact()

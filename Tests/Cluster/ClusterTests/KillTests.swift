@@ -80,7 +80,7 @@ struct `A program that is killed at each step` {
             try a.write("old", to: name + "item")
         } act: { name, _ in
             let write = try RunningProcess(
-                ["groupctl", "write", a.path, name + "item", "--replicated", "--timeout", "20"], input: "new")
+                ["group-cluster", "write", a.path, name + "item", "--timeout", "20"], input: "new")
             var status: Int32?
             return { tree in
                 guard let content = tree[name + "item"]?.split(separator: " ").last else { return false }
@@ -137,7 +137,7 @@ struct `A program that is killed at each step` {
         } act: { name, isDead in
             let file = "\(a.path)/\(name)item"
             let handle = try #require(FileHandle(forWritingAtPath: file))
-            #expect(try b.groupctl("write", b.path, name + "item", "--replicated", input: "new").status == 0)
+            #expect(try b.cluster("write", b.path, name + "item", input: "new").status == 0)
             _ = comes { isDead() || FileManager.default.contents(atPath: file) == Data("new".utf8) }
             try handle.seekToEnd()
             try handle.write(contentsOf: Data(" and late".utf8))

@@ -81,6 +81,10 @@ final class MachineUnderTest {
         try RunningProcess(["groupctl"] + words, input: input).finish()
     }
 
+    func cluster(_ words: String..., input: String = "") throws -> (status: Int32, text: String) {
+        try RunningProcess(["group-cluster"] + words, input: input).finish()
+    }
+
     /// The values of `group-cluster status --json`.
     func status() throws -> [String: Any] {
         let (_, text) = try RunningProcess(["group-cluster", "status", path + "/", "--json"], input: "").finish()

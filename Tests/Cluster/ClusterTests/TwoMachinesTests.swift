@@ -1,4 +1,5 @@
 #if Curl && SQLite
+import Cluster
 import EtcdSupport
 import Foundation
 import GroupContainer
@@ -83,7 +84,7 @@ struct `Two machines of a cluster` {
     }
 
     @Test func `the author of a change is the process and its machine`() throws {
-        #expect(try a.groupctl("write", a.path + "/", "n", "--replicated", input: "1").status == 0)
+        #expect(try a.cluster("write", a.path + "/", "n", input: "1").status == 0)
         try a.write("plain", to: "plain")
         #expect(agree(a, b) { $0.count == 2 })
         let changes = try b.temporary.changes().filter { !$0.kind.isMarker }
@@ -220,12 +221,12 @@ struct `Two machines of a cluster` {
     // MARK: Strict writes
 
     @Test func `a strict write is on this machine when the call returns, and on the others`() throws {
-        #expect(try a.groupctl("write", a.path + "/", "d/n", "--replicated", input: "1").status == 0)
+        #expect(try a.cluster("write", a.path + "/", "d/n", input: "1").status == 0)
         #expect(a.tree["d/n"]?.hasSuffix("1") == true)
         #expect(agree(a, b) { $0["d/n"]?.hasSuffix("1") == true })
-        #expect(try b.groupctl("move", b.path + "/", "d/n", "e", "--replicated").status == 0)
+        #expect(try b.cluster("move", b.path + "/", "d/n", "e").status == 0)
         #expect(agree(a, b) { $0["e"] != nil && $0["d/n"] == nil })
-        #expect(try a.groupctl("remove", a.path + "/", "e", "--replicated").status == 0)
+        #expect(try a.cluster("remove", a.path + "/", "e").status == 0)
         #expect(agree(a, b) { $0["e"] == nil })
     }
 
@@ -234,7 +235,7 @@ struct `Two machines of a cluster` {
             // A conflict means that nothing was changed: once more.
             [
                 "sh", "-c",
-                "i=0; while [ $i -lt 12 ]; do groupctl update \"$0/\" n --replicated -- awk '{ n = $1 } END { print n + 1 }' && i=$((i + 1)); done",
+                "i=0; while [ $i -lt 12 ]; do group-cluster update \"$0/\" n -- awk '{ n = $1 } END { print n + 1 }' && i=$((i + 1)); done",
                 machine.path,
             ]
         }
@@ -247,33 +248,69 @@ struct `Two machines of a cluster` {
     @Test func `a strict write under an old generation is a conflict, and changes nothing`() throws {
         let container = try a.temporary.open()
         let coordinator = container.coordinator(purpose: "test").blocking
-        try coordinator.write(bytes: [1], to: "r", durability: .replicated)
+        let cluster = container.cluster(purpose: "test").blocking
+        try cluster.write(bytes: [1], to: "r")
         let generation = try #require(try coordinator.generation(of: "r"))
-        try coordinator.write(bytes: [2], to: "r", durability: .replicated, if: .generation(generation))
+        try cluster.write(bytes: [2], to: "r", if: .generation(generation))
         #expect(throws: CoordinationError.self) {
-            try coordinator.write(bytes: [3], to: "r", durability: .replicated, if: .generation(generation))
+            try cluster.write(bytes: [3], to: "r", if: .generation(generation))
         }
         #expect(throws: CoordinationError.self) {
-            try coordinator.write(bytes: [3], to: "r", durability: .replicated, if: .absent)
+            try cluster.write(bytes: [3], to: "r", if: .absent)
         }
         #expect(agree(a, b))
         #expect(b.temporary.content(of: "r") == "\u{2}")
     }
 
+    @Test func `what a plain program writes while COMMAND runs is a conflict, and stays`() throws {
+        #expect(try a.cluster("write", a.path + "/", "n", input: "1\n").status == 0)
+        let script = "cat; echo plain >'\(a.path)/n'; echo 2"
+        let (status, text) = try a.cluster("update", a.path + "/", "n", "--", "sh", "-c", script)
+        #expect(status == 4 && text.contains("'n'"), "\(status) \(text)")
+        #expect(a.temporary.content(of: "n") == "plain\n")
+        #expect(agree(a, b) { $0.count == 1 })
+        #expect(b.temporary.content(of: "n") == "plain\n")
+    }
+
+    @Test(arguments: [true, false])
+    func `what a request only reads must be so on all machines`(isThere: Bool) throws {
+        let container = try a.temporary.open()
+        let cluster = container.cluster(purpose: "test").blocking
+        try cluster.write(bytes: [1], to: "d/w")
+        if isThere { try cluster.write(bytes: [1], to: "d/x") }
+        #expect(agree(a, b))
+        let error = #expect(throws: CoordinationError.self) {
+            try cluster.coordinate(.reading("d/x"), .writing("y")) { access in
+                let content = try access.readBytesIfPresent("d/x") ?? []
+                // This machine cannot apply it meanwhile.
+                #expect(try b.cluster("write", b.path + "/", "d/x", input: "of beta").status == 0)
+                try access.write(bytes: content + [2], to: "y")
+            }
+        }
+        #expect(error?.code == .conflict, "\(error.map { "\($0)" } ?? "")")
+        #expect(agree(a, b) { $0["y"] == nil && $0["d/x"] != nil })
+        // What is as it was read is no conflict.
+        try cluster.coordinate(.reading("d/x"), .reading("none"), .writing("y")) { access in
+            #expect(try access.readBytesIfPresent("none") == nil)
+            try access.write(bytes: access.readBytes("d/x"), to: "y")
+        }
+        #expect(agree(a, b) { $0["y"] != nil })
+    }
+
     @Test func `the changes of a strict transaction are made together or not at all`() throws {
         let container = try a.temporary.open()
-        let coordinator = container.coordinator(purpose: "test").blocking
-        try coordinator.coordinate(.writing("x"), .writing("y"), durability: .replicated) { access in
+        let cluster = container.cluster(purpose: "test").blocking
+        try cluster.coordinate(.writing("x"), .writing("y")) { access in
             try access.write(bytes: [1], to: "x")
             try access.write(bytes: [1], to: "y")
         }
         #expect(agree(a, b) { $0.count == 2 })
         // Another machine is first with one of the two.
         #expect(throws: CoordinationError.self) {
-            try coordinator.coordinate(.writing("x"), .writing("y"), durability: .replicated) { access in
+            try cluster.coordinate(.writing("x"), .writing("y")) { access in
                 try access.write(bytes: [2], to: "x")
                 try access.write(bytes: [2], to: "y")
-                #expect(try b.groupctl("write", b.path + "/", "y", "--replicated", input: "of beta").status == 0)
+                #expect(try b.cluster("write", b.path + "/", "y", input: "of beta").status == 0)
             }
         }
         #expect(agree(a, b) { $0["y"]?.hasSuffix("of beta") == true })
@@ -285,8 +322,8 @@ struct `Two machines of a cluster` {
         #expect(try comes { try a.status()["connected"] as? Bool == false })
         try a.waitForText("not connected: etcd is unreachable")
         #expect(try a.findings().contains("clusterNotConnected"))
-        let (status, text) = try a.groupctl(
-            "write", a.path + "/", "n", "--replicated", "--timeout", "300ms", input: "1")
+        let (status, text) = try a.cluster(
+            "write", a.path + "/", "n", "--timeout", "300ms", input: "1")
         #expect(status == 69, "\(text)")
         #expect(a.tree["n"] == nil)
         try a.write("plain", to: "p")
@@ -298,7 +335,7 @@ struct `Two machines of a cluster` {
         let records = try ClusterRecords(a.temporary.open())
         for size in [65 << 20, nil] {
             a.stop()
-            let call = try RunningProcess(["groupctl", "write", a.path + "/", "n", "--replicated"], input: "1")
+            let call = try RunningProcess(["group-cluster", "write", a.path + "/", "n"], input: "1")
             let staged = "\(a.path)/.group/cluster-requests"
             var content: String?
             #expect(
@@ -322,8 +359,8 @@ struct `Two machines of a cluster` {
 
     @Test func `where the answer does not come, the fate can be asked for later`() throws {
         etcd.stop()
-        let (status, text) = try a.groupctl(
-            "write", a.path + "/", "n", "--replicated", "--timeout", "300ms", input: "1")
+        let (status, text) = try a.cluster(
+            "write", a.path + "/", "n", "--timeout", "300ms", input: "1")
         etcd.resume()
         let operation = text.split { !$0.isHexDigit }.first { $0.count == 32 }.map(String.init)
         if status == 76 {
@@ -345,12 +382,12 @@ struct `Two machines of a cluster` {
     }
 
     @Test func `one machine at a time changes an item under the cluster's lock`() throws {
-        #expect(try a.groupctl("write", a.path + "/", "n", "--replicated", input: "0\n").status == 0)
+        #expect(try a.cluster("write", a.path + "/", "n", input: "0\n").status == 0)
         #expect(agree(a, b) { $0.count == 1 })
         let words = { (machine: MachineUnderTest) in
             [
                 "sh", "-c",
-                "for i in 1 2 3 4 5; do groupctl update \"$0/\" n --cluster -- awk '{ print $1 + 1 }' || exit; done",
+                "for i in 1 2 3 4 5; do group-cluster update \"$0/\" n --locked -- awk '{ print $1 + 1 }' || exit; done",
                 machine.path,
             ]
         }
@@ -364,13 +401,13 @@ struct `Two machines of a cluster` {
     }
 
     @Test func `a change under a lock that was lost meanwhile is refused`() throws {
-        #expect(try a.groupctl("write", a.path, "n", "--replicated", input: "first").status == 0)
+        #expect(try a.cluster("write", a.path, "n", input: "first").status == 0)
         #expect(agree(a, b) { $0.count == 1 })
         let directory = try TemporaryDirectory()
         let pipe = "\(directory.path)/pipe"
         #expect(try RunningProcess(["mkfifo", pipe], input: "").finish().status == 0)
         let script = "exec 3<'\(pipe)'; cat >/dev/null; touch '\(directory.path)/begun'; read line <&3; echo late"
-        let late = try RunningProcess(["groupctl", "update", a.path, "n", "--cluster", "--", "sh", "-c", script])
+        let late = try RunningProcess(["group-cluster", "update", a.path, "n", "--locked", "--", "sh", "-c", script])
         late.closeInput()
         // Opened for reading and writing, it waits for no other process.
         let gate = try #require(FileHandle(forUpdatingAtPath: pipe))
@@ -385,7 +422,7 @@ struct `Two machines of a cluster` {
         let (status, text) = try late.finish()
         #expect(status == 4, "\(text)")
         #expect(agree(a, b) { $0 == ["n": "420 first"] })
-        #expect(try b.groupctl("update", b.path, "n", "--cluster", "--", "echo", "next").status == 0)
+        #expect(try b.cluster("update", b.path, "n", "--locked", "--", "echo", "next").status == 0)
         #expect(agree(a, b) { $0["n"]?.hasSuffix("next\n") == true })
     }
 
@@ -393,72 +430,72 @@ struct `Two machines of a cluster` {
 
     @Test func `a read of the latest has what the cluster has accepted from another machine`() throws {
         for number in 1...20 {
-            let write = try a.groupctl("write", a.path, "n", "--replicated", input: "\(number)")
+            let write = try a.cluster("write", a.path, "n", input: "\(number)")
             #expect(write.status == 0)
-            let read = try b.groupctl("read", b.path, "n", "--latest")
+            let read = try b.cluster("read", b.path, "n")
             #expect(read.status == 0 && read.text == "\(number)")
         }
         // What this machine had not got when the read began is awaited.
         b.stop()
-        #expect(try a.groupctl("write", a.path, "n", "--replicated", input: "late").status == 0)
-        let read = try RunningProcess(["groupctl", "read", b.path, "n", "--latest"], input: "")
+        #expect(try a.cluster("write", a.path, "n", input: "late").status == 0)
+        let read = try RunningProcess(["group-cluster", "read", b.path, "n"], input: "")
         b.resume()
         #expect(try read.finish().text == "late")
         etcd.stop()
-        let late = try b.groupctl("read", b.path, "n", "--latest", "--timeout", "1")
+        let late = try b.cluster("read", b.path, "n", "--timeout", "1")
         etcd.resume()
         #expect([69, 75].contains(late.status), "\(late)")
     }
 
-    @Test func `a replicated move replaces an item, and a request moves one out of the way`() throws {
-        let coordinator = try a.temporary.open().coordinator(purpose: "test").blocking
-        try coordinator.write(bytes: [1], to: "p", durability: .replicated)
-        try coordinator.write(bytes: [2], to: "q", durability: .replicated)
-        try coordinator.move("p", to: "q", replacing: true, durability: .replicated)
-        try coordinator.coordinate(.writing("q"), .writing("old"), durability: .replicated) { access in
+    @Test func `a strict move replaces an item, and a request moves one out of the way`() throws {
+        let cluster = try a.temporary.open().cluster(purpose: "test").blocking
+        try cluster.write(bytes: [1], to: "p")
+        try cluster.write(bytes: [2], to: "q")
+        try cluster.move("p", to: "q", replacing: true)
+        try cluster.coordinate(.writing("q"), .writing("old")) { access in
             try access.move("q", to: "old")
             try access.write(bytes: [3], to: "q")
         }
         #expect(agree(a, b) { $0.count == 2 })
         #expect(b.temporary.content(of: "old") == "\u{1}")
         #expect(b.temporary.content(of: "q") == "\u{3}")
-        #expect(try b.groupctl("mkdir", b.path + "/", "d", "--replicated").status == 0)
-        #expect(try a.groupctl("mkdir", a.path + "/", "d", "--replicated").status == 0)
+        #expect(try b.cluster("mkdir", b.path + "/", "d").status == 0)
+        #expect(try a.cluster("mkdir", a.path + "/", "d").status == 0)
         #expect(agree(a, b) { $0["d"] == "directory" })
         // What is sent first does not make the other one a conflict.
-        try coordinator.transaction(.writing("d"), .writing("d/x"), durability: .replicated) { access in
+        try cluster.transaction(.writing("d"), .writing("d/x")) { access in
             _ = try access.createDirectory("d")
             try access.write(bytes: [1], to: "d/x")
-            #expect(try b.groupctl("mkdir", b.path + "/", "d", "--replicated").status == 0)
+            #expect(try b.cluster("mkdir", b.path + "/", "d").status == 0)
         }
         #expect(agree(a, b) { $0["d/x"] != nil })
     }
 
     @Test func `the lock of a process that is killed is given back`() throws {
-        #expect(try a.groupctl("write", a.path + "/", "n", "--replicated", input: "1").status == 0)
+        #expect(try a.cluster("write", a.path + "/", "n", input: "1").status == 0)
         let holder = try RunningProcess(
-            ["groupctl", "update", a.path + "/", "n", "--cluster", "--", "sh", "-c", "echo begun >&2; sleep 60"],
+            ["group-cluster", "update", a.path + "/", "n", "--locked", "--", "sh", "-c", "echo begun >&2; sleep 60"],
             input: "")
         try holder.waitForText { $0.contains("begun") }
         // Nothing is to be said any more, which would wake the program.
         let isSettled = try comes { try a.isSettled(with: b) && a.status()["index"] as? Int == 1 }
         #expect(isSettled)
         holder.kill()
-        let (status, text) = try b.groupctl(
-            "update", b.path + "/", "n", "--cluster", "--timeout", "20", "--", "cat")
+        let (status, text) = try b.cluster(
+            "update", b.path + "/", "n", "--locked", "--timeout", "20", "--", "cat")
         #expect(status == 0, "\(text)")
     }
 
     @Test func `a directory that another machine puts something into is not removed`() throws {
-        #expect(try a.groupctl("write", a.path + "/", "d/x", "--replicated", input: "1").status == 0)
+        #expect(try a.cluster("write", a.path + "/", "d/x", input: "1").status == 0)
         #expect(agree(a, b) { $0["d/x"] != nil })
         // The listing of `a` is made, and `b` is first.
         a.stop()
         let removal = try RunningProcess(
-            ["groupctl", "remove", a.path + "/", "d", "--recursive", "--replicated", "--timeout", "40"], input: "")
+            ["group-cluster", "remove", a.path + "/", "d", "--recursive", "--timeout", "40"], input: "")
         let records = try ClusterRecords(a.temporary.open())
         #expect(comes { !records.requests().isEmpty })
-        #expect(try b.groupctl("write", b.path + "/", "d/new", "--replicated", input: "2").status == 0)
+        #expect(try b.cluster("write", b.path + "/", "d/new", input: "2").status == 0)
         a.resume()
         let (status, text) = try removal.finish()
         #expect(status == 4, "\(text)")

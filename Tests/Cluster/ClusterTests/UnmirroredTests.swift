@@ -35,7 +35,7 @@ struct `What is in no cluster` {
         #expect(comes { b.tree["free"] != nil })
         try suites[0].set("v", forKey: "k")
         #expect(comes { suites[1].value(forKey: "k") == .string("v") })
-        #expect(try b.groupctl("update", b.path, "free", "--cluster", "--", "cat").status == 0)
+        #expect(try b.cluster("update", b.path, "free", "--locked", "--", "cat").status == 0)
         for path in ["f", "d"] { try FileManager.default.removeItem(atPath: "\(b.path)/\(path)") }
         #expect(agree(a, b) { $0.count == 4 })
     }

@@ -129,7 +129,7 @@ struct `Values and messages of two machines` {
         writer.start()
         try suites[1].set("v", forKey: "k")
         #expect(comes { suites[0].value(forKey: "k") == .string("v") })
-        #expect(try a.groupctl("write", a.path + "/", "f", "--replicated", input: "1").status == 0)
+        #expect(try a.cluster("write", a.path + "/", "f", input: "1").status == 0)
         let channel = try GroupChannel(b.temporary.open(), name: "c", purpose: "test")
         let listener = try GroupChannel(a.temporary.open(), name: "c", purpose: "test").listener(
             named: "l", since: .start)

@@ -79,6 +79,43 @@ struct RuleTests {
         #expect(log.fold.tree == before.tree)
     }
 
+    @Test("a check holds for the item at its place with its version, or for nothing there, and changes nothing")
+    func checks() throws {
+        var log = try log()
+        let checks: [(ItemChange, Bool)] = [
+            (ItemChange(item(3), bytes("g"), .check(base: operation(3))), true),
+            (ItemChange(item(3), bytes("g"), .check(base: operation(2))), false),
+            (ItemChange(item(3), bytes("h"), .check(base: operation(3))), false),
+            (ItemChange(item(2), in: f, bytes("f.txt"), .check(base: operation(2))), true),
+            (ItemChange(item(9), bytes("h"), .check(base: .zero)), true),
+            (ItemChange(item(9), bytes("g"), .check(base: .zero)), false),
+            (ItemChange(item(9), in: [Ancestor(item(8), bytes("none"))], bytes("h"), .check(base: .zero)), true),
+            (ItemChange(item(9), in: f, bytes("f.txt"), .check(base: .zero)), false),
+        ]
+        var number: UInt64 = 20
+        for (check, holds) in checks {
+            let before = log.tree
+            let created = ItemChange(item(number), bytes("n\(number)"), .create(file(1)))
+            let outcome = try log.add(number, isStrict: true, check, created)
+            #expect(outcome == (holds ? .accepted : .conflict), "\(check)")
+            #expect(log.tree.count == before.count + (holds ? 1 : 0))
+            number += 1
+        }
+    }
+
+    @Test("an entry with a check is of a version that an older program does not fold")
+    func versions() throws {
+        let check = ItemChange(item(3), bytes("g"), .check(base: operation(3)))
+        let removal = ItemChange(item(3), bytes("g"), .remove(base: operation(3)))
+        var encoded = ClusterEntry(operation(7), isStrict: true, [.item(check), .item(removal)]).bytes
+        #expect(encoded.first == 2 && ClusterEntry(operation(7), isStrict: true, [.item(removal)]).bytes.first == 1)
+        #expect(try ClusterEntry(bytes: encoded).changes == [.item(check), .item(removal)])
+        encoded[0] = 1
+        #expect(throws: ClusterDamage.self) { try ClusterEntry(bytes: encoded) }
+        encoded[0] = 3
+        #expect(throws: ClusterDamage.newerVersion(3)) { try ClusterEntry(bytes: encoded) }
+    }
+
     @Test("a modification beats a deletion, in either order; what was removed above is made anew")
     func modificationAndDeletion() throws {
         var log = try log()
@@ -194,8 +231,8 @@ struct RuleTests {
         #expect([log.fold.arrival(of: last), log.fold.arrival(of: jump)] == [.repeated, .gap])
         var next = last
         (next.index, next.revision, next.number) = (last.index + 1, last.revision + 1, last.number + 1)
-        next.bytes = [2]
-        #expect(throws: ClusterDamage.newerVersion(2)) { try log.fold.apply(next) }
+        next.bytes = [3]
+        #expect(throws: ClusterDamage.newerVersion(3)) { try log.fold.apply(next) }
         next.bytes = [1, 2, 3]
         #expect(try log.fold.apply(next).outcome == .damaged)
     }

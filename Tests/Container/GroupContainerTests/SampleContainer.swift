@@ -101,10 +101,3 @@ final class LockHolding: Sendable {
         try side.answer()
     }
 }
-
-/// Returns the code of the error that is thrown; nil, and an issue, if none is thrown.
-func code<Answer>(_ location: SourceLocation = #_sourceLocation, of body: () throws -> Answer)
-    -> CoordinationError.Code?
-{
-    #expect(throws: CoordinationError.self, sourceLocation: location) { _ = try body() }?.code
-}

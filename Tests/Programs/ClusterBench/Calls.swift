@@ -1,3 +1,4 @@
+import Cluster
 import Dispatch
 import Glibc
 import GroupContainer
@@ -10,14 +11,20 @@ private func content(_ number: Int) -> [UInt8] {
     return digits + [UInt8](repeating: UInt8(ascii: "."), count: max(0, 120 - digits.count))
 }
 
-/// Writes items in turns. The first three writes are not measured: the first ones of a process are slower.
-func write(into directory: String, items: Int, count: Int, _ durability: Durability) throws {
-    let coordinator = try Container(path: directory).coordinator(purpose: "cluster-bench").blocking
+/// Writes items in turns: on this machine, or, without a durability, on all machines of the cluster. The first three writes are not measured: the first ones of a process are slower.
+func write(into directory: String, items: Int, count: Int, _ durability: Durability?) throws {
+    let container = try Container(path: directory)
+    let coordinator = container.coordinator(purpose: "cluster-bench").blocking
+    let cluster = container.cluster(purpose: "cluster-bench").blocking
     var times: [Int64] = []
     for number in -3..<count {
         let item = ItemPath("item-\(abs(number) % items)")
         let began = monotonicNanoseconds()
-        _ = try coordinator.write(bytes: content(number), to: item, durability: durability)
+        if let durability {
+            try coordinator.write(bytes: content(number), to: item, durability: durability)
+        } else {
+            try cluster.write(bytes: content(number), to: item)
+        }
         if number >= 0 { times.append(monotonicNanoseconds() - began) }
     }
     times.forEach { print($0) }

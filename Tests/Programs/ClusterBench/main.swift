@@ -26,7 +26,7 @@ func endpoints() throws(EtcdFailure) -> EtcdConfiguration {
 do {
     switch (words.dropFirst().first, words.count) {
     case ("write", 6):
-        let durabilities: [String: Durability] = ["relaxed": .relaxed, "durable": .durable, "replicated": .replicated]
+        let durabilities: [String: Durability?] = ["relaxed": .relaxed, "durable": .durable, "replicated": nil]
         guard let durability = durabilities[words[5]] else { fallthrough }
         try write(into: words[2], items: max(1, number(3)), count: number(4), durability)
     case ("put", 4): try put(try endpoints(), count: number(3))

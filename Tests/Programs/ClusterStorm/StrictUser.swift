@@ -1,14 +1,16 @@
+import Cluster
 import FoundationEssentials
 import Glibc
 import GroupContainer
 import GroupSystemCalls
 
-/// A program that changes a few registers, by replicated writes only. A register's content is its number of changes and a word that
+/// A program that changes a few registers, by writes that the cluster decides only. A register's content is its number of changes and a word that
 /// nothing else has. Before each change a line `> WORD KIND REGISTER FROM TIME` is printed, and afterwards
 /// `OUTCOME WORD TIME`, with `accepted`, `conflict`, `unavailable` or `unknown OPERATION`.
 struct StrictUser {
     let worker: Worker
     private let items: BlockingCoordinator
+    private let cluster: BlockingClusterCoordinator
     private let container: Container
     /// Says `accepted` for what was refused, so that the checker has something to find.
     let lies: Bool
@@ -23,6 +25,7 @@ struct StrictUser {
         (self.worker, self.lies) = (worker, lies)
         container = try Container(path: worker.path)
         items = container.coordinator(purpose: worker.name).blocking
+        cluster = container.cluster(purpose: worker.name).blocking
     }
 
     func work() throws {
@@ -53,8 +56,8 @@ struct StrictUser {
         }
         let word = worker.token()
         try attempt(word, "exchange", register, from: String(text[1])) {
-            _ = try items.write(
-                bytes: Array("\(number + 1) \(word)".utf8), to: ItemPath(register), durability: .replicated,
+            _ = try cluster.write(
+                bytes: Array("\(number + 1) \(word)".utf8), to: ItemPath(register),
                 if: .generation(old.generation), timeout: .seconds(2))
         }
     }
@@ -62,8 +65,8 @@ struct StrictUser {
     private func set(_ register: String) throws {
         let word = worker.token()
         try attempt(word, "set", register, from: "-") {
-            _ = try items.write(
-                bytes: Array("0 \(word)".utf8), to: ItemPath(register), durability: .replicated, timeout: .seconds(2))
+            _ = try cluster.write(
+                bytes: Array("0 \(word)".utf8), to: ItemPath(register), timeout: .seconds(2))
         }
     }
 
@@ -72,7 +75,7 @@ struct StrictUser {
         let word = worker.token()
         var hasBegun = false
         do {
-            _ = try items.updateInCluster(ItemPath(register), timeout: .seconds(4)) { old in
+            _ = try cluster.update(ItemPath(register), timeout: .seconds(4)) { old in
                 let text = String(decoding: old ?? [], as: UTF8.self).split(separator: " ")
                 printLine("> \(word) exchange \(register) \(text.last ?? "-") \(monotonicNanoseconds())")
                 hasBegun = true
@@ -95,7 +98,7 @@ struct StrictUser {
             case .unknown: "unknown"
             default: "other"
             }
-        printLine("\(outcome) \(word) \(monotonicNanoseconds()) \(error.clusterOperation ?? "-") \(Self.line(error))")
+        printLine("\(outcome) \(word) \(monotonicNanoseconds()) \(error.pendingOperation ?? "-") \(Self.line(error))")
     }
 
     private func attempt(_ word: String, _ kind: String, _ register: String, from: String, _ body: () throws -> Void)

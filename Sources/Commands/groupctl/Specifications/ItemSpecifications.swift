@@ -1,5 +1,6 @@
 import GroupCommandLine
 import GroupCommands
+import RemovedOptions
 
 /// The commands over items.
 extension GroupControl {
@@ -9,35 +10,20 @@ extension GroupControl {
     private static let relaxed = OptionSpecification.flag(
         "relaxed", help: "Do not wait for the disk; the change is atomic and visible nevertheless.")
 
-    private static let replicated = OptionSpecification.flag(
-        "replicated",
-        help:
-            "Return when every machine of the container's cluster will have the change, and this one has it. --timeout limits this wait, too."
-    )
-
-    /// The statuses of --replicated.
-    private static let clusterStatuses = statuses(
-        "69=--replicated: the cluster was not reached, and nothing was changed",
-        "76=--replicated: the answer was lost, and the change may be made or not; the message names the operation")
-
     private static let exitCode = OptionSpecification.flag(
         "exit-code", help: "End with status 3 if the item already had this content.")
 
     static let read = CommandSpecification(
         name: "read", summary: "Prints an item's content, read under a shared lock.",
-        usage: ["groupctl read GROUP PATH [--latest] [--generation-file FILE]"],
+        usage: ["groupctl read GROUP PATH [--generation-file FILE]"],
         options: [
             .value(
                 "generation-file", "FILE",
                 help:
                     "After printing the content, write its generation to FILE, outside the container, for --if-generation."
             ),
-            .flag(
-                "latest",
-                help:
-                    "Wait first until this machine has everything that the container's cluster has accepted by now. Status 69 where the cluster is not reached, 75 where that takes longer than --timeout."
-            ),
         ],
+        removedOptions: RemovedOptions.of("read"),
         positionals: [group, item],
         examples: [
             HelpEntry("groupctl read ./shared/ Library/todo.json", ""),
@@ -45,18 +31,18 @@ extension GroupControl {
                 "groupctl read ./shared/ n --generation-file n.generation",
                 "Keeps the generation for a later write --if-generation."),
         ],
-        exitStatuses: statuses("0", "64", "66", "69=--latest: the cluster was not reached", "74", "75", "77"))
+        exitStatuses: statuses("0", "64", "66", "74", "75", "77"))
 
     static let write = CommandSpecification(
         name: "write",
         summary:
             "Replaces an item with standard input: atomically, durably, under an exclusive lock. Missing directories on the path are created.",
         usage: [
-            "groupctl write GROUP PATH [--relaxed | --replicated] [--mode OCTAL]",
+            "groupctl write GROUP PATH [--relaxed] [--mode OCTAL]",
             "groupctl write GROUP PATH --if-generation N [options]",
         ],
         options: [
-            relaxed, replicated,
+            relaxed,
             .value(
                 "if-generation", "N",
                 help:
@@ -67,6 +53,7 @@ extension GroupControl {
                 help: "The file's mode. Without this option, the mode and owner of the replaced file are kept."),
             exitCode,
         ],
+        removedOptions: RemovedOptions.of("write"),
         positionals: [group, item],
         surplusAdvice: "the content comes from standard input: echo TEXT | groupctl write GROUP PATH",
         examples: [
@@ -77,8 +64,7 @@ extension GroupControl {
         ],
         exitStatuses: statuses(
             "0", "3=--exit-code: the item already had this content",
-            "4=--if-generation does not hold; --replicated: the item was changed before", "64", "66", "74", "75", "77")
-            + clusterStatuses)
+            "4=--if-generation does not hold", "64", "66", "74", "75", "77"))
 
     static let update = CommandSpecification(
         name: "update",
@@ -86,35 +72,27 @@ extension GroupControl {
             "Runs COMMAND with an item's content on its standard input, and replaces the content with COMMAND's output, at most 256 MiB, all under one exclusive lock. An absent item counts as empty. If COMMAND fails, or prints nothing for an item that has contents, nothing is written; where it fails, groupctl ends with its status.",
         usage: [
             "groupctl update GROUP PATH [options] -- COMMAND [ARG…]",
-            "groupctl update GROUP PATH --cluster -- COMMAND [ARG…]",
         ],
         options: [
-            relaxed, replicated,
+            relaxed,
             .flag(
                 "allow-empty",
                 help: "Let the item become empty where COMMAND prints nothing; without it, that is an error."),
-            .flag(
-                "cluster",
-                help:
-                    "Run COMMAND on one machine of the container's cluster at a time, with a lock of the cluster and none of this machine. The change is replicated; if the item was changed meanwhile without that lock, or the lock was lost, the command ends with status 4."
-            ), exitCode,
+exitCode,
         ],
+        removedOptions: RemovedOptions.of("update"),
         positionals: [group, item], trailingCommand: .required,
         examples: [
             HelpEntry(
                 "groupctl update ./shared/ n -- awk '{ n = $1 } END { print n + 1 }'",
                 "Adds 1; concurrent additions are not lost."),
-            HelpEntry(
-                "groupctl update ./shared/ n --cluster -- ./next",
-                "Runs ./next on one machine at a time."),
         ],
         exitStatuses: statuses(
             "0", "1=COMMAND printed more than 256 MiB; any other failure",
             "3=--exit-code: the item already had this content",
-            "4=--replicated, --cluster: the item was changed before", "64",
+            "64",
             "65=COMMAND printed nothing, and the item has contents", "66", "74", "75", "77",
-            "126, 127=COMMAND cannot be executed; COMMAND was not found", "N=COMMAND's status")
-            + clusterStatuses)
+            "126, 127=COMMAND cannot be executed; COMMAND was not found", "N=COMMAND's status"))
 
     private static let noReplace = OptionSpecification.flag(
         "no-replace", letter: "n", help: "End with status 4 if TO exists, instead of replacing it.")
@@ -130,66 +108,67 @@ extension GroupControl {
     static let mkdir = CommandSpecification(
         name: "mkdir",
         summary: "Creates a directory, and the missing directories on its path; does nothing if the directory exists.",
-        usage: ["groupctl mkdir GROUP PATH [--relaxed | --replicated]"],
+        usage: ["groupctl mkdir GROUP PATH [--relaxed]"],
         options: [
-            relaxed, replicated, .flag("exit-code", help: "End with status 3 if the directory already existed."),
+            relaxed, .flag("exit-code", help: "End with status 3 if the directory already existed."),
         ],
+        removedOptions: RemovedOptions.of("mkdir"),
         positionals: [group, item],
         examples: [
             HelpEntry("groupctl mkdir ./shared/ Library/old", "")
         ],
         exitStatuses: statuses(
-            "0", "3=--exit-code: the directory already existed", "4=--replicated: something is there", "64", "66", "75",
-            "77") + clusterStatuses)
+            "0", "3=--exit-code: the directory already existed", "64", "66", "75",
+            "77"))
 
     static let remove = CommandSpecification(
         name: "remove",
         summary:
             "Removes an item; of a symbolic link, the link itself. A directory that is not empty is removed with -r only, with everything in it, at once.",
-        usage: ["groupctl remove GROUP PATH [-r] [--relaxed | --replicated]"],
+        usage: ["groupctl remove GROUP PATH [-r] [--relaxed]"],
         options: [
-            .flag("recursive", letter: "r", help: "A directory goes with everything in it."), relaxed, replicated,
+            .flag("recursive", letter: "r", help: "A directory goes with everything in it."), relaxed,
         ],
+        removedOptions: RemovedOptions.of("remove"),
         positionals: [group, item],
         examples: [
             HelpEntry("groupctl remove ./shared/ now.txt", ""),
             HelpEntry(
                 "groupctl remove -r ./shared/ Library/old", "Removes a directory with everything in it, at once."),
         ],
-        exitStatuses: statuses("0", "4=--replicated: the item was changed before", "64", "66", "75", "77")
-            + clusterStatuses)
+        exitStatuses: statuses("0", "64", "66", "75", "77"))
 
     static let move = CommandSpecification(
         name: "move",
         summary:
             "Moves an item, a directory with everything in it, at once. A file or an empty directory at TO is replaced.",
-        usage: ["groupctl move GROUP FROM TO [-n] [--relaxed | --replicated]"],
-        options: [noReplace, relaxed, replicated],
+        usage: ["groupctl move GROUP FROM TO [-n] [--relaxed]"],
+        options: [noReplace, relaxed],
+        removedOptions: RemovedOptions.of("move"),
         positionals: [group, from, to],
         examples: [
             HelpEntry("groupctl move ./shared/ a.txt Library/b.txt", "")
         ],
         exitStatuses: statuses(
-            "0", "4=-n: TO exists; --replicated: the item was changed before", "64", "66", "75", "77")
-            + clusterStatuses)
+            "0", "4=-n: TO exists", "64", "66", "75", "77"))
 
     static let copy = CommandSpecification(
         name: "copy",
         summary:
             "Copies a file with its mode, owner and extended attributes; the copy shares the bytes if the file system can do that. A file at TO is replaced atomically. A directory is copied with -r only, with everything in it, at once; an empty directory at TO is replaced. Of a directory, one record of the journal (4 MiB, or less where --journal-size is small) has about 64 bytes and the path for each item; a larger directory is refused, and cp -a copies it.",
-        usage: ["groupctl copy GROUP FROM TO [-r] [-n] [--relaxed | --replicated]"],
+        usage: ["groupctl copy GROUP FROM TO [-r] [-n] [--relaxed]"],
         options: [
             .flag("recursive", letter: "r", help: "A directory goes with everything in it."), noReplace, relaxed,
-            replicated,
             .flag("exit-code", help: "End with status 3 if TO was already the same."),
         ],
+        removedOptions: RemovedOptions.of("copy"),
         positionals: [group, from, to],
         examples: [
             HelpEntry("groupctl copy -r ./shared/ Library Backup", "")
         ],
         exitStatuses: statuses(
             "0", "3=--exit-code: TO was already the same",
-            "4=-n: TO exists; --replicated: TO was changed before", "64", "66", "74", "75", "77") + clusterStatuses)
+            "4=-n: TO exists", "64", "66", "74", "75", "77"))
 
     static let lock = CommandSpecification(
         name: "lock",

@@ -10,10 +10,10 @@ struct ChannelRecord: Equatable, Sendable {
     enum Step: Equatable, Sendable {
         /// A message; nil is a signal, which has no content.
         case post([UInt8]?)
-        /// A message of the cluster's channel, with its number there.
-        case clusterPost(number: UInt64, [UInt8]?)
-        /// The messages of this channel come from the cluster, after that one; nil: no longer.
-        case clustered(UInt64?)
+        /// A message whose place was decided elsewhere, with its number there.
+        case relayedPost(number: UInt64, [UInt8]?)
+        /// The order of this channel's messages is decided elsewhere, after the one with that number there; nil: no longer.
+        case relayed(after: UInt64?)
         /// A process listens under a name. A new listener begins here, or with the oldest message that is kept.
         case listen(String, fromOldest: Bool)
         /// The listener has acknowledged all messages up to a number.
@@ -47,10 +47,10 @@ struct ChannelRecord: Equatable, Sendable {
         static let carriedMessage: UInt8 = 7
         static let carriedUnknown: UInt8 = 8
         static let carriedListener: UInt8 = 9
-        static let clusterSignal: UInt8 = 10
-        static let clusterMessage: UInt8 = 11
-        static let clustered: UInt8 = 12
-        static let notClustered: UInt8 = 13
+        static let relayedSignal: UInt8 = 10
+        static let relayedMessage: UInt8 = 11
+        static let relayed: UInt8 = 12
+        static let notRelayed: UInt8 = 13
     }
 
     /// The most bytes of a record besides a message's content and the purpose.
@@ -59,7 +59,7 @@ struct ChannelRecord: Equatable, Sendable {
     /// Whether the log does not count the record.
     var isControl: Bool {
         switch step {
-        case .post, .clusterPost: false
+        case .post, .relayedPost: false
         default: true
         }
     }
@@ -75,12 +75,12 @@ struct ChannelRecord: Equatable, Sendable {
         case .post(let content):
             writer.write(content == nil ? StepKind.signal : StepKind.message)
             writer.write(raw: content ?? [])
-        case .clusterPost(let number, let content):
-            writer.write(content == nil ? StepKind.clusterSignal : StepKind.clusterMessage)
+        case .relayedPost(let number, let content):
+            writer.write(content == nil ? StepKind.relayedSignal : StepKind.relayedMessage)
             writer.write(number)
             writer.write(raw: content ?? [])
-        case .clustered(let number):
-            writer.write(number == nil ? StepKind.notClustered : StepKind.clustered)
+        case .relayed(let number):
+            writer.write(number == nil ? StepKind.notRelayed : StepKind.relayed)
             if let number { writer.write(number) }
         case .listen(let name, let fromOldest):
             writer.write(StepKind.listen)
@@ -112,7 +112,7 @@ struct ChannelRecord: Equatable, Sendable {
 
     private var contentCount: Int {
         switch step {
-        case .post(let content), .carriedPost(_, let content), .clusterPost(_, let content): content?.count ?? 0
+        case .post(let content), .carriedPost(_, let content), .relayedPost(_, let content): content?.count ?? 0
         case .carriedUnknown(_, let body): body.count
         default: 0
         }
@@ -141,12 +141,12 @@ extension ChannelRecord.Step {
         switch try reader.number(UInt8.self) {
         case ChannelRecord.StepKind.signal: self = .post(nil)
         case ChannelRecord.StepKind.message: self = .post(try reader.raw(reader.remaining))
-        case ChannelRecord.StepKind.clusterSignal: self = .clusterPost(number: try reader.number(), nil)
-        case ChannelRecord.StepKind.clusterMessage:
+        case ChannelRecord.StepKind.relayedSignal: self = .relayedPost(number: try reader.number(), nil)
+        case ChannelRecord.StepKind.relayedMessage:
             let number: UInt64 = try reader.number()
-            self = .clusterPost(number: number, try reader.raw(reader.remaining))
-        case ChannelRecord.StepKind.clustered: self = .clustered(try reader.number() as UInt64)
-        case ChannelRecord.StepKind.notClustered: self = .clustered(nil)
+            self = .relayedPost(number: number, try reader.raw(reader.remaining))
+        case ChannelRecord.StepKind.relayed: self = .relayed(after: try reader.number() as UInt64)
+        case ChannelRecord.StepKind.notRelayed: self = .relayed(after: nil)
         case ChannelRecord.StepKind.listen:
             let name = try reader.countedText()
             let origin: UInt8 = try reader.number()

@@ -32,8 +32,8 @@ struct ChannelState: LogState, Equatable {
     private(set) var unknown: [[UInt8]] = []
     /// The number of the last message that was posted.
     private(set) var last: UInt64
-    /// The number in the cluster of the last message that came from there; nil where the channel is in no cluster.
-    private(set) var cluster: UInt64?
+    /// The number of the last message whose place was decided elsewhere; nil where this channel decides itself.
+    private(set) var relayed: UInt64?
 
     /// Where there is no listener, the newest messages are kept for a future one: at most this many, of at most this
     /// many bytes, but always the last one.
@@ -57,10 +57,10 @@ struct ChannelState: LogState, Equatable {
         last = max(last, sequence)
         switch record.step {
         case .post(let content): note(sequence, record, content?.count ?? 0)
-        case .clusterPost(let number, let content):
-            cluster = max(cluster ?? 0, number)
+        case .relayedPost(let number, let content):
+            relayed = max(relayed ?? 0, number)
             note(sequence, record, content?.count ?? 0)
-        case .clustered(let number): cluster = number
+        case .relayed(let number): relayed = number
         case .carriedPost(let number, let content): note(number, record, content?.count ?? 0)
         case .carriedUnknown(let number, let body): note(number, bodyCount: body.count)
         case .listen(let name, let fromOldest):
@@ -149,8 +149,8 @@ struct ChannelState: LogState, Equatable {
     /// Returns the bodies of records that make the same state except for the messages, whose records come after them.
     func carriedBodies() -> [[UInt8]] {
         unknown
-            + (cluster.map { number in
-                [ChannelRecord(processIdentifier: 0, time: 0, purpose: "", step: .clustered(number)).encoded()]
+            + (relayed.map { number in
+                [ChannelRecord(processIdentifier: 0, time: 0, purpose: "", step: .relayed(after: number)).encoded()]
             } ?? [])
             + listeners.sorted { $0.key < $1.key }.map { name, listener in
                 ChannelRecord(
@@ -177,7 +177,7 @@ struct ChannelState: LogState, Equatable {
             ).encoded()
         }
         switch record.step {
-        case .post(let content), .clusterPost(_, let content):
+        case .post(let content), .relayedPost(_, let content):
             record.step = .carriedPost(number: sequence, content)
             return record.encoded()
         case .carriedPost(let number, _), .carriedUnknown(let number, _): return number >= oldest ? body : nil

@@ -66,9 +66,9 @@ public final class GroupChannel: Sendable {
     // MARK: Posting
 
     /// Posts bytes, which are in the queue of every listener when the call returns. Returns the message's number, which
-    /// is the next one of the channel. In a container that is in a cluster, the message is in the queues of all its
-    /// machines as soon as the cluster has it, which needs a connection, and the number is 0. Errors: `limitReached`,
-    /// `noSpace`, `notPermitted`, `damaged`; `notDurable` where the message was posted, but the disk did not confirm
+    /// is the next one of the channel. Where the order of the channel's messages is decided elsewhere, the message is in the
+    /// queues as soon as that is done, and the number is 0; `unavailable` where no program says where the messages go.
+    /// Further errors: `limitReached`, `noSpace`, `notPermitted`, `damaged`; `notDurable` where the message was posted, but the disk did not confirm
     /// it. System calls: fdatasync(2), if durable, once for all callers that wait.
     @discardableResult
     public func post(bytes: [UInt8], durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
@@ -91,7 +91,6 @@ public final class GroupChannel: Sendable {
 
     private func append(_ content: [UInt8]?, durability: Durability) throws(CoordinationError) -> UInt64 {
         try container.opened.locating { () throws(CoordinationError) -> UInt64 in
-            try durability.checkIsLocal("post", name)
             let store = try writableStore("post")
             let count = content?.count ?? 0
             if count > ChannelLimits.message {
@@ -101,16 +100,16 @@ public final class GroupChannel: Sendable {
                     remedy: .init(.reduceSize, "write the content to an item, and post its path"))
             }
             let size = ChannelState.size(count, purpose)
-            let isOfMachine = Container.isOfMachine(name)
+            let mayBeRelayed = !Container.isOwnName(name)
             let place = try store.append(record(.post(content))) { (state) throws(CoordinationError) in
-                if state.cluster != nil && !isOfMachine { return false }
-                // The first message of a channel: those that were there before are the cluster's, once its program ran.
-                if state.last == 0 && !isOfMachine && ClusterRecords.exists(in: container) { return false }
+                if mayBeRelayed && state.relayed != nil { return false }
+                // The first message of a channel that the service has not seen yet.
+                if mayBeRelayed && state.last == 0 && ServiceRecord.relay(of: container) != nil { return false }
                 try store.checkRoom(for: size, in: state)
                 return true
             }
             guard let place else {
-                try postToCluster(content, durability)
+                try relay(content, durability)
                 return 0
             }
             if durability == .durable { try store.synchronize(through: place) }

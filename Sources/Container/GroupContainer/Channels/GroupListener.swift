@@ -48,7 +48,6 @@ public final class GroupListener: Sendable {
         acknowledgementUpTo number: UInt64, _ durability: Durability
     ) throws(CoordinationError) {
         let (channel, name, store) = (channel, name, feed.store)
-        try durability.checkIsLocal("acknowledge", "\(channel.name)/\(name)")
         try store.checkMayWrite("acknowledge")
         let record = channel.record(.acknowledge(name, upTo: number))
         let place = try store.append(record) { (state) throws(CoordinationError) in

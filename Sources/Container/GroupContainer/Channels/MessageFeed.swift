@@ -71,7 +71,7 @@ struct MessageFeed: Sendable {
             return
         }
         switch record.step {
-        case .post(let content), .clusterPost(_, let content):
+        case .post(let content), .relayedPost(_, let content):
             try move(to: sequence, message(sequence, content, record))
         case .carriedPost(let number, let content): try move(to: number, message(number, content, record))
         case .carriedUnknown(let number, _): try move(to: number, nil)

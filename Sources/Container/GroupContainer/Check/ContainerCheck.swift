@@ -41,8 +41,8 @@ package struct ContainerCheck: Sendable {
         found += JournalFacts(container).findings
         note("suites and channels")
         found += LogsFacts(container).findings
-        note("the cluster")
-        found += ClusterFacts(container).findings
+        note("the services")
+        found += ServicesFacts(container).findings
         let order: [Finding.Severity] = [.error, .warning, .note]
         return order.flatMap { severity in found.filter { $0.severity == severity } }
     }

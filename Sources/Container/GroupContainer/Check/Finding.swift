@@ -14,7 +14,6 @@ package struct Finding: Equatable, Sendable {
     package enum Code: String, Sendable, CaseIterable {
         case checkpointDamaged, checkpointLost, checkpointNewer, channelDamaged, clockBehind, containerCopied,
             containerMissing
-        case clusterConflicts, clusterNotConnected, clusterNotRunning, clusterPaused, clusterUnmirrored
         case deadMember, deletionInterrupted
         case fileSystemTemporary, fileSystemUnsupported, directoryUnreadable, formatDamaged, formatNewer, formatOlder
         case inotifyInstances
@@ -24,10 +23,14 @@ package struct Finding: Equatable, Sendable {
             readOnly, memberTableDamaged
         case presenterLeftovers, presentersDamaged, presentersNewer
         case memberTableReplaced, spaceLow, stagingMissing
+        /// What a service has recorded about itself; `service` is the finding's name.
+        case service
         case leaderMissing, leaderSilent, leaderStopped, strangeName, suiteDamaged, watchingDegraded
     }
 
     package var code: Code
+    /// The name of a service's finding.
+    package var service: String?
     package var severity: Severity
     /// The file, directory or item; nil where the finding is about the container as a whole.
     package var item: String?
@@ -50,9 +53,20 @@ package struct Finding: Equatable, Sendable {
         (self.what, self.why, self.remedy, self.repaired) = (what, why, remedy, repaired)
     }
 
+    init(
+        service name: String, _ severity: Severity, item: String?, process: Int32?, _ what: String, why: String,
+        remedy: String
+    ) {
+        self.init(.service, severity, item: item, process: process, what, why: why, remedy: remedy)
+        service = name
+    }
+
+    /// The name, for scripts.
+    package var name: String { service ?? code.rawValue }
+
     /// Returns whether another finding is the same one, made at another time.
     package func isAbout(_ other: Finding) -> Bool {
-        (code, item, process) == (other.code, other.item, other.process)
+        (name, item, process) == (other.name, other.item, other.process)
     }
 
     static let repair = "'groupctl doctor --repair'"

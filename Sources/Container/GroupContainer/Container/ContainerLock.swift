@@ -17,11 +17,8 @@ package enum ContainerLock {
     /// Held while a presenter's entry is written or freed.
     static let presenting: Int64 = 5
 
-    /// Held by the program that makes the container's transfers: see `SoleProcess`.
-    static let transferring: Int64 = 6
-
-    /// Held by the program that keeps the container together with other machines: see `SoleProcess`.
-    static let clustering: Int64 = 7
+    /// Each held by the one program that does some work for the whole container: see `SoleProcess`.
+    static let services: ClosedRange<Int64> = 6...15
 
     /// The queue of candidates for the term after this one; the leader of this term holds it.
     static func election(term: UInt64) -> Int64 { 4_096 + Int64(term % 1_024) }

@@ -68,18 +68,15 @@ extension ItemPath {
 /// The right to be the one process of a container that does some work, as long as the object and the process live: a
 /// lock on a byte of the lock file. System calls: fcntl(F_OFD_SETLK, F_OFD_GETLK)
 package final class SoleProcess: Sendable {
-    /// Work that one process of a container does for all.
-    package enum Work: String, Sendable {
-        /// The container's transfers.
-        case transfers
-        /// The exchange of changes with the other machines of the container's cluster.
-        case cluster
+    /// Work that one process of a container does for all. Each kind has a byte of the lock file, from
+    /// `ContainerLock.services`; `docs/reference/format.md` lists them.
+    package struct Work: Sendable {
+        package let name: String
+        package let byte: Int64
 
-        fileprivate var byte: Int64 {
-            switch self {
-            case .transfers: ContainerLock.transferring
-            case .cluster: ContainerLock.clustering
-            }
+        package init(_ name: String, byte: Int64) {
+            self.name = name
+            self.byte = byte
         }
     }
 
@@ -90,9 +87,9 @@ package final class SoleProcess: Sendable {
     package init?(for work: Work, of container: Container) throws(CoordinationError) {
         let opened = container.opened
         if let readOnly = opened.readOnly {
-            throw readOnly.error(container.path.description, "lock the \(work.rawValue) of")
+            throw readOnly.error(container.path.description, "lock the \(work.name) of")
         }
-        let byte = try locking("lock the \(work.rawValue) of") { () throws(LockFileFailure) in
+        let byte = try locking("lock the \(work.name) of") { () throws(LockFileFailure) in
             try HeldByte(work.byte, .exclusive, opened.lockManager)
         }
         guard let byte else { return nil }

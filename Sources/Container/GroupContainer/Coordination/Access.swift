@@ -12,7 +12,7 @@ public final class Access {
     /// only snapshots.
     private(set) var granted: HeldLock?
     private var isOver = false
-    /// Where the changes of a transaction, or of a strict request, are staged; nil where each is made at once.
+    /// Where the changes of a transaction, or of a proposal, are staged; nil where each is made at once.
     private(set) var staging: (any ItemBackend)?
     let container: OpenContainer
     let durability: Durability
@@ -97,6 +97,7 @@ public final class Access {
         // A read of a path of the request was checked when it was resolved. In all other cases, a directory may have
         // become a container since.
         if mode != .shared || locations[path] == nil { try container.checkIsOurs(location, operation) }
+        if mode == .shared, let staging { try staging.noteRead(location, operation) }
         return location
     }
 

@@ -10,14 +10,6 @@ package import GroupSystemCalls
 /// latest with the process. `timeout` (default: `lockTimeout`; nil: no limit; 0: one try) limits the wait for the lock,
 /// by a clock that does not jump. Errors: `lockTimedOut` with the holders, `cancelled`, `outsideContainer`,
 /// `invalidArgument`, and those of `Access`.
-///
-/// With the durability `.replicated`, the changes of a call are staged under its locks, and made when the container's
-/// cluster has accepted all of them; nothing is locked meanwhile, and `timeout` limits this wait, too. Further errors
-/// then: `conflict` where an item was changed before, here or on another machine; `unavailable` where the change was
-/// surely not sent; after these nothing was changed anywhere. `unknown`, and `cancelled`, with the operation's name in
-/// `clusterOperation`: the change may be made or not. `deadlock` where the calling code holds a lock. `limitReached`
-/// for a content of more than 64 MiB, or more than 1,024 changes. Modes without content, copies of directories and
-/// paths that are not UTF-8 are `invalidArgument` or `wrongType`.
 public struct Coordinator: Sendable {
     /// How long a call waits for its locks where no `timeout` is given: 30 s.
     public static let lockTimeout = Duration.seconds(30)
@@ -38,6 +30,9 @@ public struct Coordinator: Sendable {
     init(_ container: OpenContainer, purpose: String) {
         (self.container, self.purpose, label) = (container, purpose, Array(purpose.utf8))
     }
+
+    /// The member's container, for modules above this one.
+    package var member: Container { Container(container) }
 
     /// The blocking form of these calls.
     public var blocking: BlockingCoordinator { BlockingCoordinator(self) }
@@ -81,20 +76,20 @@ public struct Coordinator: Sendable {
         _ body: @Sendable (HeldAccess) async throws -> Answer
     ) async throws -> Answer {
         let call = ItemCall(operation: "coordinate", intents: intents)
-        if durability == .replicated { return try await replicate(call, timeout, body) }
         return try await hold(call, durability, timeout, taking: { _ in }, body).answer
     }
 
     /// Runs an async `body` under the granted locks, and returns with its result what `take` gets from the access, if
-    /// `body` does not throw.
+    /// `body` does not throw. `begin` runs before, with the access.
     func hold<Answer: Sendable, Taken: Sendable>(
         _ call: ItemCall, _ durability: Durability, _ timeout: Duration?,
+        beginning begin: @escaping @Sendable (Access) -> Void = { _ in },
         taking take: @escaping @Sendable (Access) throws -> Taken,
         _ body: @Sendable (HeldAccess) async throws -> Answer
     ) async throws -> (answer: Answer, taken: Taken?) {
         try await attempt(call, timeout) { grant, inquiry in
             let (lock, frame) = (grant.frame.lock, grant.frame)
-            let round = try await OwnThread.run { try hold(grant, inquiry, durability) }
+            let round = try await OwnThread.run { try hold(grant, inquiry, durability, beginning: begin) }
             // Also where no thread can be started for the end.
             defer { lock.end() }
             switch round {
@@ -118,16 +113,8 @@ public struct Coordinator: Sendable {
         }
     }
 
-    func run<Answer: Sendable>(
-        _ call: ItemCall, _ durability: Durability, _ timeout: Duration?,
-        _ body: @escaping @Sendable (Access) throws -> Answer
-    ) async throws -> Answer {
-        if durability == .replicated { return try await replicate(call, timeout, body).answer }
-        return try await underLock(call, durability, timeout, body)
-    }
-
-    /// Runs `body` under the locks of a call. Strict changes are the caller's to take.
-    func underLock<Answer: Sendable>(
+    /// Runs `body` under the locks of a call.
+    package func run<Answer: Sendable>(
         _ call: ItemCall, _ durability: Durability, _ timeout: Duration?,
         _ body: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> Answer {
@@ -206,7 +193,8 @@ public struct Coordinator: Sendable {
 
     /// Begins an access under the granted locks, which `finish` is to end.
     fileprivate func hold(
-        _ grant: GrantedRequest, _ inquiry: Inquiry?, _ durability: Durability
+        _ grant: GrantedRequest, _ inquiry: Inquiry?, _ durability: Durability,
+        beginning begin: (Access) -> Void = { _ in }
     ) throws -> Round<HeldAccess> {
         var inquiry = inquiry
         if let round: Round<HeldAccess> = try check(grant, &inquiry) {
@@ -214,7 +202,7 @@ public struct Coordinator: Sendable {
             return round
         }
         let access = Access(grant, inquiry, purpose: purpose, durability)
-        if durability == .replicated { access.beginReplicating(isConditional: true) }
+        begin(access)
         do {
             try access.makeSnapshots()
         } catch {
@@ -286,16 +274,8 @@ public struct BlockingCoordinator: Sendable {
         try run(ItemCall(operation: "coordinate", intents: intents), durability, timeout, body)
     }
 
-    func run<Answer>(
-        _ call: ItemCall, _ durability: Durability, _ timeout: Duration?,
-        _ body: (Access) throws -> Answer
-    ) throws -> Answer {
-        if durability == .replicated { return try replicate(call, timeout, body).answer }
-        return try underLock(call, durability, timeout, body)
-    }
-
-    /// The blocking form of `Coordinator.underLock`.
-    func underLock<Answer>(
+    /// The blocking form of `Coordinator.run`.
+    package func run<Answer>(
         _ call: ItemCall, _ durability: Durability, _ timeout: Duration?, _ body: (Access) throws -> Answer
     ) throws -> Answer {
         try attempt(call, timeout, nil) { grant, inquiry in try coordinator.run(grant, inquiry, durability, body) }

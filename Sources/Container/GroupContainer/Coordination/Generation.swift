@@ -26,7 +26,7 @@ public struct WriteResult: Hashable, Sendable {
     /// recorded.
     public let isChanged: Bool
     /// The item's new generation; for a removal, that of the removal. Nil where nothing was changed, in a
-    /// transaction, whose changes get their generation together when it is committed, and for a replicated removal.
+    /// transaction, whose changes get their generation together when it is committed, and for a removal that somebody else decides about.
     public let generation: Generation?
 
     package init(isChanged: Bool, generation: Generation?) {

@@ -6,36 +6,42 @@
 /// `Access` that a call names.
 
 /// What a call on items needs: its name for errors, and its intents.
-struct ItemCall: Sendable {
-    let operation: String
-    let intents: [AccessIntent]
-    /// Whether a strict change by the call fits only the items as they are now: the caller has looked at them under the lock.
+package struct ItemCall: Sendable {
+    package let operation: String
+    package let intents: [AccessIntent]
+    /// Whether a proposal of the call fits only the items as they are now: the caller has looked at them under the lock.
     var isConditional = true
 
-    static func read(_ path: ItemPath) -> ItemCall { ItemCall(operation: "read", intents: [.reading(path)]) }
-    static func look(at path: ItemPath) -> ItemCall { ItemCall(operation: "look at", intents: [.reading(path)]) }
-    static func write(_ path: ItemPath, if condition: WriteCondition = .always) -> ItemCall {
+    package init(operation: String, intents: [AccessIntent], isConditional: Bool = true) {
+        self.operation = operation
+        self.intents = intents
+        self.isConditional = isConditional
+    }
+
+    package static func read(_ path: ItemPath) -> ItemCall { ItemCall(operation: "read", intents: [.reading(path)]) }
+    package static func look(at path: ItemPath) -> ItemCall { ItemCall(operation: "look at", intents: [.reading(path)]) }
+    package static func write(_ path: ItemPath, if condition: WriteCondition = .always) -> ItemCall {
         ItemCall(operation: "write", intents: [.writing(path)], isConditional: condition != .always)
     }
-    static func update(_ path: ItemPath) -> ItemCall {
+    package static func update(_ path: ItemPath) -> ItemCall {
         ItemCall(operation: "update", intents: [.writing(path, .forMerging)])
     }
-    static func remove(_ path: ItemPath, if condition: WriteCondition) -> ItemCall {
+    package static func remove(_ path: ItemPath, if condition: WriteCondition) -> ItemCall {
         ItemCall(
             operation: "remove", intents: [.writing(path, .forDeleting)], isConditional: condition != .always)
     }
-    static func move(_ path: ItemPath, _ destination: ItemPath) -> ItemCall {
+    package static func move(_ path: ItemPath, _ destination: ItemPath) -> ItemCall {
         ItemCall(operation: "move", intents: [.writing(path, .forMoving), .writing(destination, .forReplacing)])
     }
-    static func copy(_ path: ItemPath, _ destination: ItemPath, recursively: Bool) -> ItemCall {
+    package static func copy(_ path: ItemPath, _ destination: ItemPath, recursively: Bool) -> ItemCall {
         ItemCall(
             operation: "copy",
             intents: [.reading(path, recursively ? .recursively : []), .writing(destination, .forReplacing)])
     }
-    static func createDirectory(_ path: ItemPath) -> ItemCall {
+    package static func createDirectory(_ path: ItemPath) -> ItemCall {
         ItemCall(operation: "create directory", intents: [.writing(path)], isConditional: false)
     }
-    static func setMode(_ path: ItemPath) -> ItemCall {
+    package static func setMode(_ path: ItemPath) -> ItemCall {
         ItemCall(operation: "set the mode of", intents: [.writing(path, .contentIndependentMetadataOnly)])
     }
 }
@@ -112,7 +118,7 @@ extension Coordinator {
         bytes: [UInt8], to path: ItemPath, durability: Durability = .durable, if condition: WriteCondition = .always,
         mode: UInt32? = nil, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
-        try await change(.write(path, if: condition), durability, timeout) {
+        try await run(.write(path, if: condition), durability, timeout) {
             try $0.write(bytes: bytes, to: path, if: condition, mode: mode)
         }
     }
@@ -137,12 +143,8 @@ extension Coordinator {
         _ body: @escaping @Sendable (inout ItemWriter) throws -> Void
     ) async throws -> WriteResult {
         let container = container
-        if durability == .replicated { try await checkCanReplicate(.write(path)) }
-        let limit = durability == .replicated ? ClusterRequest.largestContent : nil
-        let content = try await OwnThread.run {
-            try ItemWriter.content(for: path, by: container, atMost: limit, body)
-        }
-        return try await change(.write(path, if: condition), durability, timeout) {
+        let content = try await OwnThread.run { try ItemWriter.content(for: path, by: container, body) }
+        return try await run(.write(path, if: condition), durability, timeout) {
             try $0.write(content, to: path, if: condition, mode: mode)
         }
     }
@@ -154,7 +156,7 @@ extension Coordinator {
         _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable ([UInt8]?) throws -> [UInt8]
     ) async throws -> WriteResult {
-        try await change(.update(path), durability, timeout) {
+        try await run(.update(path), durability, timeout) {
             try $0.write(bytes: body($0.readBytesIfPresent(path)), to: path)
         }
     }
@@ -168,7 +170,7 @@ extension Coordinator {
         timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable (inout Value) throws -> Void
     ) async throws -> WriteResult {
-        try await change(.update(path), durability, timeout) {
+        try await run(.update(path), durability, timeout) {
             try $0.update(path, default: missing, body)
         }
     }
@@ -179,7 +181,7 @@ extension Coordinator {
         _ path: ItemPath, recursively: Bool = false, durability: Durability = .durable,
         if condition: WriteCondition = .always, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
-        try await change(.remove(path, if: condition), durability, timeout) {
+        try await run(.remove(path, if: condition), durability, timeout) {
             try $0.remove(path, recursively: recursively, if: condition)
         }
     }
@@ -190,7 +192,7 @@ extension Coordinator {
         _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, durability: Durability = .durable,
         if condition: WriteCondition = .always, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
-        try await change(.move(path, destination), durability, timeout) {
+        try await run(.move(path, destination), durability, timeout) {
             try $0.move(path, to: destination, replacing: replacing, if: condition)
         }
     }
@@ -202,7 +204,7 @@ extension Coordinator {
         _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,
         durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
-        try await change(.copy(path, destination, recursively: recursively), durability, timeout) {
+        try await run(.copy(path, destination, recursively: recursively), durability, timeout) {
             try $0.copy(path, to: destination, recursively: recursively, replacing: replacing)
         }
     }
@@ -212,7 +214,7 @@ extension Coordinator {
     public func createDirectory(
         _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
-        try await change(.createDirectory(path), durability, timeout) {
+        try await run(.createDirectory(path), durability, timeout) {
             try $0.createDirectory(path)
         }
     }
@@ -223,7 +225,7 @@ extension Coordinator {
         _ mode: UInt32, of path: ItemPath, durability: Durability = .durable,
         timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> WriteResult {
-        try await change(.setMode(path), durability, timeout) {
+        try await run(.setMode(path), durability, timeout) {
             try $0.setMode(mode, of: path)
         }
     }
@@ -296,7 +298,7 @@ extension BlockingCoordinator {
         bytes: [UInt8], to path: ItemPath, durability: Durability = .durable, if condition: WriteCondition = .always,
         mode: UInt32? = nil, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
-        try change(.write(path, if: condition), durability, timeout) {
+        try run(.write(path, if: condition), durability, timeout) {
             try $0.write(bytes: bytes, to: path, if: condition, mode: mode)
         }
     }
@@ -319,11 +321,8 @@ extension BlockingCoordinator {
         to path: ItemPath, durability: Durability = .durable, if condition: WriteCondition = .always,
         mode: UInt32? = nil, timeout: Duration? = Coordinator.lockTimeout, _ body: (inout ItemWriter) throws -> Void
     ) throws -> WriteResult {
-        if durability == .replicated { try checkCanReplicate(.write(path)) }
-        let content = try ItemWriter.content(
-            for: path, by: coordinator.container,
-            atMost: durability == .replicated ? ClusterRequest.largestContent : nil, body)
-        return try change(.write(path, if: condition), durability, timeout) {
+        let content = try ItemWriter.content(for: path, by: coordinator.container, body)
+        return try run(.write(path, if: condition), durability, timeout) {
             try $0.write(content, to: path, if: condition, mode: mode)
         }
     }
@@ -335,7 +334,7 @@ extension BlockingCoordinator {
         _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: ([UInt8]?) throws -> [UInt8]
     ) throws -> WriteResult {
-        try change(.update(path), durability, timeout) {
+        try run(.update(path), durability, timeout) {
             try $0.write(bytes: body($0.readBytesIfPresent(path)), to: path)
         }
     }
@@ -349,7 +348,7 @@ extension BlockingCoordinator {
         timeout: Duration? = Coordinator.lockTimeout,
         _ body: (inout Value) throws -> Void
     ) throws -> WriteResult {
-        try change(.update(path), durability, timeout) {
+        try run(.update(path), durability, timeout) {
             try $0.update(path, default: missing, body)
         }
     }
@@ -360,7 +359,7 @@ extension BlockingCoordinator {
         _ path: ItemPath, recursively: Bool = false, durability: Durability = .durable,
         if condition: WriteCondition = .always, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
-        try change(.remove(path, if: condition), durability, timeout) {
+        try run(.remove(path, if: condition), durability, timeout) {
             try $0.remove(path, recursively: recursively, if: condition)
         }
     }
@@ -371,7 +370,7 @@ extension BlockingCoordinator {
         _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, durability: Durability = .durable,
         if condition: WriteCondition = .always, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
-        try change(.move(path, destination), durability, timeout) {
+        try run(.move(path, destination), durability, timeout) {
             try $0.move(path, to: destination, replacing: replacing, if: condition)
         }
     }
@@ -383,7 +382,7 @@ extension BlockingCoordinator {
         _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,
         durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
-        try change(.copy(path, destination, recursively: recursively), durability, timeout) {
+        try run(.copy(path, destination, recursively: recursively), durability, timeout) {
             try $0.copy(path, to: destination, recursively: recursively, replacing: replacing)
         }
     }
@@ -393,7 +392,7 @@ extension BlockingCoordinator {
     public func createDirectory(
         _ path: ItemPath, durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
-        try change(.createDirectory(path), durability, timeout) {
+        try run(.createDirectory(path), durability, timeout) {
             try $0.createDirectory(path)
         }
     }
@@ -404,7 +403,7 @@ extension BlockingCoordinator {
         _ mode: UInt32, of path: ItemPath, durability: Durability = .durable,
         timeout: Duration? = Coordinator.lockTimeout
     ) throws -> WriteResult {
-        try change(.setMode(path), durability, timeout) {
+        try run(.setMode(path), durability, timeout) {
             try $0.setMode(mode, of: path)
         }
     }

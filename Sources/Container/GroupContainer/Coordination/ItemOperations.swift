@@ -162,8 +162,8 @@ extension Access {
 }
 
 /// The part of an operation that differs in a transaction: `DirectChanges` makes each change at once, and
-/// `TransactionAccess` stages it, as does `ReplicatedChanges` for the cluster. Paths are resolved, and locks and
-/// conditions checked, before.
+/// `TransactionAccess` stages it, as does `ProposedChanges` for somebody else to decide. Paths are resolved, and locks
+/// and conditions checked, before.
 protocol ItemBackend {
     /// Returns a reader of an item's content.
     func reader(of location: ItemLocation) throws(CoordinationError) -> ItemReader
@@ -186,11 +186,17 @@ protocol ItemBackend {
         _ source: (path: ItemPath, location: ItemLocation), to destination: (path: ItemPath, location: ItemLocation),
         recursively: Bool, replacing: Bool
     ) throws(CoordinationError) -> WriteResult
+    /// Notes that an item is about to be read, or compared with a condition.
+    func noteRead(_ location: ItemLocation, _ operation: String) throws(CoordinationError)
+    /// The largest content that is taken; nil where the disk is the limit.
+    var contentLimit: ContentLimit? { get }
     /// Removes what was staged and is not to be made.
     func discard()
 }
 
 extension ItemBackend {
+    func noteRead(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {}
+    var contentLimit: ContentLimit? { nil }
     func discard() {}
 }
 

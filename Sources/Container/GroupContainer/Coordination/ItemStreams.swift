@@ -103,10 +103,9 @@ public struct ItemWriter: ~Copyable {
     private var file: StagedFile?
     /// The first failure; if the closure catches it, the content is still incomplete.
     private var failure: CoordinationError?
-    /// The largest size of a content that is to be replicated.
-    private let limit: UInt64?
+    private let limit: ContentLimit?
 
-    init(_ path: ItemPath, by container: OpenContainer, atMost limit: UInt64?) throws(CoordinationError) {
+    init(_ path: ItemPath, by container: OpenContainer, atMost limit: ContentLimit?) throws(CoordinationError) {
         (self.container, label, self.limit) = (container, path.description, limit)
         try container.checkNotForked("write")
         // Checked before the closure delivers content, which may take long.
@@ -156,10 +155,9 @@ public struct ItemWriter: ~Copyable {
         }
     }
 
-    private mutating func check(size: UInt64, _ limit: UInt64) throws(CoordinationError) {
-        if size <= limit { return }
+    private mutating func check(size: UInt64, _ limit: ContentLimit) throws(CoordinationError) {
         do throws(CoordinationError) {
-            try ClusterRequest.checkSize(size, label, "write")
+            try limit.check(size, label, "write")
         } catch {
             throw failed(error)
         }
@@ -207,7 +205,7 @@ public struct ItemWriter: ~Copyable {
 
     /// Returns everything that `body` writes.
     static func content(
-        for path: ItemPath, by container: OpenContainer, atMost limit: UInt64?,
+        for path: ItemPath, by container: OpenContainer, atMost limit: ContentLimit? = nil,
         _ body: (inout ItemWriter) throws -> Void
     ) throws -> NewContent {
         var writer = try container.locating { () throws(CoordinationError) in
@@ -259,9 +257,9 @@ extension Access {
         _ body: (inout ItemWriter) throws -> Void
     ) throws -> WriteResult {
         _ = try location(path, for: .exclusive, "write")
-        let limit = durability == .replicated ? ClusterRequest.largestContent : nil
         return try write(
-            ItemWriter.content(for: path, by: container, atMost: limit, body), to: path, if: condition, mode: mode)
+            ItemWriter.content(for: path, by: container, atMost: backend.contentLimit, body), to: path, if: condition,
+            mode: mode)
     }
 }
 
@@ -272,7 +270,7 @@ extension BlockingCoordinator {
         _ path: ItemPath, durability: Durability, timeout: Duration?,
         reading body: (inout ItemReader) throws -> [UInt8], absent: () throws -> [UInt8]
     ) throws -> WriteResult {
-        try change(.update(path), durability, timeout) {
+        try run(.update(path), durability, timeout) {
             try $0.write(bytes: $0.readIfPresent(path, body) ?? absent(), to: path)
         }
     }

@@ -94,6 +94,7 @@ extension Access {
         _ condition: WriteCondition, at location: ItemLocation, _ operation: String
     ) throws(CoordinationError) {
         if condition == .always { return }
+        try staging?.noteRead(location, operation)
         let present = try presentGeneration(at: location, operation)
         if !condition.holds(at: present) {
             throw CoordinationError(

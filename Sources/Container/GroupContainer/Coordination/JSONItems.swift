@@ -2,8 +2,8 @@ import FoundationEssentials
 
 /// Encodes items as JSON with sorted keys, so that equal values have equal bytes, and writing a value again changes
 /// nothing.
-enum ItemCoding {
-    static func encode(_ value: some Encodable, for path: ItemPath) throws(CoordinationError) -> [UInt8] {
+package enum ItemCoding {
+    package static func encode(_ value: some Encodable, for path: ItemPath) throws(CoordinationError) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
@@ -60,7 +60,7 @@ extension Access {
         try write(bytes: ItemCoding.encode(value, for: path), to: path, if: condition)
     }
 
-    func update<Value: Codable>(
+    package func update<Value: Codable>(
         _ path: ItemPath, default missing: Value, _ body: (inout Value) throws -> Void
     ) throws -> WriteResult {
         var value = missing

@@ -93,7 +93,6 @@ extension GroupDefaults {
     ) throws {
         let opened = container.opened
         let store = try opened.locating { () throws(CoordinationError) in
-            try durability.checkIsLocal("update", suite)
             return try writableStore("update")
         }
         var attempt = AppendAttempt()

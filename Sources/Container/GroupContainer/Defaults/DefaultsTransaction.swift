@@ -46,8 +46,8 @@ public struct DefaultsTransaction {
         added[key] = nil
     }
 
-    /// Adds a number to a key's number, and returns the sum. A key without a value counts as 0. Where the container is in a
-    /// cluster, the machines' additions are all in the sum. Errors: `invalidContent` where the value is no integer, and where
+    /// Adds a number to a key's number, and returns the sum. A key without a value counts as 0. No addition
+    /// is lost, wherever it is made. Errors: `invalidContent` where the value is no integer, and where
     /// the sum is beyond 64 bits.
     public mutating func increment(_ key: String, by number: Int = 1) throws(CoordinationError) -> Int {
         let present: Int
@@ -110,7 +110,6 @@ extension GroupDefaults {
         durability: Durability, if commits: (Outcome) -> Bool, _ body: (inout DefaultsTransaction) -> Outcome
     ) throws(CoordinationError) -> Outcome {
         try container.opened.locating { () throws(CoordinationError) -> Outcome in
-            try durability.checkIsLocal("set", suite)
             let store = try writableStore("set")
             let fallbacks = fallbacks.withLock { $0 }
             var attempt = AppendAttempt()

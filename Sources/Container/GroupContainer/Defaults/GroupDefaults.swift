@@ -110,7 +110,6 @@ public final class GroupDefaults: Sendable {
         _ steps: [SuiteRecord.Step], durability: Durability
     ) throws(CoordinationError) -> Generation {
         try container.opened.locating { () throws(CoordinationError) -> Generation in
-            try durability.checkIsLocal("set", suite)
             let store = try writableStore("set")
             let place = try store.append(steps, by: writer)
             if durability == .durable { try store.synchronize(through: place) }
@@ -134,7 +133,6 @@ public final class GroupDefaults: Sendable {
         case .generation(let expected): generation = expected
         }
         return try container.opened.locating { () throws(CoordinationError) -> Generation in
-            try durability.checkIsLocal("set", suite)
             let store = try writableStore("set")
             var attempt = AppendAttempt()
             defer { attempt.end() }

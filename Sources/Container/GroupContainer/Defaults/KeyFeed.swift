@@ -44,8 +44,8 @@ public struct DefaultsChange: Hashable, Sendable {
     package var timeNanoseconds: Int64
     /// The number that was added; nil for a change of another kind.
     package var addend: Int64?
-    /// Whether the container's cluster has made the change.
-    package var isFromCluster = false
+    /// Where the change was made.
+    package var origin = Origin.here
     /// The index of the change in its transaction, from 0.
     public var part: Int
     /// The number of changes that the transaction makes to the keys that are followed.
@@ -226,7 +226,7 @@ struct KeyFeed: Feed {
         }
         let author = Change.Author(processIdentifier: record.processIdentifier, purpose: record.purpose)
         var changes: [DefaultsChange] = []
-        var isFromCluster = false
+        var origin = Origin.here
         for step in steps(of: record) {
             switch step {
             case .set(let key, let value), .carried(let key, let value, _):
@@ -235,7 +235,7 @@ struct KeyFeed: Feed {
                 var sum = change(.set, key, state.entries[key]?.value, value)
                 sum.addend = number
                 changes.append(sum)
-            case .fromCluster: isFromCluster = true
+            case .source(let number): origin = .source(number)
             case .remove(let key):
                 if let old = state.entries[key]?.value { changes.append(change(.removed, key, old, nil)) }
             case .removeAll where keys == nil: changes.append(change(.cleared, "", nil, nil))
@@ -247,7 +247,7 @@ struct KeyFeed: Feed {
             (change.author, change.timeNanoseconds, change.part, change.parts) = (
                 author, record.time, part, changes.count
             )
-            change.isFromCluster = isFromCluster
+            change.origin = origin
             waiting.append(change)
         }
     }

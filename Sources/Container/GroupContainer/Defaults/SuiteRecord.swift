@@ -12,8 +12,8 @@ struct SuiteRecord: Equatable, Sendable {
         case removeAll
         /// A number was added to a key's number; the value after it.
         case added(String, Int64, DefaultsValue)
-        /// The record has what other machines have set, up to the cluster's entry of that index.
-        case fromCluster(index: UInt64)
+        /// The record has what was set elsewhere, up to that number of its source.
+        case source(number: UInt64)
         /// A value as it was when the log was compacted, with the sequence number of the change that set it.
         case carried(String, DefaultsValue, generation: UInt64)
     }
@@ -32,7 +32,7 @@ struct SuiteRecord: Equatable, Sendable {
         static let removeAll: UInt8 = 3
         static let carried: UInt8 = 4
         static let added: UInt8 = 5
-        static let fromCluster: UInt8 = 6
+        static let source: UInt8 = 6
     }
 
     /// Returns the bytes of a record before its time and steps, so that a writer makes them only once.
@@ -112,7 +112,7 @@ extension SuiteRecord.Step {
     var key: String? {
         switch self {
         case .set(let key, _), .remove(let key), .added(let key, _, _), .carried(let key, _, _): key
-        case .removeAll, .fromCluster: nil
+        case .removeAll, .source: nil
         }
     }
 
@@ -131,9 +131,9 @@ extension SuiteRecord.Step {
             writer.write(text: key)
             writer.write(number)
             value.encodeCounted(into: &writer)
-        case .fromCluster(let index):
-            writer.write(SuiteRecord.StepKind.fromCluster)
-            writer.write(index)
+        case .source(let number):
+            writer.write(SuiteRecord.StepKind.source)
+            writer.write(number)
         case .carried(let key, let value, let generation):
             writer.write(SuiteRecord.StepKind.carried)
             writer.write(text: key)
@@ -153,7 +153,7 @@ extension SuiteRecord.Step {
             let key = try reader.countedText()
             let number: Int64 = try reader.number()
             self = .added(key, number, try Self.value(from: &reader))
-        case SuiteRecord.StepKind.fromCluster: self = .fromCluster(index: try reader.number())
+        case SuiteRecord.StepKind.source: self = .source(number: try reader.number())
         case SuiteRecord.StepKind.carried:
             let key = try reader.countedText()
             let generation: UInt64 = try reader.number()

@@ -41,7 +41,7 @@ struct SuiteState: LogState, Equatable {
             switch step {
             case .set(let key, let value), .added(let key, _, let value):
                 put(Entry(value: value, generation: sequence), at: key)
-            case .fromCluster: continue
+            case .source: continue
             case .remove(let key):
                 if let old = entries.removeValue(forKey: key) { size -= Self.size(of: key, old.value) }
             case .removeAll: (entries, size) = ([:], 0)

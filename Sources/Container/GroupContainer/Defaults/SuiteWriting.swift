@@ -55,7 +55,7 @@ extension CompactedLog<SuiteState> {
             case .set(let key, let value), .added(let key, _, let value):
                 try checkSize(of: value, forKey: key)
                 size += SuiteState.size(of: key, value)
-            case .remove, .removeAll, .fromCluster, .carried: continue
+            case .remove, .removeAll, .source, .carried: continue
             }
         }
         if size > SuiteLimits.change {

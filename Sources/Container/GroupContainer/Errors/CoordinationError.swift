@@ -61,11 +61,10 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
         public static let presenterFailed = Code(rawValue: "presenterFailed")
         /// A presenter of the item did not answer in time, and the coordinator wants each one's answer.
         public static let presenterUnresponsive = Code(rawValue: "presenterUnresponsive")
-        /// The cluster of machines was not reached, or the container is in none: a replicated change was surely not
-        /// sent, and nothing was changed.
+        /// Whoever was to decide about a change, or to take it, was not reached; nothing was changed.
         public static let unavailable = Code(rawValue: "unavailable")
-        /// A replicated change was sent, and the answer was lost: it may be made or not. `clusterOperation` is its
-        /// name, by which `Container.clusterOutcome(of:)` returns later what became of it.
+        /// The answer of whoever decides about a change was lost: it may be made or not. `pendingOperation` is its
+        /// name, by which can be asked later what became of it.
         public static let unknown = Code(rawValue: "unknown")
         /// The content does not decode, or does not encode.
         public static let invalidContent = Code(rawValue: "invalidContent")
@@ -132,8 +131,8 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
     /// The present generation of the item, or of the key, where the condition of a write does not hold; nil where there
     /// is no item.
     public var generation: Generation?
-    /// The name of a replicated change that may be made or not, for `Container.clusterOutcome(of:)`.
-    public var clusterOperation: String?
+    /// The name of a change that may be made or not, by which can be asked later what became of it.
+    public var pendingOperation: String?
     /// What the caller can do; nil where nothing can be done, or where `code` and `holders` show it.
     public var remedy: Remedy?
     /// The error below this one: the system's, a `DecodingError`, or the one that a closure threw.
@@ -149,7 +148,7 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
         (self.remedy, self.cause) = (remedy, cause)
     }
 
-    /// A sentence with all of these parts but `generation`, `clusterOperation` and `cause`.
+    /// A sentence with all of these parts but `generation`, `pendingOperation` and `cause`.
     public var description: String { description(advising: remedy?.text) }
 
     /// The sentence with another advice than the remedy: commands name their own options.
@@ -184,8 +183,8 @@ extension CoordinationError: Equatable {
         (one.code, one.operation, one.item, one.containerPath) == (
             other.code, other.operation, other.item, other.containerPath
         )
-            && (one.reason, one.holders, one.generation, one.remedy, one.clusterOperation)
-                == (other.reason, other.holders, other.generation, other.remedy, other.clusterOperation)
+            && (one.reason, one.holders, one.generation, one.remedy, one.pendingOperation)
+                == (other.reason, other.holders, other.generation, other.remedy, other.pendingOperation)
     }
 }
 

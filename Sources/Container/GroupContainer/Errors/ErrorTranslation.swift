@@ -200,6 +200,25 @@ extension CoordinationError {
     }
 }
 
+extension CoordinationError {
+    /// Returns this error with the container in which it happened, for modules above this one.
+    package func located(in container: Container) -> CoordinationError { located(in: container.opened) }
+}
+
+extension Container {
+    /// Runs the body of a call of a module above this one, and adds the container to its error.
+    package func locating<Answer: ~Copyable>(
+        _ body: () throws(CoordinationError) -> Answer
+    ) throws(CoordinationError) -> Answer {
+        try opened.locating(body)
+    }
+
+    /// The generation that an item's last record has; nil where there is none.
+    package func recordedGeneration(of path: ItemPath) throws(CoordinationError) -> Generation? {
+        try opened.recordedItem(at: path.location(for: "look at")).map { Generation(rawValue: $0.generation) }
+    }
+}
+
 extension OpenContainer {
     /// Runs the body of a public call, and adds the container to its error.
     func locating<Answer: ~Copyable>(

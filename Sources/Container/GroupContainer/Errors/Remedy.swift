@@ -132,10 +132,8 @@ extension CoordinationError.Remedy.Code {
     /// Wait until other requests of this process are done.
     public static let makeFewerRequests = Self(rawValue: "makeFewerRequests")
 
-    // MARK: The cluster
+    // MARK: Services
 
-    /// Have the container join a cluster of machines.
-    public static let joinCluster = Self(rawValue: "joinCluster")
     /// Start the program that the text names.
     public static let startProgram = Self(rawValue: "startProgram")
     /// Look at what has stopped a program, and decide how it goes on.

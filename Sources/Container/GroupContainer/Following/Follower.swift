@@ -49,6 +49,11 @@ extension Follower {
     /// What wakes a reader of the stream.
     package var waiter: StreamWaiter { StreamWaiter(waiter: feed.waiter) }
 
+    /// Suspends the task until there may be more, the limit, or the task's cancellation.
+    package func suspend(until limit: Deadline) async {
+        await feed.waiter.wait(until: limit.moment == .max ? nil : limit.moment, unless: feed.look)
+    }
+
     /// Checks, before a wait, that there is something to wait for. Errors: those of `next(timeout:)`.
     package mutating func check() throws(Element.Failure) { try feed.check() }
 }

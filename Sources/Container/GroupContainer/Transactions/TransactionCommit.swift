@@ -198,10 +198,6 @@ extension Coordinator {
         _ body: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> (answer: Answer, generation: Generation?) {
         let (container, call) = (container, ItemCall(operation: "transaction", intents: intents))
-        if durability == .replicated {
-            let (answer, outcome) = try await replicate(call, timeout, body)
-            return (answer, outcome.generation)
-        }
         return try await run(call, durability, timeout) { access in
             try Self.run(body, access)
         }.finish(container)
@@ -256,10 +252,6 @@ extension BlockingCoordinator {
         _ body: (Access) throws -> Answer
     ) throws -> (answer: Answer, generation: Generation?) {
         let call = ItemCall(operation: "transaction", intents: intents)
-        if durability == .replicated {
-            let (answer, outcome) = try replicate(call, timeout, body)
-            return (answer, outcome.generation)
-        }
         return try run(call, durability, timeout) { access in
             try Coordinator.run(body, access)
         }.finish(coordinator.container)

@@ -2,7 +2,9 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-@testable import GroupContainer
+@testable import Cluster
+import ClusterSupport
+import GroupContainer
 
 /// The caller's side of the locks of a cluster. The test is the program.
 @Suite(.ownThreads, .timeLimit(.minutes(2)))
@@ -78,9 +80,10 @@ struct `Locks of a cluster` {
 
     @Test func `an update in the cluster sends what it made under the token, and locks nothing here`() throws {
         let coordinator = sample.coordinator().blocking
+        let cluster = sample.cluster().blocking
         try coordinator.write(bytes: [1], to: "a")
         let side = Side {
-            try coordinator.updateInCluster("a") { content in
+            try cluster.update("a", underLock: nil) { content in
                 #expect(content == [1])
                 // No lock of this machine is held.
                 try coordinator.coordinate(.writing("a"), timeout: .zero) { _ in }
@@ -103,8 +106,8 @@ struct `Locks of a cluster` {
     }
 
     @Test func `an update in the cluster of an absent item requires that it is absent`() async throws {
-        let tester = sample.coordinator()
-        let task = Task { try await tester.updateInCluster("d/a") { ($0 ?? [7]) + [2] } }
+        let clusterTester = sample.cluster()
+        let task = Task { try await clusterTester.update("d/a", underLock: nil) { ($0 ?? [7]) + [2] } }
         let asked = try program.nextLock()
         try program.grant(asked.identifier, "token")
         let request = try program.next()
@@ -118,9 +121,10 @@ struct `Locks of a cluster` {
 
     @Test func `a change by a process of this machine during the update is a conflict, and nothing is sent`() throws {
         let coordinator = sample.coordinator().blocking
+        let cluster = sample.cluster().blocking
         try coordinator.write(bytes: [1], to: "a")
         let side = Side {
-            try coordinator.updateInCluster("a") { _ in
+            try cluster.update("a", underLock: nil) { _ in
                 try coordinator.write(bytes: [9], to: "a")
                 return [2]
             }
@@ -134,8 +138,8 @@ struct `Locks of a cluster` {
 
     @Test func `an update whose closure throws gives the lock back`() throws {
         struct Refused: Error {}
-        let coordinator = sample.coordinator().blocking
-        let side = Side { try coordinator.updateInCluster("a") { _ in throw Refused() } }
+        let cluster = sample.cluster().blocking
+        let side = Side { try cluster.update("a", underLock: nil) { _ in throw Refused() } }
         let asked = try program.nextLock()
         try program.grant(asked.identifier, "token")
         #expect(throws: Refused.self) { try side.answer() }

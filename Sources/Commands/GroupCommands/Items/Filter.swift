@@ -1,20 +1,19 @@
-import GroupCommandLine
-import GroupCommands
-import GroupContainer
-import GroupSystemCalls
+package import GroupCommandLine
+package import GroupContainer
+package import GroupSystemCalls
 
 /// Runs a command that turns its input into its output.
-enum Filter {
+package enum Filter {
     /// The largest output of `update`, in bytes: it is kept in memory.
-    static let limit = 256 << 20
+    package static let limit = 256 << 20
     /// The largest snapshot of `refresh`: the widget's record has it as text, of which there are several copies in
     /// memory.
-    static let snapshotLimit = 32 << 20
+    package static let snapshotLimit = 32 << 20
 
     /// Runs a command, with a file as its standard input, and returns its output and its status; nil if it printed more
     /// than `limit` bytes, and was killed. A command that cannot be started is reported and has status 126 or 127, as
     /// in a shell. The command is killed when the calling thread ends. Errors: those of the system, about the item.
-    static func run(
+    package static func run(
         _ command: [[UInt8]], input: borrowing FileDescriptor, atMost limit: Int = Filter.limit, of item: String,
         in container: Container, _ operation: String, for run: borrowing CommandRun
     ) throws -> (output: [UInt8], status: ExitStatus)? {

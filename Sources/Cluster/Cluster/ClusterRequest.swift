@@ -1,43 +1,16 @@
 package import FoundationEssentials
 import GroupBytes
+package import GroupContainer
 
 /// A strict change that a process of this container asks the cluster for: accepted with all its parts, or with none.
 ///
 /// The caller stages the contents, records the request in the suite of `ClusterRecords`, and waits for its end; the program
 /// `group-cluster` sends it, applies it, and records what became of it.
 package struct ClusterRequest: Codable, Equatable, Sendable {
-    /// A change of one item.
-    package struct Part: Codable, Equatable, Sendable {
-        package enum Action: String, Codable, Sendable {
-            case write, createDirectory, move, remove
-        }
-        package var action: Action
-        /// The item, as text.
-        package var path: String
-        /// Where a move leads to.
-        package var destination: String?
-        /// The name of the file in `ClusterRecords.contents` that a write makes the item's content.
-        package var content: String?
-        /// The permission bits; nil for those that the item has, or that the umask leaves.
-        package var mode: UInt16?
-        /// The item's generation when the request was made; nil where there was no item.
-        package var before: UInt64?
-        /// Whether the part fits only the item as it was then. Otherwise it replaces what the item is when its turn comes.
-        package var isConditional: Bool
-
-        package init(
-            _ action: Action, path: String, destination: String? = nil, content: String? = nil, mode: UInt16? = nil,
-            before: UInt64?, isConditional: Bool
-        ) {
-            (self.action, self.path, self.destination) = (action, path, destination)
-            (self.content, self.mode, self.before, self.isConditional) = (content, mode, before, isConditional)
-        }
-    }
-
-    /// The largest content of an item, in bytes.
-    package static let largestContent: UInt64 = 64 << 20
-    /// The largest number of parts.
-    package static let largestCount = 1_024
+    /// What the cluster takes of one call.
+    package static let terms = Proposal.Terms(
+        decider: "the cluster", directory: ClusterRecords.contentsDirectory, largestContent: 64 << 20,
+        largestCount: 1_024, presence: ClusterRecords.caller(of:))
 
     package enum State: String, Codable, Sendable {
         /// The request waits for its turn.
@@ -58,7 +31,7 @@ package struct ClusterRequest: Codable, Equatable, Sendable {
 
     /// The name of the operation, 32 hexadecimal digits, by which its fate can be asked for later.
     package let operation: String
-    package var parts: [Part]
+    package var parts: [Proposal.Part]
     /// The lock of the cluster that must still be held when the request is committed.
     package var lock: String?
     /// The name of the grant of that lock: the fencing token.
@@ -77,20 +50,11 @@ package struct ClusterRequest: Codable, Equatable, Sendable {
     package var isGivenUp = false
 
     package init(
-        operation: String, parts: [Part], lock: String? = nil, grant: String? = nil, purpose: String,
+        operation: String, parts: [Proposal.Part], lock: String? = nil, grant: String? = nil, purpose: String,
         processIdentifier: Int32, queuedAt: Date
     ) {
         (self.operation, self.parts, self.lock, self.grant) = (operation, parts, lock, grant)
         (self.purpose, self.processIdentifier, self.queuedAt) = (purpose, processIdentifier, queuedAt)
-    }
-
-    /// Checks the size of a content. Error: `limitReached`
-    static func checkSize(_ size: UInt64, _ item: String, _ operation: String) throws(CoordinationError) {
-        if size <= largestContent { return }
-        throw CoordinationError(
-            .limitReached, operation: operation, item: item,
-            reason: "the cluster takes contents of at most \(largestContent) bytes; nothing was changed",
-            remedy: .init(.reduceSize, "divide the content into several items"))
     }
 }
 

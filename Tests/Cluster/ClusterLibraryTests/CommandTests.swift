@@ -1,11 +1,13 @@
+import Cluster
+import ClusterSupport
 import GroupContainer
 import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// groupctl in a container of a cluster. The test is the program that speaks with the cluster.
+/// group-cluster's commands over items. The test is the program that speaks with the cluster.
 @Suite(.ownThreads, .timeLimit(.minutes(3)))
-struct `groupctl --replicated` {
+struct `The commands of group-cluster over items` {
     let temporary: TemporaryContainer
     let container: Container
     let program: ClusterProgram
@@ -21,28 +23,29 @@ struct `groupctl --replicated` {
     private func start(_ words: String..., input: String? = "") throws -> RunningProcess {
         var words = words
         words.insert(temporary.path, at: 1)
-        return try RunningProcess(["groupctl"] + words, input: input)
+        return try RunningProcess(["group-cluster"] + words, input: input)
     }
 
     @Test func `each command that changes an item asks the cluster`() throws {
         try coordinator.write(bytes: Array("old\n".utf8), to: "a")
         let commands: [(words: [String], parts: [String])] = [
-            (["write", "a", "--replicated"], ["write a"]),
-            (["write", "d/b", "--replicated", "--if-generation", "absent"], ["createDirectory d", "write d/b"]),
-            (["update", "a", "--replicated", "--", "tr", "o", "0"], ["write a"]),
-            (["copy", "a", "b", "--replicated"], ["write b"]),
-            (["move", "a", "b", "--replicated"], ["move a b"]),
-            (["mkdir", "d/e", "--replicated"], ["createDirectory d", "createDirectory d/e"]),
-            (["remove", "a", "--replicated"], ["remove a"]),
+            (["write", "a"], ["write a"]),
+            (["write", "d/b", "--if-generation", "absent"], ["createDirectory d", "write d/b"]),
+            (["update", "a", "--", "tr", "o", "0"], ["write a"]),
+            (["copy", "a", "b"], ["check a", "write b"]),
+            (["move", "a", "b"], ["move a b"]),
+            (["mkdir", "d/e"], ["createDirectory d", "createDirectory d/e"]),
+            (["remove", "a"], ["remove a"]),
         ]
         for (words, parts) in commands {
             let process = try RunningProcess(
-                ["groupctl", words[0], temporary.path] + ["--json"] + words.dropFirst(), input: "new")
+                ["group-cluster", words[0], temporary.path] + ["--json"] + words.dropFirst(), input: "new")
             let request = try program.next()
             #expect(
                 request.parts.map { "\($0.action) \($0.path)" + ($0.destination.map { " \($0)" } ?? "") } == parts)
-            #expect(request.processIdentifier == process.identifier && request.purpose == "groupctl")
-            try program.end(request.operation, .accepted, generations: parts.map { $0.hasPrefix("r") ? 0 : 9 })
+            #expect(request.processIdentifier == process.identifier && request.purpose == "group-cluster")
+            let changes = parts.filter { !$0.hasPrefix("check") }
+            try program.end(request.operation, .accepted, generations: changes.map { $0.hasPrefix("r") ? 0 : 9 })
             let (status, text) = try process.finish()
             #expect(status == 0 && !text.contains("unchanged"), "\(words): \(text)")
             #expect(text.contains(parts[0].hasPrefix("r") ? #""generation":null"# : #""generation":9"#), "\(text)")
@@ -54,7 +57,7 @@ struct `groupctl --replicated` {
     @Test func `the statuses of scripts are those of the table`() throws {
         func end(_ state: ClusterRequest.State, _ words: String...) throws -> (status: Int32, text: String) {
             let process = try RunningProcess(
-                ["groupctl", "write", temporary.path, "a", "--replicated"] + words, input: "")
+                ["group-cluster", "write", temporary.path, "a"] + words, input: "")
             let request = try program.next()
             if state == .sent { #expect(try program.records.beginSending(request.operation)) }
             if state != .sent { try program.end(request.operation, state) }
@@ -69,29 +72,51 @@ struct `groupctl --replicated` {
         #expect(
             unknown == (
                 76,
-                "groupctl: cannot write 'a' in '\(temporary.path)': the cluster has not answered in time, and the change may be made or not: operation OPERATION; group-cluster result GROUP OPERATION shows later what became of it\n"
+                "group-cluster: cannot write 'a' in '\(temporary.path)': the cluster has not answered in time, and the change may be made or not: operation OPERATION; group-cluster result GROUP OPERATION shows later what became of it\n"
             ))
         let json = try end(.sent, "-t", "0.3", "--json")
         #expect(json.status == 76)
-        #expect(json.text.hasPrefix(#"{"code":"unknown","#) && json.text.contains(#""clusterOperation":"OPERATION""#))
+        #expect(json.text.hasPrefix(#"{"code":"unknown","#) && json.text.contains(#""pendingOperation":"OPERATION""#))
         #expect(try end(.accepted, "--exit-code").status == 0)
-        #expect(try temporary.groupctl("write", "a", "--replicated", "--relaxed").status == 64)
-        #expect(try temporary.groupctl("update", "a", "--cluster", "--relaxed", "--", "cat").status == 64)
+    }
+
+    @Test(arguments: [
+        (["write", "a", "--replicated"], "group-cluster write GROUP PATH"),
+        (["read", "a", "--latest"], "group-cluster read GROUP PATH"),
+        (["update", "a", "--cluster", "--", "cat"], "group-cluster update GROUP PATH --locked -- COMMAND"),
+        (["move", "a", "b", "--replicated"], "group-cluster move GROUP FROM TO"),
+    ])
+    func `an option that groupctl had before names the command that has taken its place`(
+        words: [String], instead: String
+    ) throws {
+        let process = try RunningProcess(["groupctl", words[0], temporary.path] + words.dropFirst(), input: "")
+        let (status, text) = try process.finish()
+        #expect(status == 64 && text.contains("is no more; instead: \(instead) (try"), "\(text)")
+    }
+
+    @Test func `a lock of the cluster is held while COMMAND runs, and its status is returned`() throws {
+        let process = try start("lock", "nightly", "--", "sh", "-c", "echo $GROUP_CLUSTER_GRANT; exit 7")
+        let lock = try program.nextLock()
+        #expect(lock.lock == "nightly")
+        try program.grant(lock.identifier, "token")
+        let (status, text) = try process.finish()
+        #expect(status == 7 && text == "token\n")
+        #expect(try program.wait(forLock: lock.identifier) { $0.isGivenUp }.state == .granted)
     }
 
     @Test func `without a cluster, or its program, nothing is read from standard input`() throws {
         let other = try TemporaryContainer()
-        let alone = try RunningProcess(["groupctl", "write", other.path, "a", "--replicated"])
+        let alone = try RunningProcess(["group-cluster", "write", other.path, "a"])
         #expect(try alone.finish().status == 69, "standard input is open")
-        #expect(alone.text.contains("is in no cluster; group-cluster join has it join one"))
+        #expect(alone.text.contains("is in no cluster; have the container join one (group-cluster join)"))
         do { _ = try ClusterProgram(other.open()) }
-        let ended = try RunningProcess(["groupctl", "write", other.path, "a", "--replicated"])
+        let ended = try RunningProcess(["group-cluster", "write", other.path, "a"])
         #expect(try ended.finish().status == 69)
-        #expect(ended.text.contains("is not running; nothing was changed; group-cluster join starts it"))
+        #expect(ended.text.contains("is not running; nothing was changed; start it (group-cluster join)"))
     }
 
     @Test func `a killed caller leaves its request, its file, and no presence`() throws {
-        let process = try start("write", "a", "--replicated", input: "content")
+        let process = try start("write", "a", input: "content")
         let request = try program.next()
         #expect(try Presence.isThere(ClusterRecords.caller(of: request.operation), in: container))
         process.kill()
@@ -104,7 +129,7 @@ struct `groupctl --replicated` {
 
     @Test(.enabled(if: Strace.isThere))
     func `a caller that is killed while it stages leaves a file without a record, and no presence`() throws {
-        let words = ["groupctl", "write", temporary.path, "a", "--replicated"]
+        let words = ["group-cluster", "write", temporary.path, "a"]
         _ = try Strace.run(words, input: "content", fault: .kill, at: .init(name: "fsync", number: 1))
         let file = try #require(try program.files().first)
         #expect(file.hasSuffix(".0") && file.utf8.count == 34)
@@ -115,9 +140,9 @@ struct `groupctl --replicated` {
 
     @Test func `a command in the cluster runs on one machine at a time, and is fenced`() throws {
         try coordinator.write(bytes: Array("7\n".utf8), to: "n")
-        let first = try start("update", "n", "--cluster", "--", "sh", "-c", "read n; echo $((n + 1))")
+        let first = try start("update", "n", "--locked", "--", "sh", "-c", "read n; echo $((n + 1))")
         let lock = try program.nextLock()
-        let second = try start("update", "n", "--cluster", "--", "cat")
+        let second = try start("update", "n", "--locked", "--", "cat")
         let other = try program.nextLock()
         #expect((lock.lock, other.lock) == ("n", "n"))
         #expect(program.records.requests().isEmpty)
@@ -138,19 +163,19 @@ struct `groupctl --replicated` {
     }
 
     @Test func `a command that fails in the cluster sends nothing and gives the lock back`() throws {
-        let process = try start("update", "n", "--cluster", "--", "sh", "-c", "exit 7")
+        let process = try start("update", "n", "--locked", "--", "sh", "-c", "exit 7")
         let lock = try program.nextLock()
         try program.grant(lock.identifier, "token")
         #expect(try process.finish().status == 7)
         #expect(try program.wait(forLock: lock.identifier) { $0.isGivenUp }.state == .granted)
         #expect(try program.isEmpty())
-        let late = try start("update", "n", "--cluster", "-t", "0", "--", "cat")
+        let late = try start("update", "n", "--locked", "-t", "0", "--", "cat")
         _ = try program.nextLock()
         let (status, text) = try late.finish()
         #expect(status == 75)
         #expect(
             text
-                == "groupctl: cannot lock 'n' in '\(temporary.path)': the cluster has not granted the lock in time: another machine may have it; raise --timeout\n"
+                == "group-cluster: cannot lock 'n' in '\(temporary.path)': the cluster has not granted the lock in time: another machine may have it; raise --timeout\n"
         )
     }
 }

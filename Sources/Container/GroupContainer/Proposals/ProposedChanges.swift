@@ -2,33 +2,51 @@ import GroupLocking
 import GroupBytes
 import GroupSystemCalls
 
-/// The changes of a strict request: none is made here. Contents are staged below `.group`, and the generation of each item is
-/// noted under the lock; when the closure has returned and the locks are released, the cluster is asked for all of it at once.
-/// The closure sees its changes, as in a transaction.
+/// Collects the changes of a call for a proposal: none is made here. Contents are staged below `.group`, and the
+/// generation of each item is noted under the lock when the closure first reads or changes it. The closure sees its
+/// changes, as in a transaction.
 ///
-/// Nothing is left out because an item has the requested content already: this machine may be behind the cluster.
-final class ReplicatedChanges: ItemBackend {
+/// Nothing is left out because an item has the requested content already: whoever decides may know better.
+final class ProposedChanges: ItemBackend {
     private let access: Access
     /// Whether the changes fit only the items as they are now.
     private let isConditional: Bool
-    private let operation = ClusterRecords.newName()
+    private let terms: Proposal.Terms
+    private let operation = Proposal.newName()
     private var steps = TransactionSteps()
-    /// The generations of the items at the locations of steps; nil where there is no item.
+    /// The generations of the items that the closure has looked at, before it changed them; nil where there is no item.
     private var generations: [ItemLocation: UInt64?] = [:]
+    /// The items that were read, in the order of the first read.
+    private var reads: [ItemLocation] = []
     /// The generations of the items that move, by where they arrive.
     private var movedGenerations: [ItemLocation: UInt64?] = [:]
     private var modes: [ItemLocation: UInt32] = [:]
-    /// The directories that were asked for and are here, perhaps not yet in the cluster.
+    /// The directories that were asked for and are here, perhaps not yet in whoever decides.
     private var standingDirectories: [ItemLocation] = []
     /// The directories that are made only because they are around an item.
     private var impliedDirectories: Set<ItemLocation> = []
-    private var files: StrictFiles?
+    private var files: ProposalFiles?
 
-    init(_ access: Access, isConditional: Bool) { (self.access, self.isConditional) = (access, isConditional) }
+    init(_ access: Access, isConditional: Bool, _ terms: Proposal.Terms) {
+        self.access = access
+        self.isConditional = isConditional
+        self.terms = terms
+    }
 
     private var container: OpenContainer { access.container }
 
     // MARK: What the closure sees
+
+    var contentLimit: ContentLimit? { terms.contentLimit }
+
+    /// Notes the generation of an item before it is read, so that a change after that is found. What the call has changed
+    /// itself needs no note.
+    func noteRead(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
+        if steps.view(location) != .untouched || generations[location] != nil { return }
+        guard String(validating: location.bytes, as: UTF8.self) != nil else { return }
+        try note(location, operation)
+        reads.append(location)
+    }
 
     private func standing(_ location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
         try container.status(of: location, for: operation)
@@ -68,7 +86,7 @@ final class ReplicatedChanges: ItemBackend {
         if steps.view(location) == .untouched { return }
         throw CoordinationError(
             .invalidArgument, operation: operation, item: printable(location.bytes),
-            reason: "the request has changed the item, which has no generation before the cluster accepts that",
+            reason: "the request has changed the item, which has no generation before that is accepted",
             remedy: .init(.useAnotherTransaction, "read the generation before the change, or after the request"))
     }
 
@@ -81,9 +99,9 @@ final class ReplicatedChanges: ItemBackend {
         let label = printable(location.bytes)
         if let mode, mode > 0o777 {
             throw CoordinationError(
-                .invalidArgument, operation: "write", item: label, reason: "a replicated mode is at most 0777, octal")
+                .invalidArgument, operation: "write", item: label, reason: "\(terms.decider) takes modes of at most 0777, octal")
         }
-        try ClusterRequest.checkSize(content.size, label, "write")
+        try terms.checkSize(content.size, label, "write")
         let old = steps.isWithinNew(location) ? nil : try standing(location, "write")
         if let old, !old.isRegularFile { throw .notAFile(label, "write", isDirectory: old.isDirectory) }
         if case .staged(_, isDirectory: true) = steps.view(location) {
@@ -235,7 +253,7 @@ final class ReplicatedChanges: ItemBackend {
     func setMode(_ mode: UInt32, at location: ItemLocation) throws(CoordinationError) -> WriteResult {
         throw CoordinationError(
             .invalidArgument, operation: "set the mode of", item: printable(location.bytes),
-            reason: "a mode is replicated only together with the content",
+            reason: "\(terms.decider) takes a mode only together with the content",
             remedy: .init(.useAccess, "write the item with this mode"))
     }
 
@@ -254,7 +272,7 @@ final class ReplicatedChanges: ItemBackend {
             throw CoordinationError(Errno.noSuchEntry, operation: "copy", item: label)
         }
         if !status.isRegularFile { throw .notAFile(label, "copy", isDirectory: status.isDirectory) }
-        try ClusterRequest.checkSize(status.size, label, "copy")
+        try terms.checkSize(status.size, label, "copy")
         let old = steps.isWithinNew(location) ? nil : try standing(location, "copy")
         let view = steps.view(location)
         if !replacing && view != .absent && !(view == .untouched && old == nil) {
@@ -278,9 +296,10 @@ final class ReplicatedChanges: ItemBackend {
         try createMissingDirectories(of: location, "copy")
         try stage(at: location, replacing: old, "copy") { (files, name) throws(Errno) in
             if let root {
-                try files.copy(root.bytes, in: container.directory.root, as: name)
+                try files.copy(root.bytes, in: container.directory.root, as: name, atMost: terms.largestContent)
             } else if let staged {
-                try files.copy(files.name(staged), in: files.directory, as: name)
+                let staged = files.name(staged)
+                try files.copy(staged, in: files.directory, as: name, atMost: terms.largestContent)
             }
         }
         modes[location] = mode
@@ -289,9 +308,9 @@ final class ReplicatedChanges: ItemBackend {
 
     // MARK: Staging
 
-    private func open() throws(CoordinationError) -> StrictFiles {
+    private func open() throws(CoordinationError) -> ProposalFiles {
         if let files { return files }
-        let new = try StrictFiles(of: operation, in: container)
+        let new = try ProposalFiles(of: operation, terms, in: container)
         files = new
         return new
     }
@@ -299,7 +318,7 @@ final class ReplicatedChanges: ItemBackend {
     /// Adds the step of a write, whose content `make` stages. If that fails, the request goes on without the item.
     private func stage(
         at location: ItemLocation, replacing old: FileStatus?, _ operation: String,
-        _ make: (StrictFiles, [UInt8]) throws(Errno) -> Void
+        _ make: (ProposalFiles, [UInt8]) throws(Errno) -> Void
     ) throws(CoordinationError) {
         let files = try open()
         let number = steps.place(
@@ -353,40 +372,49 @@ final class ReplicatedChanges: ItemBackend {
         }
     }
 
-    // MARK: The request
+    // MARK: The proposal
 
-    /// Returns the request for all changes, whose files are the caller's from then on; nil where there is none.
-    func take() throws(CoordinationError) -> StrictChange? {
-        var change = StrictChange(operation: operation, files: files)
-        for directory in standingDirectories {
-            change.add(try part(.createDirectory, directory), directory)
-        }
+    /// Returns the proposal of all changes, whose files are the caller's from then on; nil where there is none. What was
+    /// only read is a condition of a proposal whose changes are conditional.
+    func take() throws(CoordinationError) -> Proposal? {
+        var proposal = Proposal(operation: operation, files: files)
+        for directory in standingDirectories { proposal.add(try part(.createDirectory, directory)) }
         for step in steps.inOrder {
             let location = step.location
             switch step.effect {
             case .placement(_, isDirectory: true, _):
                 var made = try part(.createDirectory, location)
                 if impliedDirectories.contains(location) { made.isConditional = false }
-                change.add(made, location)
+                proposal.add(made)
             case .placement:
                 var made = try part(.write, location)
-                made.content = String(decoding: StrictFiles.name(operation, step.number), as: UTF8.self)
+                made.content = String(decoding: ProposalFiles.name(operation, step.number), as: UTF8.self)
                 made.mode = modes[location].map { UInt16(truncatingIfNeeded: $0) }
-                change.add(made, location)
-            case .removal: change.add(try part(.remove, location), location)
+                proposal.add(made)
+            case .removal: proposal.add(try part(.remove, location))
             case .arrival(let origin, _):
                 // The place is made free by a part of its own, in the same request.
-                if step.before != nil { change.add(try part(.remove, location), location) }
+                if step.before != nil { proposal.add(try part(.remove, location)) }
                 var made = try part(.move, origin)
                 made.destination = try text(location, "move")
-                (made.before, made.isConditional) = (movedGenerations[location] ?? nil, true)
-                change.add(made, location)
+                made.before = movedGenerations[location] ?? nil
+                made.isConditional = true
+                proposal.add(made)
             }
         }
-        try checkCount(change.parts.count)
-        if change.parts.isEmpty { return nil }
+        if proposal.parts.isEmpty { return nil }
+        var checked = proposal
+        if isConditional {
+            checked = Proposal(operation: operation, files: files)
+            let changed = Set(proposal.parts.map(\.path))
+            for location in reads where !changed.contains(try text(location, "read")) {
+                checked.add(try part(.check, location))
+            }
+            for part in proposal.parts { checked.add(part) }
+        }
+        try checkCount(checked.parts.count)
         files = nil
-        return change
+        return checked
     }
 
     /// Removes the files of a request that was not taken.
@@ -396,9 +424,9 @@ final class ReplicatedChanges: ItemBackend {
     }
 
     private func part(
-        _ action: ClusterRequest.Part.Action, _ location: ItemLocation
-    ) throws(CoordinationError) -> ClusterRequest.Part {
-        ClusterRequest.Part(
+        _ action: Proposal.Part.Action, _ location: ItemLocation
+    ) throws(CoordinationError) -> Proposal.Part {
+        Proposal.Part(
             action, path: try text(location, "write"), before: generations[location] ?? nil,
             isConditional: isConditional)
     }
@@ -410,11 +438,11 @@ final class ReplicatedChanges: ItemBackend {
     }
 
     private func checkCount(_ count: Int) throws(CoordinationError) {
-        if count <= ClusterRequest.largestCount { return }
+        if count <= terms.largestCount { return }
         throw CoordinationError(
             .limitReached, operation: "write",
             reason:
-                "the cluster takes at most \(ClusterRequest.largestCount) changes in one request; nothing was changed",
+                "\(terms.decider) takes at most \(terms.largestCount) changes in one request; nothing was changed",
             remedy: .init(.reduceSize, "make several requests"))
     }
 
@@ -424,8 +452,8 @@ final class ReplicatedChanges: ItemBackend {
         if status.isRegularFile || status.isDirectory || status.isLink { return }
         throw CoordinationError(
             .wrongType, operation: operation, item: printable(location.bytes),
-            reason: "only files, directories and symbolic links are in a cluster",
-            remedy: .init(.handleSeparately, "change the item without replication"))
+            reason: "\(terms.decider) takes only files, directories and symbolic links",
+            remedy: .init(.handleSeparately, "change the item on this machine alone"))
     }
 
     /// Throws if the request moved the item, or a directory that contains it: a moved item cannot be changed.

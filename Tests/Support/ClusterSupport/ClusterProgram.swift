@@ -1,6 +1,8 @@
+package import Cluster
 import Foundation
 package import GroupContainer
 import GroupSystemCalls
+import TestSupport
 
 /// A stand-in for the program `group-cluster` of one container: it sends nothing, and its test decides what becomes of each
 /// request.
@@ -82,7 +84,7 @@ package final class ClusterProgram {
     }
 
     /// Returns the content of a part.
-    package func content(_ part: ClusterRequest.Part) throws -> String? {
+    package func content(_ part: Proposal.Part) throws -> String? {
         guard let name = part.content else { return nil }
         let directory = try ClusterRecords.contents(of: container).open()
         let bytes = try FileDescriptor.open(Array(name.utf8), in: directory, .reading).readAll()

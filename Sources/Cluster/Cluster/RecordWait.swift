@@ -1,3 +1,4 @@
+import GroupContainer
 import GroupSystemCalls
 
 /// A wait for what the program records about one request, in both forms.
@@ -6,7 +7,10 @@ struct RecordWait: Sendable {
     /// The end of the wait.
     var limit: Deadline
 
-    init(_ changes: Follower<DefaultsChange>, until limit: Deadline) { (self.changes, self.limit) = (changes, limit) }
+    init(_ changes: Follower<DefaultsChange>, until limit: Deadline) {
+        self.changes = changes
+        self.limit = limit
+    }
 
     var isOver: Bool { limit.isOver }
 
@@ -23,7 +27,6 @@ struct RecordWait: Sendable {
 
     /// Suspends until there may be a change, the limit, or the task's cancellation.
     func suspend() async {
-        let feed = changes.feed
-        await feed.waiter.wait(until: limit.moment == .max ? nil : limit.moment, unless: feed.look)
+        await changes.suspend(until: limit)
     }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import GroupContainer
 import GroupLocking
 import GroupSystemCalls
 
@@ -35,8 +36,10 @@ struct StrictCall: Sendable {
     init(
         _ call: ItemCall, by coordinator: Coordinator, _ timeout: Duration?, _ token: Token?
     ) throws(CoordinationError) {
-        container = Container(coordinator.container)
-        (self.call, self.token, purpose) = (call, token, coordinator.purpose)
+        container = coordinator.member
+        self.call = call
+        self.token = token
+        purpose = coordinator.purpose
         deadline = Deadline(after: timeout)
         records = try ClusterRecords(container)
         try ClusterPresence.check(container, records, call.operation, call.label)
@@ -45,11 +48,13 @@ struct StrictCall: Sendable {
     // MARK: Recording
 
     /// Records the request, and returns the wait for its end. Nothing is recorded where it throws, and the files are removed.
-    private func record(_ change: StrictChange) throws(CoordinationError) -> Wait {
+    private func record(_ change: Proposal) throws(CoordinationError) -> Wait {
         do throws(CoordinationError) {
             try ClusterPresence.check(container, records, call.operation, call.label)
-            try translating(call.operation, item: call.label) { () throws(Errno) in
-                try change.files?.directory.synchronize()
+            do throws(Errno) {
+                try change.synchronize()
+            } catch {
+                throw CoordinationError(error, operation: call.operation, item: call.label)
             }
             let changes = try records.changes(ofRequest: change.operation)
             let request = ClusterRequest(
@@ -65,7 +70,7 @@ struct StrictCall: Sendable {
                 records: records, operation: change.operation, record: RecordWait(changes, until: deadline))
         } catch {
             change.discard()
-            throw error.located(in: container.opened)
+            throw error.located(in: container)
         }
     }
 
@@ -127,7 +132,7 @@ struct StrictCall: Sendable {
     }
 
     /// Asks the cluster for the change, and waits for the end, blocking the thread.
-    func finishBlocking(_ change: StrictChange?) throws(CoordinationError) -> StrictOutcome {
+    func finishBlocking(_ change: Proposal?) throws(CoordinationError) -> StrictOutcome {
         guard let change else { return StrictOutcome() }
         var wait = try record(change)
         let end: End
@@ -152,7 +157,7 @@ struct StrictCall: Sendable {
     }
 
     /// Asks the cluster for the change, and waits for the end, suspending the task. What blocks has a thread of its own.
-    func finish(_ change: StrictChange?) async throws -> StrictOutcome {
+    func finish(_ change: Proposal?) async throws -> StrictOutcome {
         guard let change else { return StrictOutcome() }
         if Task.isCancelled {
             change.discard()
@@ -203,7 +208,7 @@ struct StrictCall: Sendable {
 
     /// Returns the outcome of an accepted request, and removes what the caller has to remove. Errors: `conflict`, `unavailable`,
     /// `unknown`, `cancelled`, `invalidArgument`, `limitReached`
-    private func outcome(_ end: End, _ change: StrictChange) throws(CoordinationError) -> StrictOutcome {
+    private func outcome(_ end: End, _ change: Proposal) throws(CoordinationError) -> StrictOutcome {
         let request: ClusterRequest
         switch end {
         case .over(let over): request = over
@@ -211,25 +216,26 @@ struct StrictCall: Sendable {
             var error = CoordinationError(
                 .unknown, operation: call.operation, item: call.label,
                 reason: "\(reason), and the change may be made or not: operation \(change.operation)",
-                remedy: .init(.askLater, "ask later what became of the operation"), cause: cause)
-            error.clusterOperation = change.operation
-            throw error.located(in: container.opened)
+                remedy: .init(.askLater, "group-cluster result GROUP \(change.operation) shows later what became of it"),
+                cause: cause)
+            error.pendingOperation = change.operation
+            throw error.located(in: container)
         case .cancelled: throw cancelled(change.operation)
         }
         change.discard()
         try? records.remove(request: change.operation)
         if request.state == .accepted { return StrictOutcome(change.parts, request.generations) }
-        throw error(request, change).located(in: container.opened)
+        throw error(request, change).located(in: container)
     }
 
-    private func error(_ request: ClusterRequest, _ change: StrictChange) -> CoordinationError {
+    private func error(_ request: ClusterRequest, _ change: Proposal) -> CoordinationError {
         switch request.state {
         case .conflict:
-            let present = change.onlyItem.flatMap { try? container.opened.recordedItem(at: $0) }
+            let present = change.onlyItem.flatMap { try? container.recordedGeneration(of: $0) }
             return CoordinationError(
                 .conflict, operation: call.operation, item: call.label,
                 reason: request.reason ?? "the item was changed on another machine; nothing was changed",
-                generation: present.map { Generation(rawValue: $0.generation) }, remedy: .readAgain)
+                generation: present, remedy: .init(.readAgain, "read it again"))
         case .failed:
             return CoordinationError(
                 request.code.map(CoordinationError.Code.init) ?? .invalidArgument, operation: call.operation,
@@ -245,8 +251,8 @@ struct StrictCall: Sendable {
     private func cancelled(_ operation: String?) -> CoordinationError {
         var error = CoordinationError(
             .cancelled, operation: call.operation, item: call.label, reason: "the request was cancelled")
-        error.clusterOperation = operation
-        return error.located(in: container.opened)
+        error.pendingOperation = operation
+        return error.located(in: container)
     }
 }
 
@@ -262,12 +268,13 @@ struct StrictOutcome: Sendable {
     /// No change was asked for.
     init() {}
 
-    init(_ parts: [ClusterRequest.Part], _ generations: [UInt64]) {
-        results = parts.indices.map { index in
+    init(_ parts: [Proposal.Part], _ generations: [UInt64]) {
+        let changes = parts.filter { $0.action != .check }
+        results = changes.indices.map { index in
             let generation = index < generations.count ? generations[index] : 0
             // The item is gone, or its generation is not known.
             if generation == 0 { return .staged }
-            return generation == parts[index].before ? .unchanged : .written(Generation(rawValue: generation))
+            return generation == changes[index].before ? .unchanged : .written(Generation(rawValue: generation))
         }
     }
 
@@ -298,23 +305,23 @@ enum ClusterPresence {
         guard let status = records.status else {
             throw CoordinationError(
                 .unavailable, operation: operation, item: item, reason: "the container is in no cluster",
-                remedy: .init(.joinCluster, "have the container join a cluster first")
-            ).located(in: container.opened)
+                remedy: .init(.joinCluster, "have the container join one (group-cluster join)")
+            ).located(in: container)
         }
         if !(try SoleProcess.isThere(for: .cluster, of: container)) {
             throw CoordinationError(
                 .unavailable, operation: operation, item: item,
                 reason:
                     "the program that keeps the container together with the cluster '\(status.name)' is not running",
-                remedy: .init(.startProgram, "nothing was changed; start that program")
-            ).located(in: container.opened)
+                remedy: .init(.startProgram, "nothing was changed; start it (group-cluster join)")
+            ).located(in: container)
         }
         if let reason = status.paused {
             throw CoordinationError(
                 .unavailable, operation: operation, item: item,
                 reason: "the program that keeps the container together with the cluster is paused: \(reason)",
-                remedy: .init(.decide, "nothing was changed; look at the cluster's status, and decide")
-            ).located(in: container.opened)
+                remedy: .init(.decide, "nothing was changed; group-cluster status shows what there is to decide")
+            ).located(in: container)
         }
     }
 }

@@ -2,7 +2,9 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-@testable import GroupContainer
+@testable import Cluster
+import ClusterSupport
+import GroupContainer
 
 /// The caller's side of replicated changes. The test is the program.
 @Suite(.ownThreads, .timeLimit(.minutes(2)))
@@ -16,13 +18,14 @@ struct `Replicated changes` {
     }
 
     private var coordinator: BlockingCoordinator { sample.coordinator().blocking }
+    private var cluster: BlockingClusterCoordinator { sample.cluster().blocking }
 
     /// Runs a call beside the test.
     private func call<Answer: Sendable>(
-        _ body: @escaping @Sendable (BlockingCoordinator) throws -> Answer
+        _ body: @escaping @Sendable (BlockingClusterCoordinator) throws -> Answer
     ) -> Side<Answer> {
-        let coordinator = coordinator
-        return Side { try body(coordinator) }
+        let cluster = cluster
+        return Side { try body(cluster) }
     }
 
     /// Returns the error of a call.
@@ -33,7 +36,7 @@ struct `Replicated changes` {
     }
 
     @Test func `a replicated write returns with its generation when it is accepted`() throws {
-        let side = call { try $0.write(bytes: Array("new".utf8), to: "a", durability: .replicated, mode: 0o640) }
+        let side = call { try $0.write(bytes: Array("new".utf8), to: "a", mode: 0o640) }
         let request = try program.next()
         #expect(
             request.parts == [
@@ -55,12 +58,12 @@ struct `Replicated changes` {
 
     @Test func `a conflict has the present generation, and nothing was changed`() throws {
         try coordinator.write(bytes: [1], to: "a")
-        let side = call { try $0.write(bytes: [2], to: "a", durability: .replicated, if: .generation(1)) }
+        let side = call { try $0.write(bytes: [2], to: "a", if: .generation(1)) }
         let request = try program.next()
         #expect(request.parts[0].before == 1 && request.parts[0].isConditional)
         try program.end(request.operation, .conflict)
         let error = failure { try side.answer() }
-        #expect((error?.code, error?.generation, error?.clusterOperation) == (.conflict, 1, nil))
+        #expect((error?.code, error?.generation, error?.pendingOperation) == (.conflict, 1, nil))
         #expect(try coordinator.readBytes("a") == [1] && program.isEmpty())
     }
 
@@ -75,24 +78,24 @@ struct `Replicated changes` {
     func `each end of a request is an error with the program's reason`(
         state: ClusterRequest.State, code: String?, expected: CoordinationError.Code
     ) throws {
-        let side = call { try $0.write(bytes: [1], to: "a", durability: .replicated) }
+        let side = call { try $0.write(bytes: [1], to: "a") }
         let request = try program.next()
         try program.end(request.operation, state, reason: "so it is", code: code)
         let error = failure { try side.answer() }
         #expect((error?.code, error?.reason, error?.item, error?.operation) == (expected, "so it is", "a", "write"))
-        #expect(error?.containerPath == "\(sample.container.path)" && error?.clusterOperation == nil)
+        #expect(error?.containerPath == "\(sample.container.path)" && error?.pendingOperation == nil)
         #expect(try program.isEmpty() && sample.history().isEmpty && sample.isQuiet())
     }
 
     @Test func `a removal and a move return that the item was changed`() throws {
         try coordinator.write(bytes: [1], to: "a")
         try coordinator.write(bytes: [1], to: "b")
-        let removal = call { try $0.remove("a", durability: .replicated) }
+        let removal = call { try $0.remove("a") }
         var request = try program.next()
         #expect(request.parts == [.init(.remove, path: "a", before: 1, isConditional: false)])
         try program.end(request.operation, .accepted, generations: [0])
         #expect(try removal.answer() == WriteResult(isChanged: true, generation: nil))
-        let move = call { try $0.move("b", to: "d/c", durability: .replicated) }
+        let move = call { try $0.move("b", to: "d/c") }
         request = try program.next()
         #expect(
             request.parts == [
@@ -105,7 +108,7 @@ struct `Replicated changes` {
 
     @Test func `an item that the request left at its generation is unchanged`() throws {
         try coordinator.write(bytes: [1], to: "a")
-        let side = call { try $0.write(bytes: [1], to: "a", durability: .replicated) }
+        let side = call { try $0.write(bytes: [1], to: "a") }
         let request = try program.next()
         try program.end(request.operation, .accepted, generations: [1])
         #expect(try side.answer() == .unchanged, "and it was asked for: this machine may be behind the cluster")
@@ -115,7 +118,7 @@ struct `Replicated changes` {
 
     @Test func `a request that was not sent before the deadline is taken back, by the program or by the caller`() throws
     {
-        var side = call { try $0.write(bytes: [1], to: "a", durability: .replicated, timeout: .milliseconds(1)) }
+        var side = call { try $0.write(bytes: [1], to: "a", timeout: .milliseconds(1)) }
         var request = try program.next()
         request = try program.wait(for: request.operation) { $0.isGivenUp }
         #expect(try request.state == .waiting && !program.records.beginSending(request.operation))
@@ -123,33 +126,33 @@ struct `Replicated changes` {
         #expect(failure { try side.answer() }?.code == .unavailable)
 
         // A program that does nothing.
-        side = call { try $0.write(bytes: [1], to: "a", durability: .replicated, timeout: .milliseconds(1)) }
+        side = call { try $0.write(bytes: [1], to: "a", timeout: .milliseconds(1)) }
         request = try program.next()
         let error = failure { try side.answer() }
-        #expect((error?.code, error?.clusterOperation) == (.unavailable, nil))
+        #expect((error?.code, error?.pendingOperation) == (.unavailable, nil))
         #expect(try !program.records.beginSending(request.operation), "it cannot be sent any more")
         #expect(try program.isEmpty())
     }
 
     @Test func `a request that was sent and has no fate after the grace is unknown, and can be asked for`() throws {
-        let side = call { try $0.write(bytes: [1], to: "a", durability: .replicated, timeout: .milliseconds(500)) }
+        let side = call { try $0.write(bytes: [1], to: "a", timeout: .milliseconds(500)) }
         var request = try program.next()
         #expect(try program.records.beginSending(request.operation))
         let error = failure { try side.answer() }
-        #expect((error?.code, error?.clusterOperation) == (.unknown, request.operation))
+        #expect((error?.code, error?.pendingOperation) == (.unknown, request.operation))
         request = try program.wait(for: request.operation) { $0.isGivenUp }
         #expect(request.state == .sent)
         #expect(try program.files() == ["\(request.operation).0"], "the program may need the content still")
-        #expect(try sample.container.clusterOutcome(of: request.operation) == .pending)
+        #expect(try sample.cluster().outcome(of: request.operation) == .pending)
         try program.end(request.operation, .accepted, generations: [1])
-        #expect(try sample.container.clusterOutcome(of: request.operation) == .accepted)
+        #expect(try sample.cluster().outcome(of: request.operation) == .accepted)
         try program.records.remove(request: request.operation)
-        #expect(try sample.container.clusterOutcome(of: request.operation) == .forgotten)
+        #expect(try sample.cluster().outcome(of: request.operation) == .forgotten)
         #expect(try !Presence.isThere(ClusterRecords.caller(of: request.operation), in: sample.container))
     }
 
     @Test func `a fate that comes within the grace is returned`() throws {
-        let side = call { try $0.write(bytes: [1], to: "a", durability: .replicated, timeout: .milliseconds(500)) }
+        let side = call { try $0.write(bytes: [1], to: "a", timeout: .milliseconds(500)) }
         let request = try program.next()
         #expect(try program.records.beginSending(request.operation))
         _ = try program.wait(for: request.operation) { $0.isGivenUp }
@@ -159,26 +162,26 @@ struct `Replicated changes` {
 
     @Test(arguments: [false, true])
     func `a cancelled task no longer waits, and its error names the operation`(isSent: Bool) async throws {
-        let tester = sample.coordinator()
-        let task = Task { try await tester.write(bytes: [1], to: "a", durability: .replicated, timeout: nil) }
+        let clusterTester = sample.cluster()
+        let task = Task { try await clusterTester.write(bytes: [1], to: "a", timeout: nil) }
         let request = try program.next()
         if isSent { #expect(try program.records.beginSending(request.operation)) }
         task.cancel()
         let error = await #expect(throws: CoordinationError.self) { try await task.value }
-        #expect((error?.code, error?.clusterOperation) == (.cancelled, request.operation))
+        #expect((error?.code, error?.pendingOperation) == (.cancelled, request.operation))
         #expect(program.records.request(request.operation)?.isGivenUp == true)
         #expect(try program.records.beginSending(request.operation) == false)
-        #expect(try sample.container.clusterOutcome(of: request.operation) == .pending)
+        #expect(try sample.cluster().outcome(of: request.operation) == .pending)
     }
 
     @Test func `a caller waits for a program that ended meanwhile and is started again`() throws {
         let sample = try SampleContainer()
         var program: ClusterProgram? = try ClusterProgram(sample.container)
-        let tester = sample.coordinator().blocking
-        let side = Side { try tester.write(bytes: [1], to: "a", durability: .replicated) }
+        let clusterTester = sample.cluster().blocking
+        let side = Side { try clusterTester.write(bytes: [1], to: "a") }
         let request = try #require(try program?.next())
         program = nil
-        #expect(code { try tester.write(bytes: [1], to: "b", durability: .replicated) } == .unavailable)
+        #expect(code { try clusterTester.write(bytes: [1], to: "b") } == .unavailable)
         let next = try ClusterProgram(sample.container)
         #expect(try next.next().operation == request.operation)
         try next.end(request.operation, .accepted, generations: [1])
@@ -188,8 +191,8 @@ struct `Replicated changes` {
     @Test func `a request is taken back at the deadline, without a grace, where no program runs`() throws {
         let sample = try SampleContainer()
         var program: ClusterProgram? = try ClusterProgram(sample.container)
-        let tester = sample.coordinator().blocking
-        let side = Side { try tester.write(bytes: [1], to: "a", durability: .replicated, timeout: .milliseconds(300)) }
+        let clusterTester = sample.cluster().blocking
+        let side = Side { try clusterTester.write(bytes: [1], to: "a", timeout: .milliseconds(300)) }
         _ = try program?.next()
         let records = try #require(program?.records)
         program = nil
@@ -201,52 +204,39 @@ struct `Replicated changes` {
 
     @Test func `nothing is recorded where there is no cluster, or no program, or one that has stopped`() throws {
         let sample = try SampleContainer()
-        let tester = sample.coordinator().blocking
-        let alone = failure { try tester.write(bytes: [1], to: "a", durability: .replicated) }
+        let clusterTester = sample.cluster().blocking
+        let alone = failure { try clusterTester.write(bytes: [1], to: "a") }
         #expect((alone?.code, alone?.remedy?.code) == (.unavailable, .joinCluster))
         do { _ = try ClusterProgram(sample.container) }
-        let ended = failure { try tester.coordinate(.writing("a"), durability: .replicated) { _ in Issue.record() } }
+        let ended = failure { try clusterTester.coordinate(.writing("a")) { _ in Issue.record() } }
         #expect((ended?.code, ended?.remedy?.code) == (.unavailable, .startProgram))
         let program = try ClusterProgram(sample.container, stopped: "another history")
-        let stopped = failure { try tester.transaction(.writing("a"), durability: .replicated) { _ in Issue.record() } }
+        let stopped = failure { try clusterTester.transaction(.writing("a")) { _ in Issue.record() } }
         #expect((stopped?.code, stopped?.remedy?.code) == (.unavailable, .decide))
         #expect(stopped?.reason.contains("another history") == true)
         #expect(throws: CoordinationError.self) {
-            try tester.write(to: "a", durability: .replicated) { _ in Issue.record("the content is not asked for") }
+            try clusterTester.write(to: "a") { _ in Issue.record("the content is not asked for") }
         }
         #expect(try program.isEmpty())
-    }
-
-    @Test func `what is not an item is not replicated alone`() throws {
-        let defaults = try GroupDefaults(sample.container)
-        #expect(code { try defaults.set(1, forKey: "n", durability: .replicated) } == .invalidArgument)
-        #expect(code { try defaults.set(1, forKey: "n", if: .absent, durability: .replicated) } == .invalidArgument)
-        #expect(
-            code { try defaults.transaction(durability: .replicated) { $0.set(1, forKey: "n") } } == .invalidArgument)
-        let key = GroupDefaults.Key<Int>("n", default: 0)
-        #expect(code { try defaults.update(key, durability: .replicated) { $0 += 1 } } == .invalidArgument)
-        let channel = try GroupChannel(sample.container, name: "c")
-        #expect(code { try channel.post(bytes: [1], durability: .replicated) } == .invalidArgument)
-        #expect(defaults.value(forKey: "n") == nil)
     }
 
     // MARK: Locks
 
     @Test func `a replicated call under a lock throws deadlock at once`() async throws {
-        let blocking = coordinator
-        try blocking.coordinate(.reading("b")) { _ in
-            #expect(code { try blocking.write(bytes: [1], to: "a", durability: .replicated) } == .deadlock)
-            #expect(code { try blocking.updateInCluster("a") { _ in [] } } == .deadlock)
-            #expect(code { try blocking.write(to: "a", durability: .replicated) { _ in Issue.record() } } == .deadlock)
+        let cluster = cluster
+        try coordinator.coordinate(.reading("b")) { _ in
+            #expect(code { try cluster.write(bytes: [1], to: "a") } == .deadlock)
+            #expect(code { try cluster.update("a", underLock: nil) { _ in [] } } == .deadlock)
+            #expect(code { try cluster.write(to: "a") { _ in Issue.record() } } == .deadlock)
         }
-        let tester = sample.coordinator()
-        try await tester.coordinate(.reading("b")) { (_: HeldAccess) in
+        let clusterTester = sample.cluster()
+        try await sample.coordinator().coordinate(.reading("b")) { (_: HeldAccess) in
             let write = await #expect(throws: CoordinationError.self) {
-                try await tester.write(bytes: [1], to: "a", durability: .replicated)
+                try await clusterTester.write(bytes: [1], to: "a")
             }
             #expect(write?.code == .deadlock)
             let update = await #expect(throws: CoordinationError.self) {
-                try await tester.updateInCluster("a") { _ in [] }
+                try await clusterTester.update("a", underLock: nil) { _ in [] }
             }
             #expect(update?.code == .deadlock)
         }
@@ -255,7 +245,7 @@ struct `Replicated changes` {
 
     @Test func `other processes change the item while the cluster is awaited`() throws {
         try coordinator.write(bytes: [1], to: "a")
-        let side = call { try $0.updateBytes("a", durability: .replicated) { ($0 ?? []) + [2] } }
+        let side = call { try $0.updateBytes("a") { ($0 ?? []) + [2] } }
         let request = try program.next()
         #expect(try coordinator.write(bytes: [9], to: "a", timeout: .zero) == .written(2))
         #expect(request.parts[0].before == 1 && request.parts[0].isConditional, "the program sees that it does not fit")

@@ -2,12 +2,20 @@ import GroupBytes
 import GroupLog
 import GroupSystemCalls
 
-/// What a container's cluster sets in its suites.
+/// Where a change of a suite was made.
+package enum Origin: Hashable, Sendable {
+    /// By a process of this container, here.
+    case here
+    /// Elsewhere: this container has everything up to that number of the source.
+    case source(UInt64)
+}
+
+/// Values that come from elsewhere.
 extension GroupDefaults {
-    /// Sets values that are what the cluster has, but for keys that a process has set since the change with that number. Returns
-    /// those keys. `index` is that of the cluster's last entry, `purpose` names who has set the values.
-    package func setFromCluster(
-        _ values: [(key: String, value: DefaultsValue?)], purpose: String, index: UInt64,
+    /// Sets values that are what a source has up to a number, but for keys that a process has set since the change with
+    /// the sequence number `sequence`. Returns those keys. `purpose` names who has set the values.
+    package func setFromSource(
+        _ values: [(key: String, value: DefaultsValue?)], purpose: String, number: UInt64,
         unlessSetSince sequence: SequenceNumber
     ) throws(CoordinationError) -> Set<String> {
         try container.opened.locating { () throws(CoordinationError) -> Set<String> in
@@ -27,7 +35,7 @@ extension GroupDefaults {
                     value.map { SuiteRecord.Step.set(key, $0) } ?? .remove(key)
                 }
                 // Nil where a process has set one of them meanwhile.
-                if try store.append([.fromCluster(index: index)] + steps, if: reads, by: writer, &attempt) != nil {
+                if try store.append([.source(number: number)] + steps, if: reads, by: writer, &attempt) != nil {
                     return left
                 }
             }
@@ -63,14 +71,14 @@ extension GroupDefaults {
 
 extension DefaultsValue {
     /// The value as bytes, as in a record of a suite.
-    package var clusterBytes: [UInt8] {
+    package var recordBytes: [UInt8] {
         var writer = ByteWriter()
         encodeCounted(into: &writer)
         return writer.bytes
     }
 
     /// Reads a value from bytes that may be anything; nil for what is no value.
-    package init?(clusterBytes bytes: [UInt8]) {
+    package init?(recordBytes bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         guard let count = try? reader.number(UInt32.self), Int(count) == reader.remaining,
             let value = try? DefaultsValue(from: &reader, count: Int(count)), reader.remaining == 0,
@@ -81,17 +89,17 @@ extension DefaultsValue {
 }
 
 extension Container {
-    /// Whether a suite or channel is this package's own, such as the channel of the links that an app opens: it is in no cluster.
-    package static func isOfMachine(_ name: String) -> Bool { name.hasPrefix("group-container.") }
+    /// Whether a suite or channel is this package's own, such as the channel of the links that an app opens.
+    package static func isOwnName(_ name: String) -> Bool { name.hasPrefix("group-container.") }
 
     /// Returns the names of the suites that exist, without those of this package's own modules.
     package func suiteNames() -> [String] {
-        opened.directory.storeNames(of: .suite).filter { !Self.isOfMachine($0) }
+        opened.directory.storeNames(of: .suite).filter { !Self.isOwnName($0) }
     }
 
     /// Returns the names of the channels that exist, without those of this package's own modules.
     package func channelNames() -> [String] {
-        opened.directory.storeNames(of: .channel).filter { !Self.isOfMachine($0) }
+        opened.directory.storeNames(of: .channel).filter { !Self.isOwnName($0) }
     }
 
     /// The directories in which suites and channels appear.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+package import GroupContainer
 import GroupSystemCalls
 
 /// The records of a container that is in a cluster: a suite with a key for each request, for each lock that is asked for, and for
@@ -19,8 +20,10 @@ package struct ClusterRecords: Sendable {
 
     /// The directory below `.group` with the contents of requests.
     package static func contents(of container: Container) -> PrivateDirectory {
-        PrivateDirectory("cluster-requests", in: container)
+        PrivateDirectory(contentsDirectory, in: container)
     }
+
+    static let contentsDirectory = "cluster-requests"
 
     /// The name under which the caller of a lock is present.
     package static func presence(_ identifier: String) -> String { "cluster-lock/\(identifier)" }
@@ -29,15 +32,15 @@ package struct ClusterRecords: Sendable {
     package static func caller(of operation: String) -> String { "cluster-request/\(operation)" }
 
     /// Returns a name for an operation or a request: 32 hexadecimal digits.
-    package static func newName() -> String {
-        randomBytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    package static func newName() -> String { Proposal.newName() }
 
     // MARK: Status
 
     package var status: ClusterStatus? { decode(suite.value(forKey: Self.statusKey)) }
 
+    /// Records the status, and what members and the doctor are to know of it.
     package func set(_ status: ClusterStatus?) throws(CoordinationError) {
+        try ServiceRecord.set(status?.serviceRecord, of: SoleProcess.Work.cluster.name, in: container)
         guard let status else { return try suite.removeValue(forKey: Self.statusKey) }
         try suite.set(encode(status), forKey: Self.statusKey)
     }
@@ -93,6 +96,18 @@ package struct ClusterRecords: Sendable {
         try suite.removeValue(forKey: Self.requests + operation)
     }
 
+    /// Returns what became of a request.
+    package func outcome(of operation: String) -> ClusterOutcome {
+        guard let request = request(operation) else { return .forgotten }
+        return switch request.state {
+        case .waiting, .sent: .pending
+        case .accepted: .accepted
+        case .conflict: .conflict
+        case .unavailable: .unavailable
+        case .failed: .failed
+        }
+    }
+
     // MARK: Locks
 
     package func locks() -> [ClusterLockRequest] { all(Self.locks).sorted { $0.identifier < $1.identifier } }
@@ -118,39 +133,18 @@ package struct ClusterRecords: Sendable {
 
     // MARK: Posts
 
-    private static let posts = "post."
-
     /// Returns the posts whose identifiers `isWanted` accepts, in the order of their times.
-    package func posts(_ isWanted: (String) -> Bool = { _ in true }) -> [ClusterPost] {
-        let posts: [ClusterPost] = all(Self.posts, isWanted)
+    package func posts(_ isWanted: (String) -> Bool = { _ in true }) -> [RelayedPost] {
+        let posts: [RelayedPost] = all(RelayedPost.prefix, isWanted)
         return posts.sorted { ($0.time, $0.identifier) < ($1.time, $1.identifier) }
     }
 
-    /// The size of the records from which on no message is taken, in bytes: the program of the cluster has to have room in the suite.
-    private static let mostRecords = 256 << 20
-
-    package func add(_ post: ClusterPost, _ durability: Durability) throws(CoordinationError) {
-        if suite.size > Self.mostRecords {
-            throw CoordinationError(
-                .limitReached, operation: "post", item: post.channel,
-                reason: "\(Self.mostRecords >> 20) MiB of messages wait to be sent to the cluster",
-                remedy: .init(.tryAgain, "try again when 'group-cluster' has sent some"))
-        }
-        try suite.set(encode(post), forKey: Self.posts + post.identifier, durability: durability)
-    }
-
     package func remove(post identifier: String) throws(CoordinationError) {
-        try suite.removeValue(forKey: Self.posts + identifier)
+        try suite.removeValue(forKey: RelayedPost.prefix + identifier)
     }
 
     /// Writes everything that was recorded so far to the disk. Errors: `notDurable`
     package func synchronize() throws(CoordinationError) { try suite.synchronizeAll() }
-
-    /// Returns whether a container is in a cluster.
-    static func exists(in container: Container) -> Bool {
-        guard container.opened.directory.storeNames(of: .suite).contains(suite) else { return false }
-        return (try? ClusterRecords(container))?.status != nil
-    }
 
     // MARK: All
 

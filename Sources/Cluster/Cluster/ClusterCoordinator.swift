@@ -1,0 +1,496 @@
+public import GroupContainer
+import GroupLocking
+import GroupSystemCalls
+
+/// The calls by which a member changes items on all machines of its container's cluster at once: a call returns when every
+/// machine will have its changes, and this one has them.
+///
+/// The changes of a call are collected under its locks on this machine. Then, with nothing locked, the cluster accepts all
+/// of them, or none. A call whose closure looks at items is accepted only if these are then as the closure saw them, also
+/// those that it does not change. `timeout` limits the wait for the locks, and then the wait for the cluster.
+///
+/// For all calls, errors: those of `Coordinator`; `conflict` where an item was changed meanwhile, here or on another
+/// machine; `unavailable` where the container is in no cluster, its program does not run, or the change was surely not
+/// sent: after these, nothing was changed anywhere. `unknown`, and `cancelled`, with the operation's name in
+/// `pendingOperation`: the change may be made or not; `outcome(of:)` returns later what became of it. `deadlock` where the
+/// calling code holds a lock, which others would wait for as long as the cluster is awaited. `limitReached` for a content
+/// of more than 64 MiB, or more than 1,024 changes. Modes without a content, copies of directories and paths that are not
+/// UTF-8 are `invalidArgument` or `wrongType`.
+///
+///     let cluster = container.cluster(purpose: "planner")
+///     try await cluster.update("plan.json", default: Plan()) { $0.tasks.append(task) }
+///
+/// The program `group-cluster` has to run on each machine.
+public struct ClusterCoordinator: Sendable {
+    /// The calls for this machine alone.
+    public private(set) var local: Coordinator
+
+    /// Creates a coordinator that changes items on behalf of `purpose`.
+    public init(_ container: Container, purpose: String) { local = container.coordinator(purpose: purpose) }
+
+    /// The member's name for its work: a label in the journal and in errors.
+    public var purpose: String { local.purpose }
+
+    /// How long a request waits for the answers of this machine's presenters. See `Coordinator.presenterGrace`.
+    public var presenterGrace: Duration {
+        get { local.presenterGrace }
+        set { local.presenterGrace = newValue }
+    }
+
+    /// Whether a presenter that does not answer within the grace fails the request (`presenterUnresponsive`).
+    public var needsAnswers: Bool {
+        get { local.needsAnswers }
+        set { local.needsAnswers = newValue }
+    }
+
+    /// The blocking form of these calls.
+    public var blocking: BlockingClusterCoordinator { BlockingClusterCoordinator(self) }
+
+    var container: Container { local.member }
+
+    // MARK: Requests
+
+    /// Runs `body` with access to all items; what it changes is decided when it has returned. See
+    /// `Coordinator.coordinate`.
+    @discardableResult
+    public func coordinate<Answer: Sendable>(
+        _ intents: AccessIntent..., timeout: Duration? = Coordinator.lockTimeout,
+        _ body: @escaping @Sendable (Access) throws -> Answer
+    ) async throws -> Answer {
+        try await coordinate(intents, timeout: timeout, body)
+    }
+
+    /// Runs `body` with access to an array of items. See the variadic form.
+    @discardableResult
+    public func coordinate<Answer: Sendable>(
+        _ intents: [AccessIntent], timeout: Duration? = Coordinator.lockTimeout,
+        _ body: @escaping @Sendable (Access) throws -> Answer
+    ) async throws -> Answer {
+        try await decide(ItemCall(operation: "coordinate", intents: intents), timeout, body).answer
+    }
+
+    /// Runs an async `body` with access to all items. See the form with a closure that does not suspend.
+    @discardableResult
+    public func coordinate<Answer: Sendable>(
+        _ intents: AccessIntent..., timeout: Duration? = Coordinator.lockTimeout,
+        _ body: @Sendable (HeldAccess) async throws -> Answer
+    ) async throws -> Answer {
+        try await coordinate(intents, timeout: timeout, body)
+    }
+
+    /// Runs an async `body` with access to an array of items. See the variadic form.
+    @discardableResult
+    public func coordinate<Answer: Sendable>(
+        _ intents: [AccessIntent], timeout: Duration? = Coordinator.lockTimeout,
+        _ body: @Sendable (HeldAccess) async throws -> Answer
+    ) async throws -> Answer {
+        let call = ItemCall(operation: "coordinate", intents: intents)
+        let strict = try await begin(call, timeout)
+        let (answer, proposal) = try await local.propose(call, ClusterRequest.terms, timeout: timeout, body)
+        _ = try await strict.finish(proposal)
+        return answer
+    }
+
+    /// Runs `body` with access to all items, and returns with its result the generation that all changed items have here;
+    /// nil if it changed nothing. In the cluster, the changes of each call are one; `coordinate` differs only in what it
+    /// returns.
+    @discardableResult
+    public func transaction<Answer: Sendable>(
+        _ intents: AccessIntent..., timeout: Duration? = Coordinator.lockTimeout,
+        _ body: @escaping @Sendable (Access) throws -> Answer
+    ) async throws -> (answer: Answer, generation: Generation?) {
+        try await transaction(intents, timeout: timeout, body)
+    }
+
+    /// Runs `body` with access to an array of items. See the variadic form.
+    @discardableResult
+    public func transaction<Answer: Sendable>(
+        _ intents: [AccessIntent], timeout: Duration? = Coordinator.lockTimeout,
+        _ body: @escaping @Sendable (Access) throws -> Answer
+    ) async throws -> (answer: Answer, generation: Generation?) {
+        let (answer, outcome) = try await decide(
+            ItemCall(operation: "transaction", intents: intents), timeout, body)
+        return (answer, outcome.generation)
+    }
+
+    // MARK: Single items
+
+    /// Replaces an item's content. See `Coordinator.write(bytes:to:)`.
+    @discardableResult
+    public func write(
+        bytes: [UInt8], to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil,
+        timeout: Duration? = Coordinator.lockTimeout
+    ) async throws -> WriteResult {
+        try await change(.write(path, if: condition), timeout) {
+            try $0.write(bytes: bytes, to: path, if: condition, mode: mode)
+        }
+    }
+
+    /// Writes a value as JSON. See `Coordinator.write(json:to:)`.
+    @discardableResult
+    public func write(
+        json value: some Encodable, to path: ItemPath, if condition: WriteCondition = .always,
+        timeout: Duration? = Coordinator.lockTimeout
+    ) async throws -> WriteResult {
+        let bytes = try ItemCoding.encode(value, for: path)
+        return try await write(bytes: bytes, to: path, if: condition, timeout: timeout)
+    }
+
+    /// Replaces an item's content with what `body` writes piece by piece, before any lock is requested. See
+    /// `Coordinator.write(to:)`.
+    @discardableResult
+    public func write(
+        to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil,
+        timeout: Duration? = Coordinator.lockTimeout, _ body: @escaping @Sendable (inout ItemWriter) throws -> Void
+    ) async throws -> WriteResult {
+        // Before a content is made, which may take long.
+        let strict = try await begin(.write(path, if: condition), timeout)
+        let proposal = try await local.propose(
+            writing: path, ClusterRequest.terms, if: condition, mode: mode, timeout: timeout, body)
+        return try await strict.finish(proposal).result
+    }
+
+    /// Replaces an item's content with what `body` returns for its present content (nil: absent). See
+    /// `Coordinator.updateBytes`.
+    @discardableResult
+    public func updateBytes(
+        _ path: ItemPath, timeout: Duration? = Coordinator.lockTimeout,
+        _ body: @escaping @Sendable ([UInt8]?) throws -> [UInt8]
+    ) async throws -> WriteResult {
+        try await change(.update(path), timeout) { try $0.write(bytes: body($0.readBytesIfPresent(path)), to: path) }
+    }
+
+    /// Reads, changes and writes a value as JSON. See `Coordinator.update(_:default:)`.
+    @discardableResult
+    public func update<Value: Codable & Sendable>(
+        _ path: ItemPath, default missing: Value, timeout: Duration? = Coordinator.lockTimeout,
+        _ body: @escaping @Sendable (inout Value) throws -> Void
+    ) async throws -> WriteResult {
+        try await change(.update(path), timeout) { try $0.update(path, default: missing, body) }
+    }
+
+    /// Removes an item. See `Coordinator.remove`.
+    @discardableResult
+    public func remove(
+        _ path: ItemPath, recursively: Bool = false, if condition: WriteCondition = .always,
+        timeout: Duration? = Coordinator.lockTimeout
+    ) async throws -> WriteResult {
+        try await change(.remove(path, if: condition), timeout) {
+            try $0.remove(path, recursively: recursively, if: condition)
+        }
+    }
+
+    /// Moves an item. See `Coordinator.move`.
+    @discardableResult
+    public func move(
+        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, if condition: WriteCondition = .always,
+        timeout: Duration? = Coordinator.lockTimeout
+    ) async throws -> WriteResult {
+        try await change(.move(path, destination), timeout) {
+            try $0.move(path, to: destination, replacing: replacing, if: condition)
+        }
+    }
+
+    /// Copies a file's content and permissions. See `Coordinator.copy`.
+    @discardableResult
+    public func copy(
+        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false,
+        timeout: Duration? = Coordinator.lockTimeout
+    ) async throws -> WriteResult {
+        try await change(.copy(path, destination, recursively: false), timeout) {
+            try $0.copy(path, to: destination, replacing: replacing)
+        }
+    }
+
+    /// Makes a directory and its missing parents. See `Coordinator.createDirectory`.
+    @discardableResult
+    public func createDirectory(
+        _ path: ItemPath, timeout: Duration? = Coordinator.lockTimeout
+    ) async throws -> WriteResult {
+        try await change(.createDirectory(path), timeout) { try $0.createDirectory(path) }
+    }
+
+    // MARK: The cluster
+
+    /// Replaces an item's content with what `body` returns for its present content (nil: absent), on one machine of the
+    /// cluster at a time. `body` runs with the cluster's lock of the name `lock` (default: the path), and with no lock of
+    /// this machine: local processes go on, and an item that any of them changes meanwhile is a conflict. The change is
+    /// refused (`conflict`) if this machine has lost the lock meanwhile.
+    ///
+    /// `timeout` limits the wait for the lock, and then the wait for the answer. If `body` throws, nothing is changed.
+    /// Errors: those of `body`; `lockTimedOut` where another machine has the lock.
+    @discardableResult
+    public func update(
+        _ path: ItemPath, underLock lock: String? = nil, timeout: Duration? = Coordinator.lockTimeout,
+        _ body: @Sendable ([UInt8]?) async throws -> [UInt8]
+    ) async throws -> WriteResult {
+        let call = ItemCall.update(path)
+        let name = try container.locating { () throws(CoordinationError) in try path.checkedText(for: call.operation) }
+        let held = try await ClusterLock.acquire(lock ?? name, in: container, timeout: timeout)
+        defer { held.release() }
+        let (content, condition) = try await local.run(.read(path), .relaxed, timeout) { try $0.base(of: path) }
+        let bytes = try await body(content)
+        return try await decide(.write(path, if: condition), timeout, under: held.token) {
+            try $0.write(bytes: bytes, to: path, if: condition)
+        }.outcome.result
+    }
+
+    /// Waits until this machine has everything that the cluster had accepted when this was called. A read after that
+    /// returns what no machine had replaced by then; an item that a process of this machine has locked, or whose
+    /// presenters do not answer, may still be the older one.
+    ///
+    /// Has the machine's program commit a key of its own in etcd, and remove it afterwards: a quorum's yes, not one
+    /// node's. `timeout` limits the wait. Errors: `unavailable`; `lockTimedOut` where this machine has not caught up in
+    /// time; `deadlock` where the calling code holds a lock on an item; `cancelled`
+    public func catchUp(timeout: Duration? = Coordinator.lockTimeout) async throws {
+        try await ClusterLock.acquire(ClusterLock.newBarrier(), in: container, timeout: timeout).release()
+    }
+
+    /// Returns what became of a change. `operation` is the `pendingOperation` of an error `unknown` or `cancelled`.
+    /// Errors: those of `GroupDefaults`
+    public func outcome(of operation: String) throws(CoordinationError) -> ClusterOutcome {
+        try ClusterRecords(container).outcome(of: operation)
+    }
+
+    // MARK: In two steps
+
+    private func change(
+        _ call: ItemCall, _ timeout: Duration?, _ body: @escaping @Sendable (Access) throws -> WriteResult
+    ) async throws -> WriteResult {
+        try await decide(call, timeout, body).outcome.result
+    }
+
+    /// Collects the changes of `body`, and returns when the cluster has accepted them and they are made here.
+    private func decide<Answer: Sendable>(
+        _ call: ItemCall, _ timeout: Duration?, under token: StrictCall.Token? = nil,
+        _ body: @escaping @Sendable (Access) throws -> Answer
+    ) async throws -> (answer: Answer, outcome: StrictOutcome) {
+        let strict = try await begin(call, timeout, under: token)
+        let (answer, proposal) = try await local.propose(call, ClusterRequest.terms, timeout: timeout, body)
+        return (answer, try await strict.finish(proposal))
+    }
+
+    private func begin(
+        _ call: ItemCall, _ timeout: Duration?, under token: StrictCall.Token? = nil
+    ) async throws -> StrictCall {
+        let coordinator = local
+        try container.locating { () throws(CoordinationError) in
+            try ClusterPresence.checkHoldsNothing(call.operation, call.label)
+        }
+        return try await OwnThread.run { try StrictCall(call, by: coordinator, timeout, token) }
+    }
+}
+
+extension Access {
+    /// Returns an item's content with the condition that it has not changed since.
+    fileprivate func base(of path: ItemPath) throws(CoordinationError) -> (content: [UInt8]?, WriteCondition) {
+        do throws(CoordinationError) {
+            let version = try readVersion(path)
+            return (version.value, .generation(version.generation))
+        } catch {
+            if error.code == .notFound { return (nil, .absent) }
+            throw error
+        }
+    }
+}
+
+extension Container {
+    /// Returns a coordinator whose changes all machines of the container's cluster accept, or none. See
+    /// `ClusterCoordinator`.
+    public func cluster(purpose: String) -> ClusterCoordinator { ClusterCoordinator(self, purpose: purpose) }
+}
+
+/// The calls of `ClusterCoordinator` for programs without tasks. Each call blocks its thread; do not use them on the
+/// cooperative pool.
+public struct BlockingClusterCoordinator: Sendable {
+    private let coordinator: ClusterCoordinator
+    private var local: BlockingCoordinator { coordinator.local.blocking }
+
+    init(_ coordinator: ClusterCoordinator) { self.coordinator = coordinator }
+
+    // MARK: Requests
+
+    /// Runs `body` with access to all items. See `ClusterCoordinator.coordinate`.
+    @discardableResult
+    public func coordinate<Answer>(
+        _ intents: AccessIntent..., timeout: Duration? = Coordinator.lockTimeout, _ body: (Access) throws -> Answer
+    ) throws -> Answer {
+        try coordinate(intents, timeout: timeout, body)
+    }
+
+    /// Runs `body` with access to an array of items. See `ClusterCoordinator.coordinate`.
+    @discardableResult
+    public func coordinate<Answer>(
+        _ intents: [AccessIntent], timeout: Duration? = Coordinator.lockTimeout, _ body: (Access) throws -> Answer
+    ) throws -> Answer {
+        try decide(ItemCall(operation: "coordinate", intents: intents), timeout, body).answer
+    }
+
+    /// Runs `body` with access to all items. See `ClusterCoordinator.transaction`.
+    @discardableResult
+    public func transaction<Answer>(
+        _ intents: AccessIntent..., timeout: Duration? = Coordinator.lockTimeout, _ body: (Access) throws -> Answer
+    ) throws -> (answer: Answer, generation: Generation?) {
+        try transaction(intents, timeout: timeout, body)
+    }
+
+    /// Runs `body` with access to an array of items. See `ClusterCoordinator.transaction`.
+    @discardableResult
+    public func transaction<Answer>(
+        _ intents: [AccessIntent], timeout: Duration? = Coordinator.lockTimeout, _ body: (Access) throws -> Answer
+    ) throws -> (answer: Answer, generation: Generation?) {
+        let (answer, outcome) = try decide(ItemCall(operation: "transaction", intents: intents), timeout, body)
+        return (answer, outcome.generation)
+    }
+
+    // MARK: Single items
+
+    /// Replaces an item's content. See `ClusterCoordinator.write(bytes:to:)`.
+    @discardableResult
+    public func write(
+        bytes: [UInt8], to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil,
+        timeout: Duration? = Coordinator.lockTimeout
+    ) throws -> WriteResult {
+        try change(.write(path, if: condition), timeout) {
+            try $0.write(bytes: bytes, to: path, if: condition, mode: mode)
+        }
+    }
+
+    /// Writes a value as JSON. See `ClusterCoordinator.write(json:to:)`.
+    @discardableResult
+    public func write(
+        json value: some Encodable, to path: ItemPath, if condition: WriteCondition = .always,
+        timeout: Duration? = Coordinator.lockTimeout
+    ) throws -> WriteResult {
+        try write(bytes: ItemCoding.encode(value, for: path), to: path, if: condition, timeout: timeout)
+    }
+
+    /// Replaces an item's content with what `body` writes piece by piece. See `ClusterCoordinator.write(to:)`.
+    @discardableResult
+    public func write(
+        to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil,
+        timeout: Duration? = Coordinator.lockTimeout, _ body: (inout ItemWriter) throws -> Void
+    ) throws -> WriteResult {
+        let strict = try begin(.write(path, if: condition), timeout)
+        let proposal = try local.propose(
+            writing: path, ClusterRequest.terms, if: condition, mode: mode, timeout: timeout, body)
+        return try strict.finishBlocking(proposal).result
+    }
+
+    /// Replaces an item's content with what `body` returns for its present content (nil: absent). See
+    /// `ClusterCoordinator.updateBytes`.
+    @discardableResult
+    public func updateBytes(
+        _ path: ItemPath, timeout: Duration? = Coordinator.lockTimeout, _ body: ([UInt8]?) throws -> [UInt8]
+    ) throws -> WriteResult {
+        try change(.update(path), timeout) { try $0.write(bytes: body($0.readBytesIfPresent(path)), to: path) }
+    }
+
+    /// Reads, changes and writes a value as JSON. See `ClusterCoordinator.update(_:default:)`.
+    @discardableResult
+    public func update<Value: Codable>(
+        _ path: ItemPath, default missing: Value, timeout: Duration? = Coordinator.lockTimeout,
+        _ body: (inout Value) throws -> Void
+    ) throws -> WriteResult {
+        try change(.update(path), timeout) { try $0.update(path, default: missing, body) }
+    }
+
+    /// Removes an item. See `ClusterCoordinator.remove`.
+    @discardableResult
+    public func remove(
+        _ path: ItemPath, recursively: Bool = false, if condition: WriteCondition = .always,
+        timeout: Duration? = Coordinator.lockTimeout
+    ) throws -> WriteResult {
+        try change(.remove(path, if: condition), timeout) {
+            try $0.remove(path, recursively: recursively, if: condition)
+        }
+    }
+
+    /// Moves an item. See `ClusterCoordinator.move`.
+    @discardableResult
+    public func move(
+        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, if condition: WriteCondition = .always,
+        timeout: Duration? = Coordinator.lockTimeout
+    ) throws -> WriteResult {
+        try change(.move(path, destination), timeout) {
+            try $0.move(path, to: destination, replacing: replacing, if: condition)
+        }
+    }
+
+    /// Copies a file's content and permissions. See `ClusterCoordinator.copy`.
+    @discardableResult
+    public func copy(
+        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false,
+        timeout: Duration? = Coordinator.lockTimeout
+    ) throws -> WriteResult {
+        try change(.copy(path, destination, recursively: false), timeout) {
+            try $0.copy(path, to: destination, replacing: replacing)
+        }
+    }
+
+    /// Makes a directory and its missing parents. See `ClusterCoordinator.createDirectory`.
+    @discardableResult
+    public func createDirectory(
+        _ path: ItemPath, timeout: Duration? = Coordinator.lockTimeout
+    ) throws -> WriteResult {
+        try change(.createDirectory(path), timeout) { try $0.createDirectory(path) }
+    }
+
+    // MARK: The cluster
+
+    /// Replaces an item's content with what `body` returns for its present content (nil: absent), on one machine of the
+    /// cluster at a time. See `ClusterCoordinator.update(_:underLock:)`.
+    @discardableResult
+    public func update(
+        _ path: ItemPath, underLock lock: String? = nil, timeout: Duration? = Coordinator.lockTimeout,
+        _ body: ([UInt8]?) throws -> [UInt8]
+    ) throws -> WriteResult {
+        let call = ItemCall.update(path)
+        let container = coordinator.container
+        let name = try container.locating { () throws(CoordinationError) in try path.checkedText(for: call.operation) }
+        let held = try ClusterLock.acquireBlocking(lock ?? name, in: container, timeout: timeout)
+        defer { held.release() }
+        let (content, condition) = try local.run(.read(path), .relaxed, timeout) { try $0.base(of: path) }
+        let bytes = try body(content)
+        return try decide(.write(path, if: condition), timeout, under: held.token) {
+            try $0.write(bytes: bytes, to: path, if: condition)
+        }.outcome.result
+    }
+
+    /// Waits until this machine has everything that the cluster had accepted when this was called. See
+    /// `ClusterCoordinator.catchUp`.
+    public func catchUp(timeout: Duration? = Coordinator.lockTimeout) throws {
+        try ClusterLock.acquireBlocking(ClusterLock.newBarrier(), in: coordinator.container, timeout: timeout).release()
+    }
+
+    /// Returns what became of a change. See `ClusterCoordinator.outcome(of:)`.
+    public func outcome(of operation: String) throws(CoordinationError) -> ClusterOutcome {
+        try coordinator.outcome(of: operation)
+    }
+
+    // MARK: In two steps
+
+    private func change(
+        _ call: ItemCall, _ timeout: Duration?, _ body: (Access) throws -> WriteResult
+    ) throws -> WriteResult {
+        try decide(call, timeout, body).outcome.result
+    }
+
+    private func decide<Answer>(
+        _ call: ItemCall, _ timeout: Duration?, under token: StrictCall.Token? = nil,
+        _ body: (Access) throws -> Answer
+    ) throws -> (answer: Answer, outcome: StrictOutcome) {
+        let strict = try begin(call, timeout, under: token)
+        let (answer, proposal) = try local.propose(call, ClusterRequest.terms, timeout: timeout, body)
+        return (answer, try strict.finishBlocking(proposal))
+    }
+
+    private func begin(
+        _ call: ItemCall, _ timeout: Duration?, under token: StrictCall.Token? = nil
+    ) throws(CoordinationError) -> StrictCall {
+        try coordinator.container.locating { () throws(CoordinationError) in
+            try ClusterPresence.checkHoldsNothing(call.operation, call.label)
+            return try StrictCall(call, by: coordinator.local, timeout, token)
+        }
+    }
+}

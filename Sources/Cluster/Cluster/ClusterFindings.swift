@@ -1,0 +1,54 @@
+public import GroupContainer
+
+extension SoleProcess.Work {
+    /// The exchange of changes with the other machines of the container's cluster.
+    package static let cluster = Self("cluster", byte: 7)
+}
+
+extension CoordinationError.Remedy.Code {
+    /// Have the container join a cluster of machines.
+    public static let joinCluster = Self(rawValue: "joinCluster")
+}
+
+extension ClusterStatus {
+    /// What members of the container, and its doctor, are to know of the cluster.
+    package var serviceRecord: ServiceRecord {
+        var always: [ServiceRecord.Finding] = []
+        if let paused {
+            always.append(
+                ServiceRecord.Finding(
+                    "clusterPaused", .error, "the cluster's program is paused: \(paused)",
+                    why: "nothing is sent to other machines or taken from them, and strict changes are refused",
+                    remedy:
+                        "end the program; put back what is gone, or run 'group-cluster accept'; start it again"))
+        }
+        if !conflicts.isEmpty {
+            always.append(
+                ServiceRecord.Finding(
+                    "clusterConflicts", .note, item: conflicts.last?.copy,
+                    "\(conflicts.count) items were changed on several machines, and have a content with a conflict name",
+                    why: "each content that was there is kept",
+                    remedy: "keep the right one of each, and remove the other"))
+        }
+        if !unmirrored.isEmpty {
+            let reason = unmirrored.first?.reason ?? ""
+            always.append(
+                ServiceRecord.Finding(
+                    "clusterUnmirrored", .note, item: unmirrored.first?.path,
+                    "\(unmirrored.count) items are on this machine only; the first: \(reason)",
+                    why: "other machines do not have them", remedy: "'group-cluster status' names all of them"))
+        }
+        let atRest = ServiceRecord.Finding(
+            "clusterNotRunning", .warning, "the container is in the cluster '\(name)', and its program does not run",
+            why: "nothing is sent to other machines or taken from them, and strict changes are refused",
+            remedy: "start it: 'group-cluster join'; or 'group-cluster leave'")
+        let cutOff = ServiceRecord.Finding(
+            "clusterNotConnected", .warning, "the cluster is not reached\(failure.map { ": \($0)" } ?? "")",
+            why: "changes wait on this machine, and strict changes are refused",
+            remedy: "see whether etcd runs, and the network: \(endpoints.joined(separator: ", "))")
+        return ServiceRecord(
+            byte: SoleProcess.Work.cluster.byte, processIdentifier: processIdentifier,
+            findings: paused == nil && !isConnected ? [cutOff] + always : always,
+            findingsAtRest: paused == nil ? [atRest] + always : always, relay: ClusterRecords.suite)
+    }
+}
