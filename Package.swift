@@ -64,6 +64,11 @@ let containerTargets: [Target] = [
     container.module("GroupContainer", uses: ["GroupBytes", "GroupLocking", "GroupLog", "GroupSystemCalls"]),
 ]
 
+// Sources/Renamed: what was called otherwise in an earlier version. Uses nothing.
+
+let renamed = Directory("Sources/Renamed")
+let renamedTargets: [Target] = [renamed.module("RemovedOptions")]
+
 // Sources/Commands: groupctl, watch-group, and what all commands share.
 
 let commands = Directory("Sources/Commands")
@@ -149,7 +154,6 @@ let servicesTargets: [Target] = [
 let cluster = Directory("Sources/Cluster")
 let clusterTargets: [Target] = [
     cluster.module("Cluster", uses: ["GroupContainer", "GroupBytes", "GroupLocking", "GroupSystemCalls"]),
-    cluster.module("RemovedOptions"),
     cluster.module("GroupCluster", uses: ["GroupBytes"]),
     cluster.module("GroupEtcd", uses: ["GroupCurl", "GroupBytes", "GroupSystemCalls"]),
     cluster.program(
@@ -472,8 +476,9 @@ let package = Package(
         .trait(name: "Secrets", description: "GroupSecrets, and secrets in transfers (libsecret-1-dev)."),
         .trait(name: "PNG", description: "Pictures in the example photos (libpng-dev)."),
     ],
-    targets: containerTargets + commandsTargets + widgetsTargets + extensionsTargets + appleTargets + servicesTargets
-        + clusterTargets + widgetExamples + extensionExamples + serviceExamples + appleExamples + supportTargets
+    targets: containerTargets + renamedTargets + commandsTargets + widgetsTargets + extensionsTargets + appleTargets
+        + servicesTargets + clusterTargets + widgetExamples + extensionExamples + serviceExamples + appleExamples
+        + supportTargets
         + programsTargets + containerTestsTargets + commandsTestsTargets + widgetsTestsTargets + extensionsTestsTargets
         + appleTestsTargets + servicesTestsTargets + clusterTestsTargets + fuzzers,
     swiftLanguageModes: [.v6]

@@ -28,7 +28,7 @@ package final class ClusterLock: Sendable {
     package static func acquireBlocking(
         _ name: String, in container: Container, timeout: Duration?
     ) throws(CoordinationError) -> ClusterLock {
-        return try container.locating { () throws(CoordinationError) -> ClusterLock in
+        try container.locating { () throws(CoordinationError) -> ClusterLock in
             try ClusterPresence.checkHoldsNothing(operation, name)
             var request = try Request(name, in: container, timeout)
             while true {
@@ -47,7 +47,8 @@ package final class ClusterLock: Sendable {
     package static func acquire(
         _ name: String, in container: Container, timeout: Duration?
     ) async throws -> ClusterLock {
-        try container.locating { () throws(CoordinationError) in try ClusterPresence.checkHoldsNothing(operation, name) }
+        try container.locating { () throws(CoordinationError) in try ClusterPresence.checkHoldsNothing(operation, name)
+        }
         var request = try await OwnThread.run {
             try container.locating { () throws(CoordinationError) in try Request(name, in: container, timeout) }
         }
@@ -81,7 +82,7 @@ package final class ClusterLock: Sendable {
     /// no other request has such a name.
     private static let barrier = "/latest/"
 
-    /// Returns a name for a lock that nobody else requests: its grant shows that this machine has caught up.
+    /// Returns a name for a lock that no other caller requests: its grant shows that this machine has caught up.
     static func newBarrier() -> String { barrier + ClusterRecords.newName() }
 
     /// The record of a lock that is asked for, and the wait for it.

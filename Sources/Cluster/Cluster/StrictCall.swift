@@ -216,7 +216,8 @@ struct StrictCall: Sendable {
             var error = CoordinationError(
                 .unknown, operation: call.operation, item: call.label,
                 reason: "\(reason), and the change may be made or not: operation \(change.operation)",
-                remedy: .init(.askLater, "group-cluster result GROUP \(change.operation) shows later what became of it"),
+                remedy: .init(
+                    .askLater, "group-cluster result GROUP \(change.operation) shows later what became of it"),
                 cause: cause)
             error.pendingOperation = change.operation
             throw error.located(in: container)

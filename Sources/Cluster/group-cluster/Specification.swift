@@ -53,7 +53,7 @@ let groupClusterSpecification = CommandSpecification(
                     "join for the first time"),
                 HelpEntry("group-cluster join ./shared/", "go on later"),
             ],
-            exitStatuses: statuses),
+            exitStatuses: statuses)
     ] + ItemSpecifications.all + [
         CommandSpecification(
             name: "status", summary: "Prints what this machine knows of its cluster.",

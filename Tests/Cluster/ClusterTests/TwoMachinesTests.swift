@@ -88,7 +88,7 @@ struct `Two machines of a cluster` {
         try a.write("plain", to: "plain")
         #expect(agree(a, b) { $0.count == 2 })
         let changes = try b.temporary.changes().filter { !$0.kind.isMarker }
-        #expect(changes.first { $0.path == "n" }?.author?.purpose == "groupctl@alpha")
+        #expect(changes.first { $0.path == "n" }?.author?.purpose == "group-cluster@alpha")
         #expect(changes.first { $0.path == "plain" }?.author?.purpose == "alpha")
         let suites = try [a, b].map { try GroupDefaults($0.temporary.open(), suite: "s") }
         var feed = try suites[1].follow(since: .now)

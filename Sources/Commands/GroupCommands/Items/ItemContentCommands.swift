@@ -37,7 +37,9 @@ package struct ItemCommands: Sendable {
         let container = try run.openContainer()
         let coordinator = container.coordinator(purpose: run.options.purpose).blocking
         let (path, timeout) = (try run.itemPath(), run.lockTimeout)
-        if let file = run.arguments.value("generation-file") { try container.checkMayKeep(file, "keep the generation in") }
+        if let file = run.arguments.value("generation-file") {
+            try container.checkMayKeep(file, "keep the generation in")
+        }
         try prepare(container, run)
         let progress = run.progress("reading '\(path)'", of: .bytes, printing: true)
         defer { progress.end() }
@@ -158,7 +160,8 @@ package struct ItemCommands: Sendable {
         case nil: return .always
         case "absent"?: return .absent
         case let text?:
-            guard text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains), let number = UInt64(text) else {
+            guard text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains), let number = UInt64(text)
+            else {
                 throw run.arguments.usageError(
                     "--if-generation: '\(PipeText.escaped(Array(text.utf8)))' is neither a generation nor 'absent'")
             }

@@ -51,7 +51,8 @@ extension ItemCommands {
         defer { progress.end() }
         let outcome = try Self.withHintAboutDestination(run, from, to) {
             try changes(run).copy(
-                from, to: to, recursively: run.arguments.flag("recursive"), replacing: !run.arguments.flag("no-replace"), timeout: timeout)
+                from, to: to, recursively: run.arguments.flag("recursive"),
+                replacing: !run.arguments.flag("no-replace"), timeout: timeout)
         }
         progress.end()
         return try Self.printResult("copied", outcome, to, from: from, &run)

@@ -21,7 +21,7 @@ extension GroupControl {
                 "generation-file", "FILE",
                 help:
                     "After printing the content, write its generation to FILE, outside the container, for --if-generation."
-            ),
+            )
         ],
         removedOptions: RemovedOptions.of("read"),
         positionals: [group, item],
@@ -71,21 +71,21 @@ extension GroupControl {
         summary:
             "Runs COMMAND with an item's content on its standard input, and replaces the content with COMMAND's output, at most 256 MiB, all under one exclusive lock. An absent item counts as empty. If COMMAND fails, or prints nothing for an item that has contents, nothing is written; where it fails, groupctl ends with its status.",
         usage: [
-            "groupctl update GROUP PATH [options] -- COMMAND [ARG…]",
+            "groupctl update GROUP PATH [options] -- COMMAND [ARG…]"
         ],
         options: [
             relaxed,
             .flag(
                 "allow-empty",
                 help: "Let the item become empty where COMMAND prints nothing; without it, that is an error."),
-exitCode,
+            exitCode,
         ],
         removedOptions: RemovedOptions.of("update"),
         positionals: [group, item], trailingCommand: .required,
         examples: [
             HelpEntry(
                 "groupctl update ./shared/ n -- awk '{ n = $1 } END { print n + 1 }'",
-                "Adds 1; concurrent additions are not lost."),
+                "Adds 1; concurrent additions are not lost.")
         ],
         exitStatuses: statuses(
             "0", "1=COMMAND printed more than 256 MiB; any other failure",

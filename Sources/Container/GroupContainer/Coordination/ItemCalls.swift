@@ -19,7 +19,9 @@ package struct ItemCall: Sendable {
     }
 
     package static func read(_ path: ItemPath) -> ItemCall { ItemCall(operation: "read", intents: [.reading(path)]) }
-    package static func look(at path: ItemPath) -> ItemCall { ItemCall(operation: "look at", intents: [.reading(path)]) }
+    package static func look(at path: ItemPath) -> ItemCall {
+        ItemCall(operation: "look at", intents: [.reading(path)])
+    }
     package static func write(_ path: ItemPath, if condition: WriteCondition = .always) -> ItemCall {
         ItemCall(operation: "write", intents: [.writing(path)], isConditional: condition != .always)
     }

@@ -61,9 +61,9 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
         public static let presenterFailed = Code(rawValue: "presenterFailed")
         /// A presenter of the item did not answer in time, and the coordinator wants each one's answer.
         public static let presenterUnresponsive = Code(rawValue: "presenterUnresponsive")
-        /// Whoever was to decide about a change, or to take it, was not reached; nothing was changed.
+        /// A program that was to decide about a change, or to take it, was not reached; nothing was changed.
         public static let unavailable = Code(rawValue: "unavailable")
-        /// The answer of whoever decides about a change was lost: it may be made or not. `pendingOperation` is its
+        /// The answer of the program that decides about a change was lost: it may be made or not. `pendingOperation` is its
         /// name, by which can be asked later what became of it.
         public static let unknown = Code(rawValue: "unknown")
         /// The content does not decode, or does not encode.

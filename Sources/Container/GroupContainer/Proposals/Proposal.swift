@@ -39,7 +39,7 @@ package struct Proposal: Sendable {
         }
     }
 
-    /// What whoever decides takes, and where the contents are to be.
+    /// What the decider takes, and where the contents are to be.
     package struct Terms: Sendable {
         /// Who decides, for errors: "the …".
         package var decider: String
@@ -103,90 +103,4 @@ package struct Proposal: Sendable {
     package static func newName() -> String {
         randomBytes(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
-}
-
-/// The largest content that a writer takes.
-package struct ContentLimit: Sendable {
-    var bytes: UInt64
-    /// Who takes no more, for errors.
-    var whose: String
-
-    /// Checks the size of a content. Error: `limitReached`
-    package func check(_ size: UInt64, _ item: String, _ operation: String) throws(CoordinationError) {
-        if size <= bytes { return }
-        throw CoordinationError(
-            .limitReached, operation: operation, item: item,
-            reason: "\(whose) takes contents of at most \(bytes) bytes; nothing was changed",
-            remedy: .init(.reduceSize, "divide the content into several items"))
-    }
-}
-
-/// The contents of a proposal, in the terms' directory, which whoever decides reads.
-///
-/// The names are `OPERATION.NUMBER`. The caller removes the files when it is decided, or was not asked for after all. What
-/// a killed caller leaves is to be removed by whoever decides: the files of an operation that nobody has asked about, and
-/// whose caller is not present. The caller is present from before the first file until its wait has ended.
-final class ProposalFiles: Sendable {
-    let directory: FileDescriptor
-    private let operation: String
-    private let mode: UInt32
-    private let presence: Presence
-
-    init(of operation: String, _ terms: Proposal.Terms, in opened: OpenContainer) throws(CoordinationError) {
-        self.operation = operation
-        mode = opened.directory.fileMode
-        let container = Container(opened)
-        presence = try Presence(terms.presence(operation), in: container)
-        directory = try PrivateDirectory(terms.directory, in: container).open()
-    }
-
-    static func name(_ operation: String, _ number: Int) -> [UInt8] { Array("\(operation).\(number)".utf8) }
-
-    func name(_ number: Int) -> [UInt8] { Self.name(operation, number) }
-
-    /// Writes a content, or moves its file here from staging. System calls: openat2, write or renameat2, fsync
-    func stage(
-        _ content: NewContent, as name: [UInt8], from staging: borrowing FileDescriptor
-    ) throws(Errno) {
-        switch content {
-        case .bytes(let bytes):
-            let file = try create(name)
-            try file.writeAll(bytes)
-            try finish(file)
-        case .staged(let file):
-            try staging.rename(file.name, to: name, in: directory, replacing: false)
-            try finish(file.descriptor)
-        }
-    }
-
-    /// Copies a file. The surrounding program may have it open and locked, so it is opened in a separate table of
-    /// descriptors.
-    func copy(
-        _ original: [UInt8], in root: borrowing FileDescriptor, as name: [UInt8], atMost limit: UInt64
-    ) throws(Errno) {
-        try SeparateTable.within(root, directory) { root, directory throws(Errno) in
-            let source = try FileDescriptor.open(original, in: root, [.reading, .notFollowing, .nonBlocking])
-            let copy = try FileDescriptor.open(name, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
-            try copy.copyContent(of: source)
-            // The file may have grown since.
-            if try copy.status().size > limit { throw .tooLarge }
-            try finish(copy)
-        }
-    }
-
-    private func create(_ name: [UInt8]) throws(Errno) -> FileDescriptor {
-        try FileDescriptor.open(name, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
-    }
-
-    private func finish(_ file: borrowing FileDescriptor) throws(Errno) {
-        // Whoever decides may be another user of the Unix group.
-        if mode != 0o600 { try file.setMode(mode) }
-        try file.synchronize()
-    }
-
-    func remove(_ number: Int) { remove(name(number)) }
-
-    func remove(_ name: [UInt8]) { try? directory.unlink(name) }
-
-    func discard(_ numbers: [Int]) { for number in numbers { remove(number) } }
 }

@@ -6,7 +6,7 @@ import GroupSystemCalls
 /// generation of each item is noted under the lock when the closure first reads or changes it. The closure sees its
 /// changes, as in a transaction.
 ///
-/// Nothing is left out because an item has the requested content already: whoever decides may know better.
+/// Nothing is left out because an item has the requested content already: the decider may know better.
 final class ProposedChanges: ItemBackend {
     private let access: Access
     /// Whether the changes fit only the items as they are now.
@@ -21,7 +21,7 @@ final class ProposedChanges: ItemBackend {
     /// The generations of the items that move, by where they arrive.
     private var movedGenerations: [ItemLocation: UInt64?] = [:]
     private var modes: [ItemLocation: UInt32] = [:]
-    /// The directories that were asked for and are here, perhaps not yet in whoever decides.
+    /// The directories that were asked for and are here, perhaps not yet known to the decider.
     private var standingDirectories: [ItemLocation] = []
     /// The directories that are made only because they are around an item.
     private var impliedDirectories: Set<ItemLocation> = []
@@ -99,7 +99,8 @@ final class ProposedChanges: ItemBackend {
         let label = printable(location.bytes)
         if let mode, mode > 0o777 {
             throw CoordinationError(
-                .invalidArgument, operation: "write", item: label, reason: "\(terms.decider) takes modes of at most 0777, octal")
+                .invalidArgument, operation: "write", item: label,
+                reason: "\(terms.decider) takes modes of at most 0777, octal")
         }
         try terms.checkSize(content.size, label, "write")
         let old = steps.isWithinNew(location) ? nil : try standing(location, "write")

@@ -1,7 +1,7 @@
 // Imports nothing: no file, clock or process.
 
-/// The options that groupctl had before group-cluster had these commands: what to call instead. In a module of its own,
-/// because the commands of the core know nothing of a cluster.
+/// The options that groupctl had before group-cluster had these commands: what to call instead. Outside of
+/// Sources/Commands, whose commands know nothing of a cluster.
 package enum RemovedOptions {
     /// Returns the options of a subcommand, each with the call that has taken its place.
     package static func of(_ subcommand: String) -> [String: String] {
