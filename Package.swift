@@ -409,7 +409,7 @@ let clusterTestsTargets: [Target] = [
             "groupctl",
         ]),
     clusterTests.tests(
-        "GroupEtcdTests", exclude: ["fake.py"],
+        "GroupEtcdTests", exclude: ["fake.py", "gateway.py"],
         uses: ["EtcdSupport", "TestSupport", "GroupEtcd", "GroupCurl", "GroupSystemCalls"]),
     clusterTests.tests(
         "ClusterTests",

@@ -1,7 +1,8 @@
 import FoundationEssentials
 
-/// Reads the JSON of answers. Numbers of 64 bits are strings, keys and values base64, and what is 0, false or empty is
-/// left out. Any bytes are a value or `EtcdFailure.malformed`.
+/// Reads the JSON of answers, as etcd 3.4, 3.5 and 3.6 write it. Numbers of 64 bits are strings, keys and values are
+/// base64, and fields that are 0, false or empty are left out; answers that have them are read, too. Only errors have
+/// another form in 3.6 (`Failure`). Any bytes are a value or `EtcdFailure.malformed`.
 enum EtcdAnswers {
     /// A number, as JSON's text or number.
     struct Number<Value: FixedWidthInteger & Decodable>: Decodable {
@@ -100,29 +101,44 @@ enum EtcdAnswers {
         var events: [Event]?
     }
 
-    /// An error; of a stream, inside another object.
+    /// An error, in the form of grpc-gateway 1, which etcd 3.4 and 3.5 have, or of grpc-gateway 2, which 3.6 has:
+    ///
+    ///     1, a request:  {"error":"etcdserver: …","message":"etcdserver: …","code":5}
+    ///     1, a stream:   {"error":{"grpc_code":14,"http_code":503,"message":"etcdserver: …","http_status":"…"}}
+    ///     2, a request:  {"code":5,"message":"etcdserver: …","details":[]}
+    ///     2, a stream:   {"error":{"code":14,"message":"etcdserver: …","details":[]}}
+    ///
+    /// A stream that cannot begin has the form of a request or that of a stream.
     struct Failure: Decodable {
-        struct Inner: Decodable {
-            var grpc_code: Int?
+        private struct Status: Decodable {
+            var grpc_code, code: Number<Int>?
             var message: String?
         }
-        var code: Int?
-        var error: String?
-        var message: String?
-        var inner: Inner?
 
         private enum CodingKeys: String, CodingKey { case code, error, message }
 
+        private static let unknown = 2
+        private static let codes = 1...16
+
+        let etcd: EtcdFailure
+
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
-            code = try container.decodeIfPresent(Int.self, forKey: .code)
-            message = try container.decodeIfPresent(String.self, forKey: .message)
-            inner = try? container.decode(Inner.self, forKey: .error)
-            if inner == nil { error = try container.decode(String.self, forKey: .error) }
-        }
-
-        var etcd: EtcdFailure {
-            EtcdFailure(code: inner?.grpc_code ?? code ?? 2, message: inner?.message ?? error ?? message ?? "")
+            if let text = try? container.decode(String.self, forKey: .error) {
+                let code = try container.decodeIfPresent(Number<Int>.self, forKey: .code)
+                etcd = EtcdFailure(code: code?.value ?? Self.unknown, message: text)
+            } else if let status = try container.decodeIfPresent(Status.self, forKey: .error) {
+                let code = status.grpc_code ?? status.code
+                etcd = EtcdFailure(code: code?.value ?? Self.unknown, message: status.message ?? "")
+            } else {
+                // Errors of other servers look the same, but have the status of HTTP as their code.
+                let code = try container.decode(Number<Int>.self, forKey: .code).value
+                guard Self.codes.contains(code) else {
+                    throw DecodingError.dataCorruptedError(
+                        forKey: .code, in: container, debugDescription: "no code of gRPC")
+                }
+                etcd = EtcdFailure(code: code, message: try container.decode(String.self, forKey: .message))
+            }
         }
     }
 

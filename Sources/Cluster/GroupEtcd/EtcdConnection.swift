@@ -66,8 +66,8 @@ final class EtcdConnection {
         case .unreachable: true
         case .noAnswer, .malformed: isRepeatable
         case .denied(let text): text.hasPrefix(Self.untrusted)
-        case .refused(14, _): isRepeatable || failure.isOfTheMember
-        case .refused, .noSpace, .compacted: false
+        case .refused(let code, _): failure.isOfTheMember || (code == 14 && isRepeatable)
+        case .noSpace, .compacted: false
         }
     }
 

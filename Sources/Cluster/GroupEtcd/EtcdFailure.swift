@@ -21,35 +21,42 @@ package enum EtcdFailure: Error, Equatable, Sendable {
     /// Of the errors of etcd these prove it: invalid arguments (code 3, with "request is too large", "too many
     /// operations" and "duplicate key"), what was not found (5, "requested lease not found"), preconditions (9), a
     /// revision out of range (11), what is not implemented (12), "too many requests" and a message above gRPC's limit
-    /// (8), "no leader" and "not capable" (14): etcd checks them before it proposes the request, or before it applies
-    /// the first operation of it. All others may come while a proposal is on its way: "request timed out" with all its
-    /// reasons, "server stopped", "leader changed" (14), and what is unknown (2) or internal (13).
+    /// (8), and what a member refuses because of its own state (`isOfTheMember`): etcd checks them before it proposes
+    /// the request, or before it applies the first operation of it. All others may come while a proposal is on its way:
+    /// "request timed out" with all its reasons, "server stopped", "leader changed" (14), and what is unknown (2) or
+    /// internal (13).
     package var isSurelyNotWritten: Bool {
         switch self {
         case .unreachable, .denied, .compacted: true
         case .noAnswer, .noSpace, .malformed: false
         case .refused(3, _), .refused(5, _), .refused(9, _), .refused(11, _), .refused(12, _): true
         case .refused(8, let text): text.contains("too many requests") || text.contains("larger than max")
-        case .refused(14, let text): text.contains("no leader") || text.contains("not capable")
-        case .refused: false
+        case .refused: isOfTheMember
         }
     }
 
-    /// Whether another member of the cluster may answer what this one refused before it did anything.
+    /// Whether another member of the cluster may answer what this one refused before it did anything. The code is 14,
+    /// and in etcd 3.6 it is 9, except for a missing leader.
     var isOfTheMember: Bool {
         switch self {
         case .unreachable: true
-        case .refused(14, let text): text.contains("no leader") || text.contains("not capable")
+        case .refused(9, let text), .refused(14, let text): Self.memberErrors.contains(where: text.contains)
         default: false
         }
     }
 
+    private static let memberErrors = ["no leader", "not capable", "not supported for learner"]
+
     /// Whether a new token may help: this one has ended, or is of a time before a change of users or roles.
     var isOfTheToken: Bool {
         guard case .denied(let text) = self else { return false }
-        return text.contains("invalid auth token") || text.contains("user name is empty")
-            || text.contains("revision in header is old")
+        return Self.tokenErrors.contains(where: text.contains)
     }
+
+    /// Errors about the token. The last two are one error, whose text and code (2 or 3) depend on the patch release.
+    private static let tokenErrors = [
+        "user name is empty", "invalid auth token", "revision in header is old", "revision of auth store is old",
+    ]
 
     /// The failure for an error of etcd.
     init(code: Int, message: String) {
@@ -58,17 +65,16 @@ package enum EtcdFailure: Error, Equatable, Sendable {
             self = .noSpace(text)
         } else if text.contains("required revision has been compacted") {
             self = .compacted(0)
-        } else if code == 7 || code == 16 || Self.credentialErrors.contains(where: text.contains) {
+        } else if code == 7 || code == 16 || (Self.tokenErrors + Self.credentialErrors).contains(where: text.contains) {
             self = .denied(text)
         } else {
             self = .refused(code: code, text)
         }
     }
 
-    /// Errors about users that have a code which others have, too.
+    /// Further errors about users that have a code which others have, too.
     private static let credentialErrors = [
-        "user name is empty", "invalid user ID or password", "user name not found", "revision in header is old",
-        "invalid auth token", "invalid auth management",
+        "invalid user ID or password", "user name not found", "invalid auth management",
     ]
 }
 

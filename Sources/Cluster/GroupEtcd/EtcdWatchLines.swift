@@ -43,7 +43,8 @@ struct EtcdWatchLines {
         var result = EtcdWatchResponse(
             revision: header.revision?.value ?? 0, events: held, isProgress: false,
             clusterIdentifier: header.cluster_id?.value ?? 0)
-        for event in answer.events ?? [] {
+        let events = answer.events ?? []
+        for event in events {
             let event = try EtcdAnswers.event(event)
             let before = result.events.last?.keyValue.modRevision ?? 0
             guard event.keyValue.modRevision > newest, event.keyValue.modRevision >= before else {
@@ -51,15 +52,14 @@ struct EtcdWatchLines {
             }
             result.events.append(event)
         }
-        let isFragment = (answer.fragment ?? false) && !(answer.events ?? []).isEmpty
-        if answer.events == nil {
+        if events.isEmpty {
             // A sign of life may come between two fragments.
             result.events = []
             result.isProgress = true
             return result
         }
         held = []
-        if isFragment, let last = result.events.last?.keyValue.modRevision {
+        if answer.fragment ?? false, let last = result.events.last?.keyValue.modRevision {
             let first = result.events.firstIndex { $0.keyValue.modRevision == last } ?? 0
             held = Array(result.events[first...])
             result.events.removeSubrange(first...)
@@ -72,7 +72,9 @@ struct EtcdWatchLines {
 
     private static func failure(_ answer: EtcdAnswers.Watch) -> EtcdFailure {
         if let oldest = answer.compact_revision?.value, oldest > 0 { return .compacted(oldest) }
-        let reason = answer.cancel_reason ?? "the watch was canceled"
-        return EtcdFailure(code: reason.contains("permission denied") ? 7 : 14, message: reason)
+        let reason = answer.cancel_reason ?? ""
+        return EtcdFailure(
+            code: reason.contains("permission denied") ? 7 : 14,
+            message: reason.isEmpty ? "the watch was canceled" : reason)
     }
 }

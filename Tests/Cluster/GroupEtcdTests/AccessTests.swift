@@ -12,19 +12,6 @@ struct `A user of etcd` {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// Starts a node with a user `app`, who may use keys below `app/`, and root.
-    private func server(_ options: EtcdOptions = EtcdOptions()) throws -> EtcdServer {
-        let server = try EtcdServer(options)
-        try server.control("user", "add", "root:root-password")
-        try server.control("user", "grant-role", "root", "root")
-        try server.control("user", "add", "app:app-\"password\"")
-        try server.control("role", "add", "app")
-        try server.control("role", "grant-permission", "app", "--prefix=true", "readwrite", "app/")
-        try server.control("user", "grant-role", "app", "app")
-        try server.control("auth", "enable")
-        return server
-    }
-
     private func configuration(
         _ server: EtcdServer, _ user: String? = "app", password: String = "app-\"password\"\nsecond line",
         mode: UInt32 = 0o600
@@ -37,7 +24,7 @@ struct `A user of etcd` {
     }
 
     @Test func `a user may do what the role allows, and nothing else`() throws {
-        let server = try server()
+        let server = try EtcdServer.withUsers()
         let client = EtcdClient(try configuration(server))
         let revision = try client.transaction(then: [.put(bytes("app/a"), [1])]).revision
         #expect(try client.range(.prefix(bytes("app/"))).keyValues.count == 1)
@@ -65,7 +52,7 @@ struct `A user of etcd` {
     }
 
     @Test func `a wrong password, an unknown user, and no user are denied`() throws {
-        let server = try server()
+        let server = try EtcdServer.withUsers()
         for (user, password) in [("app", "wrong-secret"), ("unknown", "app-secret"), (nil, "secret")] {
             let client = EtcdClient(try configuration(server, user, password: password))
             let found = failure { () throws(EtcdFailure) in try client.transaction(then: [.put(bytes("app/a"), [])]) }
@@ -109,7 +96,7 @@ struct `A user of etcd` {
     }
 
     @Test func `a token that etcd has forgotten in a restart is renewed, for a write, too`() throws {
-        let server = try server()
+        let server = try EtcdServer.withUsers()
         let client = EtcdClient(try configuration(server))
         let revision = try client.transaction(then: [.put(bytes("app/a"), [1])]).revision
         try server.restart()
@@ -121,7 +108,7 @@ struct `A user of etcd` {
     @Test func `a token that has ended is renewed`() throws {
         var options = EtcdOptions()
         options.arguments = ["--auth-token-ttl", "1"]
-        let server = try server(options)
+        let server = try EtcdServer.withUsers(options)
         let client = EtcdClient(try configuration(server))
         let idle = EtcdClient(try configuration(server))
         let lease = try client.grantLease(seconds: 4)
@@ -132,11 +119,10 @@ struct `A user of etcd` {
     }
 
     @Test func `a change of the roles holds for a token that is in use`() throws {
-        let server = try server()
+        let server = try EtcdServer.withUsers()
         let client = EtcdClient(try configuration(server))
         _ = try client.range(.key(bytes("app/a")))
-        try server.control(
-            "--user", "root:root-password", "role", "grant-permission", "app", "--prefix=true", "readwrite", "more/")
+        try server.grantMore()
         _ = try client.transaction(then: [.put(bytes("more/a"), [1])])
     }
 

@@ -27,6 +27,9 @@ import Testing
         #"{"error":"etcdserver: mvcc: database space exceeded","message":"etcdserver: mvcc: database space exceeded","code":8}"#,
         #"{"error":{"grpc_code":14,"http_code":503,"message":"etcdserver: no leader","http_status":"Service Unavailable"}}"#,
         #"{"header":{},"token":"abcdefgh.12"}"#,
+        // Errors of an etcd 3.6.
+        #"{"code":8,"message":"etcdserver: mvcc: database space exceeded","details":[]}"#,
+        #"{"error":{"code":14,"message":"etcdserver: no leader","details":[]}}"#,
     ].map { Array($0.utf8) }
 
     /// Decodes bytes as every kind of answer.
