@@ -28,6 +28,7 @@ final class CoordinatedAccess: Sendable {
         var moves: [ItemPath: ItemPath] = [:]
         /// Where the items are that were renamed, and recorded.
         var arrived: Set<ItemPath> = []
+        var copies = NamedCopies()
     }
 
     /// The accesses that have not ended.
@@ -82,7 +83,11 @@ final class CoordinatedAccess: Sendable {
         let access = CoordinatedAccess(requester, container, coordinator, held)
         active.withLock { $0.append(access) }
         do {
-            try held.performBlocking { try $0.recordEarlierChanges() }
+            try held.performBlocking { granted in
+                try granted.recordEarlierChanges()
+                let copies = try NamedCopies(intents, in: granted)
+                access.state.withLock { $0.copies = copies }
+            }
             return access
         } catch {
             access.leave()
@@ -120,14 +125,8 @@ final class CoordinatedAccess: Sendable {
 
     /// Returns the present place of an item, and the private copy that is to be read in its place, if there is one.
     func place(of intent: AccessIntent) throws -> (path: ItemPath, copy: URL?) {
-        try held.performBlocking { access in
-            // A copy of nothing has no place.
-            let copy = try? access.copy(for: intent)
-            return (
-                access.place(of: intent.path),
-                copy.map { URL(fileURLWithPath: String(decoding: $0.bytes, as: UTF8.self)) }
-            )
-        }
+        let path = try held.performBlocking { $0.place(of: intent.path) }
+        return (path, state.withLock(\.copies).url(for: intent))
     }
 
     /// Records that the accessor has renamed an item. Returns false if this access does not have it. A move that cannot

@@ -12,8 +12,8 @@ extension NSFileCoordinator {
         public static let resolvesSymbolicLink = ReadingOptions(rawValue: 2)
         /// Reads only what the directory reports of the item at this moment: no lock, no wait.
         public static let immediatelyAvailableMetadataOnly = ReadingOptions(rawValue: 4)
-        /// Reads a private copy, which is made under the lock; the URL of the accessor is that of the copy, which is
-        /// deleted after it. A directory is copied as a directory.
+        /// Reads a private copy, which is made under the lock and deleted after the accessor. The accessor's URL is
+        /// that of the copy, which has the item's name, in a private directory. A directory is copied as a directory.
         public static let forUploading = ReadingOptions(rawValue: 8)
     }
 
