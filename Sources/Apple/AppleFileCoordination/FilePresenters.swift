@@ -8,10 +8,25 @@ enum FilePresenters {
 
     static var all: [any NSFilePresenter] { registered.withLock { $0 }.map(\.presenter) }
 
-    /// Registers a presenter, if it has a URL and is not registered yet.
+    /// Registers a presenter. One that is registered with its present URL stays as it is. Errors: `invalidArgument`
+    /// without a URL, `conflict` if it is registered with another one; those of `LocatedItem.init` and
+    /// `Container.present`
     static func add(_ presenter: any NSFilePresenter) throws(CoordinationError) {
-        guard let url = presenter.presentedItemURL, find(presenter) == nil else { return }
-        let new = try RegisteredPresenter(presenter, of: LocatedItem(url, for: "present"))
+        guard let url = presenter.presentedItemURL else {
+            throw CoordinationError(
+                .invalidArgument, operation: "present", item: "\(type(of: presenter))",
+                reason: "its presentedItemURL is nil",
+                remedy: .init(.choosePath, "add the presenter once it has a URL"))
+        }
+        let item = try LocatedItem(url, for: "present")
+        if let known = find(presenter) {
+            if known.isPresenting(item) { return }
+            throw CoordinationError(
+                .conflict, operation: "present", item: url.path,
+                reason: "the presenter is registered for '\(known.presentURL.path)', and stays so",
+                remedy: .init(.choosePath, "remove the presenter, and add it again"))
+        }
+        let new = try RegisteredPresenter(presenter, of: item)
         registered.withLock { $0.append(new) }
     }
 

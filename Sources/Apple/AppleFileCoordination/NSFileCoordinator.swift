@@ -47,8 +47,9 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
 
     // MARK: Presenters
 
-    /// Registers a presenter, which is kept until `removeFilePresenter(_:)`. An error (its URL is in no container; those
-    /// of `Container.present`) is written to standard error.
+    /// Registers a presenter, which is kept until `removeFilePresenter(_:)`. Its URL is read now, and not again: a
+    /// presenter that gets one later is to be added then. An error (the URL is nil, or in no container; the presenter
+    /// is registered with another one; those of `Container.present`) is written to standard error, and changes nothing.
     open class func addFilePresenter(_ filePresenter: any NSFilePresenter) {
         reportingErrors { try FilePresenters.add(filePresenter) }
     }

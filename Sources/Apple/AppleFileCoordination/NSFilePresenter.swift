@@ -8,7 +8,8 @@ public import Foundation
 /// never nil: see `OldPresenterNames.swift`.
 @preconcurrency
 public protocol NSFilePresenter: OldPresenterNames {
-    /// The URL of the presented item, which need not exist; nil for a document that was never saved.
+    /// The URL of the presented item, which need not exist; nil for a document that was never saved, which is to be
+    /// added when it has one.
     var presentedItemURL: URL? { get }
     /// The queue on which the methods are called. Where it is the main queue, the main thread must not wait for a
     /// coordinated access to the item that was not made for this presenter.

@@ -47,6 +47,14 @@ final class RegisteredPresenter: Sendable {
         for block in reacquirers.compactMap({ $0.fallDue() }) { queue.addOperation(block) }
     }
 
+    /// The URL of the item where the presenter knows it.
+    var presentURL: URL { present.url(of: present.path) }
+
+    /// Returns whether the presenter is registered for an item, where it knows it.
+    func isPresenting(_ item: LocatedItem) -> Bool {
+        (container.path, present.path) == (item.container.path, item.path)
+    }
+
     /// Returns the coordinator of requests that this presenter makes, and the question that they help to answer, if any.
     func coordinator(purpose: String) -> (Coordinator?, AnsweredQuestion?) {
         let (presentation, question) = state.withLock { ($0.presentation, $0.question) }

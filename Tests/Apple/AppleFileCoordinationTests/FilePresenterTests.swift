@@ -91,7 +91,7 @@ private final class Document: NSObject, NSFilePresenter, @unchecked Sendable {
 
 /// A presenter that implements only what it must.
 private final class Bystander: NSObject, NSFilePresenter, @unchecked Sendable {
-    let presentedItemURL: URL?
+    var presentedItemURL: URL?
     let presentedItemOperationQueue = OperationQueue()
     init(_ url: URL?) { presentedItemURL = url }
 }
@@ -465,10 +465,47 @@ struct `File presenters` {
         #expect(registrations(of: bystander) == 0)
     }
 
-    @Test func `a presenter without a URL, or of a file in no container, is not registered`() throws {
-        for presenter in [Bystander(nil), Bystander(URL(fileURLWithPath: "/none/at/all"))] {
-            NSFileCoordinator.addFilePresenter(presenter)
-            #expect(registrations(of: presenter) == 0)
+    @Test func `a presenter without a URL, or of a file in no container, is not registered, and an error says so`()
+        async throws
+    {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            limitLifetime()
+            for presenter in [Bystander(nil), Bystander(URL(fileURLWithPath: "/none/at/all"))] {
+                NSFileCoordinator.addFilePresenter(presenter)
+                #expect(!NSFileCoordinator.filePresenters.contains { $0 === presenter })
+            }
         }
+        let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).split(separator: "\n")
+        #expect(
+            lines.first?.hasSuffix(
+                "cannot present 'Bystander': its presentedItemURL is nil; add the presenter once it has a URL"
+            ) == true, "\(lines)")
+        #expect(lines.count == 2 && lines.last?.contains("no container contains it") == true, "\(lines)")
+    }
+
+    @Test func `a presenter that gets its URL later is registered when it is added again`() throws {
+        let presenter = Bystander(nil)
+        NSFileCoordinator.addFilePresenter(presenter)
+        presenter.presentedItemURL = url("a")
+        NSFileCoordinator.addFilePresenter(presenter)
+        defer { NSFileCoordinator.removeFilePresenter(presenter) }
+        #expect(registrations(of: presenter) == 1)
+    }
+
+    @Test func `a presenter that is added with another URL keeps the first one, and an error says so`() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [path = container.path as String] in
+            limitLifetime()
+            let presenter = Bystander(URL(fileURLWithPath: path + "/a"))
+            for name in ["a", "a", "b"] {
+                presenter.presentedItemURL = URL(fileURLWithPath: "\(path)/\(name)")
+                NSFileCoordinator.addFilePresenter(presenter)
+            }
+            #expect(NSFileCoordinator.filePresenters.count { $0 === presenter } == 1)
+            NSFileCoordinator.removeFilePresenter(presenter)
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.split(separator: "\n").count == 1, "\(text)")
+        #expect(text.contains("/b': the presenter is registered for '\(container.path)/a', and stays so; remove the"))
     }
 }
