@@ -28,7 +28,7 @@ public protocol NSFilePresenter: OldPresenterNames {
     /// Closes an item in the presented directory, because it is about to be removed or replaced.
     func accommodatePresentedSubitemDeletion(
         at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void)
-    /// Takes note of the item's new place.
+    /// Takes note of the item's new place, to which this presenter did not move it.
     func presentedItemDidMove(to newURL: URL)
     /// Takes note of a change of the item, which this presenter did not make.
     func presentedItemDidChange()

@@ -69,8 +69,9 @@ final class RegisteredPresenter: Sendable {
             answer: { [weak self] in try self?.answer($0, $1, $2) },
             reacquire: { [weak self] _ in self?.reacquire() },
             didChange: { [weak self] in self?.didChange($0) },
-            didMove: { [weak self] path in
+            didMove: { [weak self] path, isOwn in
                 self?.state.withLock { $0.path = path }
+                if isOwn { return }
                 self?.perform { presenter, item in presenter.presentedItemDidMove(to: item.url(of: path)) }
             },
             didEnd: { [weak self] _ in self?.perform { presenter, _ in presenter.presentedItemDidChange() } })

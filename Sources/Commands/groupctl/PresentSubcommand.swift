@@ -33,7 +33,7 @@ func present(_ run: inout CommandRun) throws -> ExitStatus {
         },
         reacquire: { change in log.note(change.map { "reacquired after \($0.kind.name)" } ?? "reacquired") },
         didChange: { change in log.note("\(change.kind.name) \(change.path)") },
-        didMove: { path in
+        didMove: { path, _ in
             place.withLock { $0 = path }
             log.note("moved to \(path)")
         },

@@ -361,6 +361,64 @@ struct `File presenters` {
         }
     }
 
+    /// Moves an item by a coordinator of a presenter.
+    private func move(_ old: String, to new: String, for document: Document, isAnnounced: Bool = true) {
+        let coordinator = NSFileCoordinator(filePresenter: document)
+        var error: NSError?
+        coordinator.coordinate(
+            writingItemAt: url(old), options: .forMoving, writingItemAt: url(new), options: .forReplacing, error: &error
+        ) { old, new in
+            try? FileManager.default.moveItem(at: old, to: new)
+            if isAnnounced { coordinator.item(at: old, didMoveTo: new) }
+        }
+        #expect(error == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func `a presenter is not informed of a move by its own coordinator, and of the same move by another one`(
+        isAnnounced: Bool
+    ) throws {
+        try presenting("a") { document in
+            move("a", to: "b", for: document, isAnnounced: isAnnounced)
+            for (old, new) in [("b", "a"), ("a", "b")] {
+                #expect(try container.groupctl("move", old, new).status == 0)
+                try document.waitFor("moved to \(new)")
+            }
+            #expect(document.calls.filter { $0.hasPrefix("moved") } == ["moved to a", "moved to b"])
+        }
+    }
+
+    @Test func `a presenter is not informed of its own move of the directory around its item`() throws {
+        _ = try container.groupctl("write", "d/x", input: "x")
+        try presenting("d/x") { document in
+            move("d", to: "e", for: document)
+            #expect(try container.groupctl("write", "e/x", input: "other").status == 0)
+            try document.waitFor("reacquired")
+            #expect(document.calls == ["to writer", "changed", "reacquired"])
+        }
+    }
+
+    @Test func `a move by another one is reported where a coordinator of the presenter has announced one in vain`()
+        throws
+    {
+        try presenting("a") { document in
+            let coordinator = NSFileCoordinator(filePresenter: document)
+            var error: NSError?
+            coordinator.coordinate(writingItemAt: url("a"), options: .forDeleting, error: &error) { old in
+                try? FileManager.default.createDirectory(at: url("c"), withIntermediateDirectories: false)
+                try? FileManager.default.removeItem(at: old)
+                // A directory is not what the file has become.
+                coordinator.item(at: old, didMoveTo: url("c"))
+            }
+            #expect(error == nil)
+            #expect(try container.groupctl("remove", "-r", "c").status == 0)
+            #expect(try container.groupctl("write", "a", input: "again").status == 0)
+            try document.waitFor("changed")
+            #expect(try container.groupctl("move", "a", "c").status == 0)
+            try document.waitFor("moved to c")
+        }
+    }
+
     @Test func `an item that a program moves without coordination is presented where it is then`() throws {
         try presenting("a", unsaved: "typed") { document in
             try FileManager.default.moveItem(at: url("a"), to: url("b"))

@@ -36,7 +36,7 @@ func present(_ path: String, _ item: ItemPath) throws {
         reacquire: { change in printLine("reacquired after \(change.map { "\($0.kind.name) \($0.path)" } ?? "nothing")")
         },
         didChange: { printLine("\($0.kind.name) \($0.path)") },
-        didMove: { printLine("moved to \($0)") },
+        didMove: { path, _ in printLine("moved to \(path)") },
         didEnd: { printLine("ended \($0.code.rawValue)") })
     let presentation = try container.present(calls, at: item)
     own.withLock { $0 = presentation }

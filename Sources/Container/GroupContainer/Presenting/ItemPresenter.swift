@@ -74,7 +74,8 @@ package struct PresenterCalls: Sendable {
     package var answer: @Sendable (PresenterQuestions, PresenterAccessor, AnsweredQuestion) throws -> Void
     package var reacquire: @Sendable (Change?) -> Void
     package var didChange: @Sendable (Change) -> Void
-    package var didMove: @Sendable (ItemPath) -> Void
+    /// Gets the item's present path, and whether this presenter's own requester moved it.
+    package var didMove: @Sendable (ItemPath, _ isOwn: Bool) -> Void
     package var didEnd: @Sendable (CoordinationError) -> Void
 
     package init(
@@ -82,7 +83,7 @@ package struct PresenterCalls: Sendable {
         answer: @escaping @Sendable (PresenterQuestions, PresenterAccessor, AnsweredQuestion) throws -> Void,
         reacquire: @escaping @Sendable (Change?) -> Void = { _ in },
         didChange: @escaping @Sendable (Change) -> Void = { _ in },
-        didMove: @escaping @Sendable (ItemPath) -> Void = { _ in },
+        didMove: @escaping @Sendable (ItemPath, _ isOwn: Bool) -> Void = { _, _ in },
         didEnd: @escaping @Sendable (CoordinationError) -> Void = { _ in }
     ) {
         (self.answers, self.answer, self.reacquire) = (answers, answer, reacquire)

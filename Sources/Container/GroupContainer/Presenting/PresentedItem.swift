@@ -38,7 +38,8 @@ final class PresentedItem: Sendable {
 
     enum Event: Sendable {
         case change(Change)
-        case moved(ItemPath)
+        /// The item is at another path; `isOwn` if this presenter's own requester moved it.
+        case moved(ItemPath, isOwn: Bool)
         case question(Question.Place, Question.Word)
         case over(Question.Place, Question.Word)
         case ended(CoordinationError)
@@ -168,7 +169,7 @@ final class PresentedItem: Sendable {
                 let other = change.kind.otherPath.flatMap { try? ItemLocation($0.bytes) }
                 if let other, let moved = state.item.afterMove(change.kind, from: other, to: place) {
                     state.item = moved
-                    events.append(.moved(ItemPath(bytes: moved.bytes)))
+                    events.append(.moved(ItemPath(bytes: moved.bytes), isOwn: isOwn))
                     continue
                 }
                 guard [place, other].contains(where: { $0.map { state.item.isConcerned(by: $0, change) } == true })
@@ -230,7 +231,7 @@ final class PresentedItem: Sendable {
             guard let event else { return }
             switch event {
             case .change(let change): calls.didChange(change)
-            case .moved(let path): calls.didMove(path)
+            case .moved(let path, let isOwn): calls.didMove(path, isOwn)
             case .question(let place, let word): answer(place, word)
             case .over(let place, let word): reacquire(place, word)
             case .ended(let error): calls.didEnd(error)

@@ -17,7 +17,7 @@ extension PresenterCalls {
             },
             reacquire: { change in Self.await { await presenter.reacquire(after: change) } },
             didChange: { change in Self.await { await presenter.didChange(change) } },
-            didMove: { path in Self.await { await presenter.didMove(to: path) } },
+            didMove: { path, _ in Self.await { await presenter.didMove(to: path) } },
             didEnd: { error in Self.await { await presenter.didEnd(error) } })
     }
 
