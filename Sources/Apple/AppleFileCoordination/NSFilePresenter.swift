@@ -6,6 +6,9 @@ public import Foundation
 /// All methods are called on `presentedItemOperationQueue`, each when the one before has completed. Methods without
 /// implementation complete at once. A method may also have its name of before Swift 3, or take its block as one that is
 /// never nil: see `OldPresenterNames.swift`.
+///
+/// Declare each method in the class that adopts this protocol. A method that only a subclass of it declares is never
+/// called; a subclass overrides the one of the adopting class.
 @preconcurrency
 public protocol NSFilePresenter: OldPresenterNames {
     /// The URL of the presented item, which need not exist; nil for a document that was never saved, which is to be

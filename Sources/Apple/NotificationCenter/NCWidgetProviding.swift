@@ -2,6 +2,8 @@ public import Foundation
 import GroupWidgetAdapters
 
 /// An object that updates a widget. All methods are called on the main actor, and each has a default implementation.
+/// Declare each method in the class that adopts this protocol. A method that only a subclass of it declares is never
+/// called; a subclass overrides the one of the adopting class.
 ///
 ///     final class Today: NCWidgetProviding {
 ///         var open = 0

@@ -177,6 +177,27 @@ private final class PlainDocument: NSObject, NSFilePresenter, @unchecked Sendabl
     }
 }
 
+/// A base class that adopts the protocol, as apps have it, with a method that its subclass overrides.
+private class BaseDocument: NSObject, NSFilePresenter, @unchecked Sendable {
+    let presentedItemURL: URL?
+    let presentedItemOperationQueue = OperationQueue()
+    let calls = Guarded<[String]>([])
+
+    init(_ url: URL) { presentedItemURL = url }
+
+    func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+        calls.withLock { $0.append("save by the base") }
+        completionHandler(nil)
+    }
+}
+
+private final class SubclassedDocument: BaseDocument, @unchecked Sendable {
+    override func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
+        calls.withLock { $0.append("save") }
+        completionHandler(nil)
+    }
+}
+
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `File presenters` {
     private let container: TemporaryContainer
@@ -246,6 +267,16 @@ struct `File presenters` {
         #expect(try container.groupctl("read", "a").status == 0)
         #expect(try container.groupctl("write", "a", input: "new").status == 0)
         #expect(document.calls.withLock { $0 } == ["to reader", "to writer"])
+    }
+
+    @Test func `a method of a presenter's subclass is called that overrides one of the class that adopts the protocol`()
+        throws
+    {
+        let document = SubclassedDocument(url("a"))
+        NSFileCoordinator.addFilePresenter(document)
+        defer { NSFileCoordinator.removeFilePresenter(document) }
+        #expect(try container.groupctl("read", "a").status == 0)
+        #expect(document.calls.withLock { $0 } == ["save"])
     }
 
     @Test func `a reader that wants no changes asks for none`() throws {

@@ -51,6 +51,19 @@ private final class Plain: NCWidgetProviding { var text = "one" }
     }
 }
 
+/// A class that adopts the protocol, with a method that its subclass overrides.
+@MainActor private class Adopting: Updated {
+    var updates = 0
+    func widgetPerformUpdate(completionHandler: @escaping (NCUpdateResult) -> Void) { completionHandler(.failed) }
+}
+
+@MainActor private final class Overriding: Adopting {
+    override func widgetPerformUpdate(completionHandler: @escaping (NCUpdateResult) -> Void) {
+        updates += 1
+        completionHandler(.newData)
+    }
+}
+
 /// An object that returns its result.
 private final class Returning: NCWidgetProviding {
     var result = NCUpdateResult.newData
@@ -111,6 +124,12 @@ private final class Returning: NCWidgetProviding {
         try await check(Old(), "old")
         try await check(Older(), "older")
         try await check(Unsure(), "optional")
+    }
+
+    @Test func `a method of a subclass is called that overrides one of the class that adopts the protocol`()
+        async throws
+    {
+        try await check(Overriding(), "overriding")
     }
 
     @Test func `an update with noData is rendered as long as there is no view`() async throws {
