@@ -43,6 +43,23 @@ struct `Group user defaults` {
         #expect(elements?[2] as? [String: Bool] == ["c": true])
     }
 
+    @Test func `a number is found as another type by its getter, and by way of NSNumber`() {
+        func value<Value>(_ key: String, or standard: Value) -> Value {
+            defaults.object(forKey: key).flatMap { ($0 as? NSNumber ?? $0) as? Value } ?? standard
+        }
+        defaults.set(16, forKey: "size")
+        defaults.set(true, forKey: "flag")
+        defaults.set(1, forKey: "one")
+        defaults.set("16", forKey: "text")
+        // As documented, and as Foundation has it on Linux.
+        #expect(defaults.object(forKey: "size") as? Double == nil)
+        #expect(defaults.double(forKey: "size") == 16)
+        let (real, whole): (Double, Int) = (2.5, 7)
+        #expect(value("size", or: real) == 16 && value("size", or: whole) == 16 && value("size", or: Float(1)) == 16)
+        #expect(value("flag", or: false) && value("flag", or: whole) == 1 && value("one", or: false))
+        #expect(value("text", or: "") == "16" && value("text", or: whole) == 7 && value("none", or: real) == 2.5)
+    }
+
     @Test func `an object of each class of a property list is stored as the type that it bridges to`() {
         let samples: [(object: Any, value: DefaultsValue)] = [
             (NSString("milk"), "milk"), (NSNumber(value: 5), 5), (NSNumber(value: 1), 1), (NSNumber(value: 0), 0),
