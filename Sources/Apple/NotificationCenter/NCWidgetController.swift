@@ -10,7 +10,8 @@ public final class NCWidgetController: Sendable {
     /// Creates a controller for a widget's own process: the container is that of its host.
     public init() { container = nil }
 
-    /// Creates a controller for the widgets of a container: in an app, which no host has started.
+    /// Creates a controller for the widgets of a container, a type of the product GroupContainer: in an app, which no
+    /// host has started.
     public init(_ container: Container) { self.container = container }
 
     /// Sets whether a widget has content. `bundleID` is its kind. The view of a widget without content has no lines,

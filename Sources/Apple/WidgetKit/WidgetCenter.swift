@@ -24,6 +24,8 @@ public struct WidgetInfo: Hashable, Sendable, Identifiable, CustomDebugStringCon
 ///
 /// An app sets the container once, when it starts:
 ///
+///     import GroupContainer
+///
 ///     WidgetCenter.shared.container = try Container(group: "group.com.example.todo")
 ///
 /// In a widget's process, which a host has started, the container is that of the host.
