@@ -7,6 +7,9 @@ public import Foundation
 /// implementation complete at once. A method may also have its name of before Swift 3, or take its block as one that is
 /// never nil: see `OldPresenterNames.swift`.
 ///
+/// The methods have no `async` forms, which Swift makes of Objective-C's methods only: a method
+/// `savePresentedItemChanges() async throws` is never called.
+///
 /// Declare each method in the class that adopts this protocol. A method that only a subclass of it declares is never
 /// called; a subclass overrides the one of the adopting class.
 @preconcurrency
