@@ -22,6 +22,13 @@ extension ClusterStatus {
                     remedy:
                         "end the program; put back what is gone, or run 'group-cluster accept'; start it again"))
         }
+        if paused == nil && isConnected && toSend + toApply > 0, let failure {
+            always.append(
+                ServiceRecord.Finding(
+                    "clusterStuck", .warning, "\(toSend) changes are not sent, and \(toApply) not made here: \(failure)",
+                    why: "the machines differ for longer than the network takes",
+                    remedy: "remove the cause that the text names; 'group-cluster status' shows whether it goes on"))
+        }
         if !conflicts.isEmpty {
             always.append(
                 ServiceRecord.Finding(

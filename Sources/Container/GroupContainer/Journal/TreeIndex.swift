@@ -88,11 +88,11 @@ struct TreeIndex: RecordedTree {
         return count
     }
 
-    /// Returns the entries that `entryCount` counts, in no order.
-    func entries(of directory: ItemLocation?) -> [ItemLocation] {
+    /// Returns the entries that `entryCount` counts, in no order, but no more than `limit`.
+    func entries(of directory: ItemLocation?, atMost limit: Int = .max) -> [ItemLocation] {
         guard let directory = find(directory) else { return [] }
         var (found, entry) = ([ItemLocation](), nodes[directory].firstEntry)
-        while entry != 0 {
+        while entry != 0 && found.count < limit {
             if let location = location(of: entry) { found.append(location) }
             entry = nodes[entry].next
         }

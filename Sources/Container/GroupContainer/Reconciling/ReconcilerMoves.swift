@@ -222,9 +222,26 @@ extension Reconciler {
         of location: ItemLocation, _ found: ItemState?
     ) throws(CoordinationError) -> ItemLocation? {
         guard let found, let origin = view.treeIndex.place(ofInode: found.inode), let known = view.treeIndex[origin],
-            ExternalChange.isMove(of: known, to: found), view.mayComeFrom(origin), try view.state(at: origin) == nil
+            view.mayComeFrom(origin), try view.state(at: origin) == nil
         else { return nil }
-        return origin
+        if ExternalChange.isMove(of: known, to: found) { return origin }
+        // The date of a directory changes with its entries, which has no record.
+        if known.type != .directory || found.type != .directory { return nil }
+        return try hasBrought(from: origin, to: location) ? origin : nil
+    }
+
+    /// Returns whether an item of a directory is in another one, under its name, as it was. A new directory that got the
+    /// inode number of the old one has none.
+    private mutating func hasBrought(
+        from origin: ItemLocation, to directory: ItemLocation
+    ) throws(CoordinationError) -> Bool {
+        for entry in view.treeIndex.entries(of: origin, atMost: 16) {
+            guard let known = view.treeIndex[entry], let place = entry.moved(from: origin, to: directory),
+                let found = try view.state(at: place)
+            else { continue }
+            if ExternalChange.isMove(of: known, to: found) { return true }
+        }
+        return false
     }
 
     /// Notes the other names (hard links) of a file: a write through one name changes the content under all of them.

@@ -27,7 +27,8 @@ struct ErrorSources {
     private static func isSearched(_ name: String) -> Bool {
         let module = name.split(separator: "/").dropFirst().first ?? ""
         let modules = [
-            "GroupContainer", "Widgets", "WidgetApp", "GroupWidgetAdapters", "GroupCommands", "groupctl", "watch-group",
+            "GroupContainer", "Cluster", "Widgets", "WidgetApp", "GroupWidgetAdapters", "GroupCommands", "groupctl",
+            "watch-group",
         ]
         return name.hasSuffix(".swift") && (modules.contains(String(module)) || module.hasSuffix("Testing"))
     }
