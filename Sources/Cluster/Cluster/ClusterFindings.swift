@@ -25,7 +25,8 @@ extension ClusterStatus {
         if paused == nil && isConnected && toSend + toApply > 0, let failure {
             always.append(
                 ServiceRecord.Finding(
-                    "clusterStuck", .warning, "\(toSend) changes are not sent, and \(toApply) not made here: \(failure)",
+                    "clusterStuck", .warning,
+                    "\(toSend) changes are not sent, and \(toApply) not made here: \(failure)",
                     why: "the machines differ for longer than the network takes",
                     remedy: "remove the cause that the text names; 'group-cluster status' shows whether it goes on"))
         }

@@ -29,7 +29,7 @@ package final class ClusterLock: Sendable {
         _ name: String, in container: Container, timeout: Duration?
     ) throws(CoordinationError) -> ClusterLock {
         try container.locating { () throws(CoordinationError) -> ClusterLock in
-            try ClusterPresence.checkHoldsNothing(operation, name)
+            try ClusterPresence.checkHoldsNothing(operation(name), item(name))
             var request = try Request(name, in: container, timeout)
             while true {
                 do throws(CoordinationError) {
@@ -47,7 +47,8 @@ package final class ClusterLock: Sendable {
     package static func acquire(
         _ name: String, in container: Container, timeout: Duration?
     ) async throws -> ClusterLock {
-        try container.locating { () throws(CoordinationError) in try ClusterPresence.checkHoldsNothing(operation, name)
+        try container.locating { () throws(CoordinationError) in
+            try ClusterPresence.checkHoldsNothing(operation(name), item(name))
         }
         var request = try await OwnThread.run {
             try container.locating { () throws(CoordinationError) in try Request(name, in: container, timeout) }
@@ -56,7 +57,7 @@ package final class ClusterLock: Sendable {
             do throws(CoordinationError) {
                 if Task.isCancelled {
                     throw CoordinationError(
-                        .cancelled, operation: operation, item: name, reason: "the request was cancelled")
+                        .cancelled, operation: operation(name), item: item(name), reason: "the request was cancelled")
                 }
                 if let grant = try request.look() { return ClusterLock(request, grant: grant) }
             } catch {
@@ -76,7 +77,12 @@ package final class ClusterLock: Sendable {
         last?.giveUp()
     }
 
-    private static let operation = "lock"
+    /// Whether a lock is requested only for the wait before its grant; then its name says nothing.
+    private static func isBarrier(_ name: String) -> Bool { name.utf8.starts(with: barrier.utf8) }
+
+    /// What the request is about, for errors.
+    private static func operation(_ name: String) -> String { isBarrier(name) ? "catch up" : "lock" }
+    private static func item(_ name: String) -> String? { isBarrier(name) ? nil : name }
 
     /// The beginning of the names of locks that are requested only for the wait before their grant. No path begins with it, so
     /// no other request has such a name.
@@ -98,15 +104,15 @@ package final class ClusterLock: Sendable {
             self.name = name
             let limit = Deadline(after: timeout)
             records = try ClusterRecords(container)
-            try ClusterPresence.check(container, records, operation, name)
+            try ClusterPresence.check(
+                container, records, ClusterLock.operation(name), ClusterLock.item(name))
             presence = try Presence(ClusterRecords.presence(identifier), in: container)
             wait = RecordWait(try records.changes(ofLock: identifier), until: limit)
             try records.add(
                 ClusterLockRequest(identifier: identifier, lock: name, processIdentifier: processIdentifier()))
         }
 
-        /// Whether the lock is requested only for the wait before its grant; then its name says nothing.
-        private var isBarrier: Bool { name.utf8.starts(with: ClusterLock.barrier.utf8) }
+        private var isBarrier: Bool { ClusterLock.isBarrier(name) }
 
         /// Returns the grant; nil where the wait goes on.
         mutating func look() throws(CoordinationError) -> String? {
@@ -121,7 +127,7 @@ package final class ClusterLock: Sendable {
             if !wait.isOver { return nil }
             if records.status?.isConnected == false { throw unavailable("the cluster was not reached in time") }
             throw CoordinationError(
-                .lockTimedOut, operation: isBarrier ? "catch up" : operation, item: isBarrier ? nil : name,
+                .lockTimedOut, operation: ClusterLock.operation(name), item: ClusterLock.item(name),
                 reason: isBarrier
                     ? "this machine has not got what the others have changed in time"
                     : "the cluster has not granted the lock in time: another machine may have it")
@@ -129,7 +135,7 @@ package final class ClusterLock: Sendable {
 
         private func unavailable(_ reason: String) -> CoordinationError {
             CoordinationError(
-                .unavailable, operation: isBarrier ? "catch up" : operation, item: isBarrier ? nil : name,
+                .unavailable, operation: ClusterLock.operation(name), item: ClusterLock.item(name),
                 reason: reason,
                 remedy: .init(.tryAgain, "nothing was changed; try again"))
         }

@@ -290,18 +290,18 @@ struct StrictOutcome: Sendable {
 enum ClusterPresence {
     /// Checks that the calling code holds no lock: no process's item may be locked while the cluster is awaited. Error:
     /// `deadlock`
-    static func checkHoldsNothing(_ operation: String, _ item: String) throws(CoordinationError) {
+    static func checkHoldsNothing(_ operation: String, _ item: String?) throws(CoordinationError) {
         if !LockFrame.holdsLocks { return }
         throw CoordinationError(
             .deadlock, operation: operation, item: item,
             reason:
                 "the requesting closure holds a lock, which others would wait for as long as the cluster is awaited",
-            remedy: .init(.releaseLocks, "release the locks first, or make all changes in one replicated request"))
+            remedy: .init(.releaseLocks, "release the locks first, or make all changes in one strict request"))
     }
 
     /// Checks that the container is in a cluster, and that the program which speaks with it runs. Error: `unavailable`
     static func check(
-        _ container: Container, _ records: ClusterRecords, _ operation: String, _ item: String
+        _ container: Container, _ records: ClusterRecords, _ operation: String, _ item: String?
     ) throws(CoordinationError) {
         guard let status = records.status else {
             throw CoordinationError(

@@ -6,9 +6,9 @@ import Testing
 import ClusterSupport
 import GroupContainer
 
-/// The caller's side of replicated changes. The test is the program.
+/// The caller's side of strict changes. The test is the program.
 @Suite(.ownThreads, .timeLimit(.minutes(2)))
-struct `Replicated changes` {
+struct `Strict changes` {
     let sample: SampleContainer
     let program: ClusterProgram
 
@@ -35,7 +35,7 @@ struct `Replicated changes` {
         #expect(throws: CoordinationError.self, sourceLocation: location) { _ = try body() }
     }
 
-    @Test func `a replicated write returns with its generation when it is accepted`() throws {
+    @Test func `a strict write returns with its generation when it is accepted`() throws {
         let side = call { try $0.write(bytes: Array("new".utf8), to: "a", mode: 0o640) }
         let request = try program.next()
         #expect(
@@ -222,7 +222,7 @@ struct `Replicated changes` {
 
     // MARK: Locks
 
-    @Test func `a replicated call under a lock throws deadlock at once`() async throws {
+    @Test func `a strict call under a lock throws deadlock at once`() async throws {
         let cluster = cluster
         try coordinator.coordinate(.reading("b")) { _ in
             #expect(code { try cluster.write(bytes: [1], to: "a") } == .deadlock)

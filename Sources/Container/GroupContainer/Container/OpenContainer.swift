@@ -139,7 +139,8 @@ package final class OpenContainer: Sendable {
     }
 
     func removed(_ operation: String) -> CoordinationError {
-        if !directory.isGone, (try? memberTable.file.status().links) == 0 {
+        // The files of a container that is removed go before its directory.
+        if (try? memberTable.file.status().links) == 0, !becomesTrue({ directory.isGone }) {
             return .damaged(
                 operation: operation, item: ".group/members", reason: "the file was removed while members are alive")
         }
