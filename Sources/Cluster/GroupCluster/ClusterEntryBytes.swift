@@ -7,6 +7,14 @@ package enum ClusterDamage: Error, Equatable {
     /// A newer program wrote these bytes; nothing after them can be folded by this one.
     case newerVersion(UInt8)
     case malformed(String)
+
+    /// The reason in words.
+    package var reason: String {
+        switch self {
+        case .newerVersion(let version): "version \(version), which only a newer program can read"
+        case .malformed(let what): what
+        }
+    }
 }
 
 extension ClusterEntry {

@@ -26,28 +26,10 @@ package struct ClusterTree: Equatable, Sendable {
 
     package init() {}
 
-    /// Makes a tree of nodes that may be anything: a circle, two items at one place, or an item in a file is refused.
+    /// Makes a tree of nodes that may be anything. Error: that of `checkedChildren`
     package init(_ nodes: [ItemName: Node]) throws(ClusterDamage) {
-        for (item, node) in nodes {
-            if item == .root || child(of: node.parent, node.name) != nil { throw .malformed("two items at one place") }
-            self.nodes[item] = node
-            children[node.parent, default: [:]][node.name] = item
-        }
-        // Each item must lead to the root by directories; those that are known to do so end the way.
-        var good: Set<ItemName> = [.root]
-        for item in nodes.keys {
-            var way: [ItemName] = []
-            var seen: Set<ItemName> = []
-            var place = item
-            while !good.contains(place) {
-                guard seen.insert(place).inserted, let node = nodes[place], isDirectory(node.parent) else {
-                    throw .malformed("an item that is in no directory")
-                }
-                way.append(place)
-                place = node.parent
-            }
-            good.formUnion(way)
-        }
+        children = try nodes.checkedChildren(below: .root)
+        self.nodes = nodes
     }
 
     package static func == (left: ClusterTree, right: ClusterTree) -> Bool { left.nodes == right.nodes }

@@ -28,6 +28,12 @@ package struct LocalTree: Equatable, Sendable {
 
     package init() {}
 
+    /// Makes a tree of nodes that may be anything. Error: that of `checkedChildren`
+    package init(_ nodes: [LocalItem: Node]) throws(ClusterDamage) {
+        children = try nodes.checkedChildren(below: .root)
+        self.nodes = nodes
+    }
+
     package subscript(item: LocalItem) -> Node? { nodes[item] }
 
     package func child(of parent: LocalItem, _ name: FileName) -> LocalItem? { children[parent]?[name] }
@@ -36,20 +42,35 @@ package struct LocalTree: Equatable, Sendable {
 
     package func isDirectory(_ item: LocalItem) -> Bool { item == .root || nodes[item]?.content.kind == .directory }
 
+    /// Returns everything below a directory, each item behind the directory that it is in.
+    package func descendants(of directory: LocalItem) -> [LocalItem] {
+        var found = children(of: directory)
+        var next = 0
+        while next < found.count, found.count <= nodes.count {
+            found += children(of: found[next])
+            next += 1
+        }
+        return found
+    }
+
     /// Returns whether `item` is `directory` or below it.
     package func isWithin(_ item: LocalItem, _ directory: LocalItem) -> Bool {
-        var place = item
-        while place != directory {
-            guard let node = nodes[place] else { return false }
-            place = node.parent
-        }
-        return true
+        item == directory || way(from: item).contains(directory)
     }
 
     /// Returns the directories above an item, from the one below the root on.
-    package func ancestors(_ item: LocalItem) -> [LocalItem] {
-        guard let parent = nodes[item]?.parent, parent != .root else { return [] }
-        return ancestors(parent) + [parent]
+    package func ancestors(_ item: LocalItem) -> [LocalItem] { way(from: item).reversed().filter { $0 != .root } }
+
+    /// Returns the directories above an item, from its own to the root.
+    private func way(from item: LocalItem) -> [LocalItem] {
+        var way: [LocalItem] = []
+        var place = item
+        // A tree that `put` has made of anything may have circles: no way has more directories than there are items.
+        while way.count <= nodes.count, let node = nodes[place] {
+            way.append(node.parent)
+            place = node.parent
+        }
+        return way
     }
 
     /// Puts an item where no other is, or removes the item.

@@ -28,7 +28,7 @@ extension ClusterMirror.Base {
     package init(bytes: [UInt8]) throws(ClusterDamage) {
         var reader = ByteReader(bytes)
         self = try reader.cluster("base") { reader throws(ClusterDamage) in
-            let local = LocalItem(try reader.wholeNumber())
+            let local = try reader.localItem()
             return ClusterMirror.Base(node: try reader.node(), local: local)
         }
     }
@@ -46,7 +46,7 @@ extension LocalTree.Node {
     package init(bytes: [UInt8]) throws(ClusterDamage) {
         var reader = ByteReader(bytes)
         self = try reader.cluster("local item") { reader throws(ClusterDamage) in
-            let parent = LocalItem(try reader.wholeNumber())
+            let parent = LocalItem(try reader.count())
             return LocalTree.Node(parent, try reader.fileName(), try reader.content())
         }
     }
@@ -98,7 +98,7 @@ extension ClusterFold.Last {
     package init(bytes: [UInt8]) throws(ClusterDamage) {
         var reader = ByteReader(bytes)
         self = try reader.cluster("machine") { reader throws(ClusterDamage) in
-            let number: UInt64 = try reader.wholeNumber()
+            let number = try reader.count()
             let operation = try reader.clusterName()
             guard let outcome = ClusterFold.Outcome(rawValue: try reader.wholeNumber()) else {
                 throw .malformed("outcome")
@@ -142,7 +142,8 @@ extension ClusterOutbox.InFlight {
     package init(bytes: [UInt8]) throws(ClusterDamage) {
         var reader = ByteReader(bytes)
         self = try reader.cluster("entry in flight") { reader throws(ClusterDamage) in
-            let number: UInt64 = try reader.wholeNumber()
+            let number = try reader.count()
+            if number == 0 { throw .malformed("an entry without a number") }
             let entry = try ClusterEntry(bytes: try reader.longBytes())
             let lock = try reader.countedBytes()
             let grant = try reader.clusterName()
@@ -181,7 +182,7 @@ extension ClusterFold.Message {
     package init(bytes: [UInt8]) throws(ClusterDamage) {
         var reader = ByteReader(bytes)
         self = try reader.cluster("message") { reader throws(ClusterDamage) in
-            let number: UInt64 = try reader.wholeNumber()
+            let number = try reader.count()
             let operation = try reader.clusterName()
             return ClusterFold.Message(number: number, operation: operation, body: try reader.longBytes())
         }
@@ -189,9 +190,24 @@ extension ClusterFold.Message {
 }
 
 extension ClusterFold.Channel {
+    /// The number of the last message as bytes; the messages are stored by themselves.
+    package var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(last)
+        return writer.bytes
+    }
+
+    /// Makes a channel of what its owner has stored. Error: `malformed` where the messages are not the last ones
+    package init(bytes: [UInt8], messages: [ClusterFold.Message]) throws(ClusterDamage) {
+        var reader = ByteReader(bytes)
+        let last = try reader.cluster("channel") { reader throws(ClusterDamage) in try reader.count() }
+        try self.init(last: last, messages: messages)
+    }
+
     package init(last: UInt64, messages: [ClusterFold.Message]) throws(ClusterDamage) {
         self.init(last: last, newest: messages.sorted { $0.number < $1.number })
-        if newest.count > Self.mostKept || newest.last.map({ $0.number != last }) == true {
+        if newest.count > Self.mostKept || UInt64(newest.count) > last { throw .malformed("messages") }
+        for (rest, message) in newest.reversed().enumerated() where message.number != last - UInt64(rest) {
             throw .malformed("messages")
         }
     }
@@ -231,6 +247,13 @@ extension ByteWriter {
 }
 
 extension ByteReader {
+    /// Reads the number of an item of the disk, which is not the root.
+    mutating func localItem() throws(ClusterDamage) -> LocalItem {
+        let local = LocalItem(try count())
+        if local == .root { throw .malformed("the root in place of an item") }
+        return local
+    }
+
     mutating func node() throws(ClusterDamage) -> ClusterTree.Node {
         let parent = try itemName()
         let name = try fileName()
@@ -241,7 +264,7 @@ extension ByteReader {
 
     fileprivate mutating func sentItem() throws(ClusterDamage) -> SentItem {
         let item = try itemName()
-        let local = LocalItem(try wholeNumber())
+        let local = try localItem()
         let form: UInt8 = try wholeNumber()
         let change: SentItem.Change
         switch form {
@@ -257,5 +280,161 @@ extension ByteReader {
         default: throw .malformed("change \(form)")
         }
         return SentItem(item: item, local: local, change: change)
+    }
+}
+
+/// How far a machine has come, as its owner stores it.
+package struct StoredPlace: Equatable, Sendable {
+    /// The index, the revision and the chain of the fold.
+    package var index: UInt64
+    package var revision: UInt64
+    package var chain: UInt64
+    /// The last number of this machine that is folded.
+    package var number: UInt64
+    /// The last number that was given to an item of the disk.
+    package var lastLocal: UInt64
+
+    package init(index: UInt64 = 0, revision: UInt64 = 0, chain: UInt64 = 0, number: UInt64 = 0, lastLocal: UInt64 = 0)
+    {
+        self.index = index
+        self.revision = revision
+        self.chain = chain
+        self.number = number
+        self.lastLocal = lastLocal
+    }
+
+    package var bytes: [UInt8] {
+        var writer = ByteWriter()
+        for number in [index, revision, chain, number, lastLocal] { writer.write(number) }
+        return writer.bytes
+    }
+
+    package init(bytes: [UInt8]) throws(ClusterDamage) {
+        var reader = ByteReader(bytes)
+        self = try reader.cluster("place") { reader throws(ClusterDamage) in
+            let index = try reader.count()
+            let revision = try reader.count()
+            return StoredPlace(
+                index: index, revision: revision, chain: try reader.wholeNumber(), number: try reader.count(),
+                lastLocal: try reader.count())
+        }
+    }
+}
+
+/// An item of the disk, as its owner stores it: what showed, when it was looked at, that its file is the one that was
+/// read, and its node.
+package struct StoredLocal: Equatable, Sendable {
+    package var inode: UInt64
+    package var size: UInt64
+    package var modified: Int64
+    package var changed: Int64
+    package var node: LocalTree.Node
+
+    package init(inode: UInt64, size: UInt64, modified: Int64, changed: Int64, _ node: LocalTree.Node) {
+        self.inode = inode
+        self.size = size
+        self.modified = modified
+        self.changed = changed
+        self.node = node
+    }
+
+    package var bytes: [UInt8] {
+        var writer = ByteWriter()
+        for number in [inode, size] { writer.write(number) }
+        for number in [modified, changed] { writer.write(number) }
+        writer.write(raw: node.bytes)
+        return writer.bytes
+    }
+
+    package init(bytes: [UInt8]) throws(ClusterDamage) {
+        var reader = ByteReader(bytes)
+        let (inode, size): (UInt64, UInt64) = (try reader.wholeNumber(), try reader.wholeNumber())
+        let (modified, changed): (Int64, Int64) = (try reader.wholeNumber(), try reader.wholeNumber())
+        let node = try LocalTree.Node(bytes: try reader.bytes(reader.remaining))
+        self.init(inode: inode, size: size, modified: modified, changed: changed, node)
+    }
+}
+
+extension LocalItem {
+    /// The key of the item's row.
+    package var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(number)
+        return writer.bytes
+    }
+
+    package init(bytes: [UInt8]) throws(ClusterDamage) {
+        var reader = ByteReader(bytes)
+        self = try reader.cluster("number") { reader throws(ClusterDamage) in try reader.localItem() }
+    }
+}
+
+/// A file that is about to come out of the container, and what is to become of it, as its owner stores it: a program
+/// that was killed meanwhile goes on with it.
+package struct StoredTaken: Equatable, Sendable {
+    /// The path of the item, from the container on.
+    package var path: [UInt8]
+    /// The path of what came out, where it is to be kept.
+    package var aside: [UInt8]
+    /// Contents that need not be kept.
+    package var expected: [Expected]
+
+    package struct Expected: Equatable, Sendable {
+        package var kind: ItemContent.Kind
+        package var digest: [UInt8]
+
+        package init(_ content: ItemContent) {
+            kind = content.kind
+            digest = content.digest
+        }
+
+        fileprivate init(_ kind: ItemContent.Kind, _ digest: [UInt8]) {
+            self.kind = kind
+            self.digest = digest
+        }
+    }
+
+    package init(path: [UInt8], aside: [UInt8], expected: [ItemContent]) {
+        self.path = path
+        self.aside = aside
+        self.expected = expected.map { Expected($0) }
+    }
+
+    package var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.write(counted: path)
+        writer.write(counted: aside)
+        for content in expected {
+            writer.write(content.kind.rawValue)
+            writer.write(counted: content.digest)
+        }
+        return writer.bytes
+    }
+
+    /// Reads a note from bytes that may be anything. Error: `malformed`, also for a path that leads out of the
+    /// container or to the library's own files
+    package init(bytes: [UInt8]) throws(ClusterDamage) {
+        var reader = ByteReader(bytes)
+        path = try reader.path()
+        aside = try reader.path()
+        expected = []
+        while reader.remaining > 0 {
+            guard let kind = ItemContent.Kind(rawValue: try reader.wholeNumber()) else {
+                throw .malformed("kind of item")
+            }
+            expected.append(Expected(kind, try reader.countedBytes()))
+        }
+    }
+}
+
+extension ByteReader {
+    /// Reads a path of names that an item may have.
+    fileprivate mutating func path() throws(ClusterDamage) -> [UInt8] {
+        let path = try countedBytes()
+        for name in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        where !FileNames.isValid(Array(name)) {
+            throw .malformed("path \(printable(path))")
+        }
+        return path
     }
 }

@@ -21,13 +21,28 @@ enum EtcdAnswers {
         }
     }
 
+    /// A number that etcd counts up, or a size: no honest one comes near the end of its type, so that it can be added
+    /// to.
+    struct Count: Decodable {
+        var value: UInt64
+
+        init(from decoder: any Decoder) throws {
+            value = try Number<UInt64>(from: decoder).value
+            if value > 1 << 62 {
+                throw DecodingError.dataCorrupted(
+                    .init(codingPath: decoder.codingPath, debugDescription: "a count that is too large"))
+            }
+        }
+    }
+
     struct Header: Decodable {
-        var cluster_id, member_id, revision, raft_term: Number<UInt64>?
+        var cluster_id, member_id: Number<UInt64>?
+        var revision, raft_term: Count?
     }
 
     struct KeyValue: Decodable {
         var key, value: Data?
-        var create_revision, mod_revision, version: Number<UInt64>?
+        var create_revision, mod_revision, version: Count?
         var lease: Number<Int64>?
 
         var etcd: EtcdKeyValue {
@@ -42,7 +57,7 @@ enum EtcdAnswers {
         var header: Header?
         var kvs: [KeyValue]?
         var more: Bool?
-        var count: Number<UInt64>?
+        var count: Count?
 
         func result(_ outer: Header) -> EtcdRangeResult {
             EtcdRangeResult(
@@ -53,7 +68,7 @@ enum EtcdAnswers {
     }
 
     struct Deletion: Decodable {
-        var deleted: Number<UInt64>?
+        var deleted: Count?
     }
 
     struct Nothing: Decodable {}
@@ -82,7 +97,8 @@ enum EtcdAnswers {
     struct Status: Decodable {
         var header: Header?
         var version: String?
-        var dbSize, dbSizeInUse, leader, raftIndex, raftTerm, raftAppliedIndex: Number<UInt64>?
+        var dbSize, dbSizeInUse, raftIndex, raftTerm, raftAppliedIndex: Count?
+        var leader: Number<UInt64>?
         var isLearner: Bool?
         var errors: [String]?
     }
@@ -96,7 +112,7 @@ enum EtcdAnswers {
         var header: Header?
         var watch_id: Number<Int64>?
         var created, canceled, fragment: Bool?
-        var compact_revision: Number<UInt64>?
+        var compact_revision: Count?
         var cancel_reason: String?
         var events: [Event]?
     }

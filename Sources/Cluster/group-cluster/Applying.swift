@@ -39,20 +39,42 @@ extension Machine {
                     refused[disk.path(of: local)] =
                         "it was removed on another machine, and has items that are not mirrored"
                 }
+                full.ended(.item(item))
             case .lockTimedOut, .presenterUnresponsive, .presenterFailed, .deadlock, .unfinished:
                 if let item {
                     deferred[item] = monotonicNanoseconds() + Self.deferral
                     passed.insert(item)
+                    full.ended(.item(item))
                 }
+            case .noSpace:
+                try lookAgain(step)
+                if let item { lacksRoom(item, error, size: contentSize(of: step)) }
             default:
-                // No room, no permission, another file system: the rest goes on.
+                // No permission, another file system: the rest goes on.
                 status.failure = "\(error)"
                 try lookAgain(step)
                 if let item {
                     deferred[item] = monotonicNanoseconds() + 2_000_000_000
                     passed.insert(item)
+                    full.ended(.item(item))
                 }
             }
+        }
+    }
+
+    /// Lets an item wait until there may be room for it; the rest goes on.
+    private func lacksRoom(_ item: ItemName, _ error: any Error, size: UInt64?) {
+        full.failed(.item(item), error, size: size ?? .max)
+        deferred[item] = full.next
+        passed.insert(item)
+    }
+
+    /// Returns the size of the content that a step needs; nil where it is not known.
+    private func contentSize(of step: MirrorStep) -> UInt64? {
+        switch step {
+        case .create(_, _, _, let content), .exchange(_, _, let content, _):
+            content.kind == .file ? contents.size(of: content.digest) : 0
+        case .rename, .remove: 0
         }
     }
 
@@ -104,11 +126,15 @@ extension Machine {
         case .directory:
             try coordinator(item).createDirectory(path, durability: durability, timeout: Self.patience)
         case .file, .link:
-            guard let file = try file(with: content, for: item) else { return }
-            defer { contents.remove(file) }
-            _ = try contents.place.exchange(
-                file, at: path, replacing: false, mode: content.kind == .file ? UInt32(content.mode) : nil,
-                purpose: purpose(of: item), durability: durability, timeout: Self.patience)
+            guard let staged = try staged(content, for: item) else { return }
+            do {
+                _ = try contents.place.exchange(
+                    staged.name, at: path, replacing: false, mode: content.kind == .file ? UInt32(content.mode) : nil,
+                    purpose: purpose(of: item), durability: durability, timeout: Self.patience)
+            } catch {
+                contents.discard(staged)
+                throw error
+            }
         }
         let local = disk.newItem()
         disk.putMade(local, LocalTree.Node(parent, name, content))
@@ -137,21 +163,32 @@ extension Machine {
             try coordinator(item).setMode(
                 UInt32(new.mode), of: path, durability: durability, timeout: Self.patience)
         } else {
-            guard let staged = try file(with: new, for: item) else { return }
-            let file = try contents.readyForExchange(staged)
-            let taken = Taken(
+            guard let staged = try staged(new, for: item) else { return }
+            let (ready, inode) = try translating(path) { () throws(Errno) in try contents.readyForExchange(staged) }
+            let taken = StoredTaken(
                 path: disk.path(of: local), aside: disk.path(aside, in: node.parent), expected: [expected, new])
-            try begin(taken, file)
+            do {
+                try begin(taken, ready.name)
+            } catch {
+                contents.discard(ready)
+                throw error
+            }
             // An error may come after the exchange.
             do {
                 _ = try contents.place.exchange(
-                    file, at: path, replacing: true, mode: new.kind == .file ? UInt32(new.mode) : nil,
+                    ready.name, at: path, replacing: true, mode: new.kind == .file ? UInt32(new.mode) : nil,
                     purpose: purpose(of: item), durability: durability, timeout: Self.patience)
             } catch {
-                try finish(taken, file)
+                if contents.isFile(ready.name, withInode: inode) {
+                    // Nothing came out.
+                    contents.discard(ready)
+                    end(taken: ready.name)
+                } else {
+                    try finish(taken, ready.name)
+                }
                 throw error
             }
-            try finish(taken, file)
+            try finish(taken, ready.name)
         }
         disk.putMade(local, LocalTree.Node(node.parent, node.name, new))
         mirror.made(.exchange(local, expected: expected, new: new, aside: aside), by: nil, in: fold.tree)
@@ -165,7 +202,7 @@ extension Machine {
                 ItemPath(bytes: path), durability: durability, timeout: Self.patience)
         } else {
             let file = contents.outName()
-            let taken = Taken(path: path, aside: path, expected: [expected])
+            let taken = StoredTaken(path: path, aside: path, expected: [expected])
             try begin(taken, file)
             do {
                 _ = try contents.place.takeOut(
@@ -189,8 +226,17 @@ extension Machine {
         log("conflict: '\(printable(copy))'")
         status.conflicts.append(.init(copy, foundAt: Date()))
         if status.conflicts.count > 1_000 { status.conflicts.removeFirst() }
-        let encoded = try? Array(JSONEncoder().encode(status.conflicts))
-        try? store.store { try $0.set("conflicts", encoded) }
+        do {
+            try store.store(conflictsIn)
+        } catch {
+            // The next round stores them.
+            toStore.areConflictsChanged = true
+        }
+    }
+
+    /// Sets the row of the conflicts. Only within `store`.
+    func conflictsIn(_ store: StateStore) throws {
+        try store.set("conflicts", Array(try JSONEncoder().encode(status.conflicts)))
     }
 
     /// Forgets the conflicts whose item a person has removed or renamed: it is neither here nor in the cluster.
@@ -203,17 +249,50 @@ extension Machine {
 
     // MARK: Contents
 
-    /// Returns a file of the directory of contents that is to become an item; nil where the content is not here yet.
-    private func file(with content: ItemContent, for item: ItemName) throws -> [UInt8]? {
-        if content.kind == .link { return try contents.link(to: content.digest) }
-        if contents.size(of: content.digest) != nil { return try contents.copy(content.digest) }
-        // Nothing is lost by waiting: the step is planned again when the content is here.
-        deferred[item] = monotonicNanoseconds() + 5_000_000_000
-        guard let operation = fold.tree[item]?.version else { return nil }
-        if missing[content.digest] != fold.index, loading.insert(content.digest).inserted {
-            link.load(content.digest, by: operation)
+    /// Makes a file of the directory of contents that is to become an item; nil where the content is not here yet.
+    private func staged(_ content: ItemContent, for item: ItemName) throws -> ContentFiles.Staged? {
+        try translating(path(of: item)) { () throws(Errno) -> ContentFiles.Staged? in
+            if content.kind == .link { return try contents.stage(linkTo: content.digest) }
+            if let size = contents.size(of: content.digest) {
+                if !full.mayFit(size) { throw .noSpace }
+                let isInFlight = outbox.inFlight?.digests.contains(content.digest) ?? false
+                return try contents.stage(content.digest, mayTake: !isInFlight)
+            }
+            // Nothing is lost by waiting: the step is planned again when the content is here.
+            deferred[item] = monotonicNanoseconds() + 5_000_000_000
+            guard let operation = fold.tree[item]?.version else { return nil }
+            if missing[content.digest] != fold.index, loading.insert(content.digest).inserted {
+                link.load(content.digest, by: operation)
+            }
+            return nil
         }
-        return nil
+    }
+
+    /// Runs `body`, whose errors are those of one item.
+    private func translating<Result>(
+        _ path: ItemPath, _ body: () throws(Errno) -> Result
+    ) throws(CoordinationError) -> Result {
+        do throws(Errno) {
+            return try body()
+        } catch {
+            throw Self.notStored(path, error)
+        }
+    }
+
+    static func notStored(_ path: ItemPath, _ error: Errno) -> CoordinationError {
+        CoordinationError(error, operation: "store the content of", item: path.description)
+    }
+
+    /// The path that an item has in the cluster.
+    private func path(of item: ItemName) -> ItemPath {
+        ItemPath(bytes: Array(fold.tree.path(item).joined(separator: [UInt8(ascii: "/")])))
+    }
+
+    /// The contents that are needed, and cannot be had from the cluster or are loaded for an item that waits.
+    var neededContents: Set<[UInt8]> {
+        var digests = Set(outbox.inFlight?.digests ?? [])
+        for item in mirror.stale.elements { if let node = fold.tree[item] { digests.insert(node.content.digest) } }
+        return digests
     }
 
     func take(_ result: LinkEvent.ContentResult, _ digest: [UInt8], by operation: ClusterName) {
@@ -227,208 +306,16 @@ extension Machine {
             missing[digest] = fold.index
             for item in deferred.keys where fold.tree[item]?.content.digest == digest { passed.insert(item) }
             status.failure = "the content of an item is not in the cluster: \(Hexadecimal.encode(digest))"
+        case .noRoom(let error):
+            for item in deferred.keys where fold.tree[item]?.content.digest == digest {
+                lacksRoom(item, Self.notStored(path(of: item), error), size: nil)
+            }
         case .failed(let failure):
             status.failure = "\(failure)"
-            // The content is damaged in etcd, or this machine cannot store it. Values, messages and locks do not wait for it.
+            // The content is damaged in etcd, or cannot be stored here. Values, messages and locks do not wait for it.
             if case .malformed = failure {
                 for item in deferred.keys where fold.tree[item]?.content.digest == digest { passed.insert(item) }
             }
         }
-    }
-
-    // MARK: What was taken out
-
-    /// A file that is about to come out of the container, and what is to become of it. Kept until that is done, so that a
-    /// program that was killed meanwhile goes on with it.
-    struct Taken {
-        var path: [UInt8]
-        var aside: [UInt8]
-        /// Contents that need not be kept.
-        var expected: [ItemContent]
-
-        var bytes: [UInt8] {
-            var writer = ByteWriter()
-            writer.write(counted: path)
-            writer.write(counted: aside)
-            for content in expected {
-                writer.write(content.kind.rawValue)
-                writer.write(counted: content.digest)
-            }
-            return writer.bytes
-        }
-
-        func expects(_ found: ContentFiles.Found) -> Bool {
-            found.kind != .other
-                && expected.contains { $0.digest == found.digest && ($0.kind == .link) == (found.kind == .link) }
-        }
-
-        init(path: [UInt8], aside: [UInt8], expected: [ItemContent]) {
-            (self.path, self.aside, self.expected) = (path, aside, expected)
-        }
-
-        init?(bytes: [UInt8]) {
-            var reader = ByteReader(bytes)
-            guard let path = try? reader.counted(), let aside = try? reader.counted() else { return nil }
-            var expected: [ItemContent] = []
-            while reader.remaining > 0 {
-                guard let kind = (try? reader.number(UInt8.self)).flatMap(ItemContent.Kind.init),
-                    let digest = try? reader.counted()
-                else { return nil }
-                expected.append(ItemContent(kind, digest))
-            }
-            (self.path, self.aside, self.expected) = (path, aside, expected)
-        }
-    }
-
-    private func begin(_ taken: Taken, _ file: [UInt8]) throws {
-        try store.store { try $0.set(.taken, file, taken.bytes) }
-    }
-
-    private func end(taken file: [UInt8]) throws { try store.store { try $0.set(.taken, file, nil) } }
-
-    /// A file that came out, and when to look at it again.
-    struct TakenOut {
-        var file: [UInt8]
-        var taken: Taken
-        var due: Int64
-    }
-
-    /// How long what came out is kept. A process that was about to open it for writing, by the path that it had, has done so
-    /// then, and writes where no path leads.
-    private static let grace: Int64 = 1_000_000_000
-
-    /// Puts what came out back beside the item if it was not expected. Otherwise it is removed when it is `due`, and no process
-    /// has it open for writing: what a process writes yet may not be lost.
-    private func finish(_ taken: Taken, _ file: [UInt8], isDue: Bool = false) throws {
-        // Asked first: once there is no writer, the content stays as it is.
-        let writers = try isDue ? contents.writers(of: file) : .some
-        guard let found = try contents.content(of: file) else { return try end(taken: file) }
-        if taken.expects(found) {
-            if writers == .perhaps { return keep(taken, file, for: 60 * Self.grace) }
-            if writers == .some { return keep(taken, file) }
-            contents.remove(file)
-        } else {
-            do {
-                try putBack(file, found, taken)
-            } catch let error as CoordinationError {
-                // In use, no room: it is not forgotten.
-                status.failure = "\(error)"
-                return keep(taken, file)
-            }
-        }
-        try end(taken: file)
-    }
-
-    private func keep(_ taken: Taken, _ file: [UInt8], for time: Int64 = grace) {
-        takenOut.append(TakenOut(file: file, taken: taken, due: monotonicNanoseconds() + time))
-        takenOut.sort { $0.due < $1.due }
-    }
-
-    /// Notes what has come out and is not known, after a boot: a power cut may have taken the notes, which are not written to the
-    /// disk for each item.
-    func noteLostTaken() throws {
-        let boot = try bootIdentifier()
-        if try store.value("boot") == boot { return }
-        lostTaken = Set(try contents.outNames()).subtracting(try takenNames())
-        if lostTaken.isEmpty { try store.store { try $0.set("boot", boot) } }
-    }
-
-    /// Puts back what has come out without a note, once what the cluster has is known: what would have been expected is a base
-    /// then, or in the cluster.
-    func recoverTaken() {
-        if lostTaken.isEmpty { return }
-        var digests = Set(fold.tree.nodes.values.map(\.content.digest))
-        for base in mirror.base.values { digests.insert(base.node.content.digest) }
-        for name in lostTaken {
-            do {
-                if let found = try contents.content(of: name), found.kind == .other || !digests.contains(found.digest) {
-                    let copy = FileNames.conflict(Array("recovered".utf8), freshName()) { _ in false }
-                    try putBack(name, found, Taken(path: copy, aside: copy, expected: []))
-                }
-                lostTaken.remove(name)
-                if lostTaken.isEmpty {
-                    let boot = try bootIdentifier()
-                    try store.store { try $0.set("boot", boot) }
-                }
-            } catch {
-                // The file stays, and is tried again with the next connection.
-                status.failure = "\(error)"
-            }
-        }
-    }
-
-    private func putBack(_ file: [UInt8], _ found: ContentFiles.Found, _ taken: Taken) throws {
-        let start = taken.aside.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
-        let name = Array(taken.aside[start...])
-        func otherName() -> FileName { FileNames.conflict(name, freshName()) { _ in false } }
-        for attempt in 0..<100 {
-            var path = taken.aside[..<start] + (attempt == 0 ? name : otherName())
-            do {
-                try put(file, found, at: Array(path))
-            } catch let error as CoordinationError where error.code == .conflict {
-                continue
-            } catch let error as CoordinationError where error.code == .notFound || error.code == .wrongType {
-                // The directory is gone: in the root, then.
-                path = otherName()[...]
-                try put(file, found, at: Array(path))
-            }
-            note(conflict: Array(path))
-            return try disk.look(at: Array(path))
-        }
-        throw CoordinationError(Errno.exists, operation: "move", item: printable(taken.aside))
-    }
-
-    private func put(_ file: [UInt8], _ found: ContentFiles.Found, at path: [UInt8]) throws {
-        if found.kind == .other {
-            // A directory may have come there a moment before the exchange.
-            try disk.move(file, of: contents, to: path)
-        } else {
-            _ = try contents.place.exchange(
-                file, at: ItemPath(bytes: path), replacing: false, mode: nil, purpose: "conflict", durability: .durable,
-                timeout: .seconds(5))
-        }
-    }
-
-    /// Looks again at what came out a while ago.
-    func finishTakenOut(_ now: Int64) throws {
-        let due = takenOut.prefix { $0.due <= now }
-        takenOut.removeFirst(due.count)
-        for each in due { try finish(each.taken, each.file, isDue: true) }
-    }
-
-    /// Goes on with what a killed program has taken out.
-    func finishTaken() throws {
-        var all: [(file: [UInt8], taken: Taken?)] = []
-        try store.forEach(.taken) { key, value in all.append((key, Taken(bytes: value))) }
-        for (file, taken) in all {
-            if let taken { try finish(taken, file) } else { try end(taken: file) }
-        }
-    }
-
-    /// Before the machine leaves its cluster: what came out and is written yet gets a conflict name, so that nothing of it is lost.
-    func finishAllTaken(waiting nanoseconds: Int64) throws {
-        let limit = monotonicNanoseconds() + nanoseconds
-        try finishTaken()
-        try noteLostTaken()
-        recoverTaken()
-        while let next = takenOut.first, case let now = monotonicNanoseconds(), now < limit {
-            if next.due > now { pause(nanoseconds: min(next.due, limit) - now) }
-            try finishTakenOut(monotonicNanoseconds())
-        }
-        for each in takenOut {
-            let mayBeWritten = try contents.writers(of: each.file) != .none
-            if let found = try contents.content(of: each.file), mayBeWritten || !each.taken.expects(found) {
-                try putBack(each.file, found, each.taken)
-            }
-            try end(taken: each.file)
-        }
-        takenOut = []
-    }
-
-    /// The files that are to be gone on with.
-    func takenNames() throws -> Set<[UInt8]> {
-        var names = lostTaken
-        try store.forEach(.taken) { key, _ in names.insert(key) }
-        return names
     }
 }

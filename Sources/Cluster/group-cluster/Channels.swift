@@ -61,34 +61,57 @@ extension Machine {
         }
     }
 
-    /// Appends the messages that the cluster has to the channels here.
-    func applyMessages() throws {
+    /// Appends the messages that the cluster has to the channels here. With `asFarAsThereIsRoom`, a channel without
+    /// room keeps its messages for later; otherwise that is an error.
+    func applyMessages(asFarAsThereIsRoom isPartial: Bool = false) throws {
+        var left: Set<[UInt8]> = []
+        var isTried = false
         for name in dirtyChannels {
-            guard let messages = fold.channels[name], let text = String(validating: name, as: UTF8.self),
-                !Container.isOwnName(text)
-            else { continue }
-            let channel: GroupChannel
-            do throws(CoordinationError) {
-                channel = try GroupChannel(container, name: text, purpose: "cluster")
-            } catch {
-                // No machine of this version makes such a name.
-                if error.code == .invalidArgument { continue }
-                throw error
+            if isPartial && !full.mayTry(.messages(name)) {
+                left.insert(name)
+                continue
             }
-            let here = try channel.relayedNumber() ?? 0
-            for message in messages.newest where message.number > here {
-                var reader = ByteReader(message.body)
-                guard let form = try? reader.number(UInt8.self), let purpose = try? reader.counted(),
-                    let host = try? reader.counted(), let content = try? reader.raw(reader.remaining)
-                else { continue }
-                let isOwn = host == Array(identity.host.utf8.prefix(200))
-                let author = isOwn ? purpose : purpose + [UInt8(ascii: "@")] + host
-                _ = try channel.appendRelayed(
-                    number: message.number, form == 0 ? nil : content,
-                    purpose: printable(Array(author.prefix(ClusterEntry.longestAuthor))))
+            isTried = true
+            do {
+                try applyMessages(of: name)
+                full.ended(.messages(name))
+            } catch  where isPartial && FullDisk.isFull(error) {
+                full.failed(.messages(name), error)
+                left.insert(name)
             }
-            channels.insert(text)
         }
-        (dirtyChannels, unappliedMessages) = ([], 0)
+        dirtyChannels = left
+        if left.isEmpty {
+            unappliedMessages = 0
+        } else if isTried {
+            try countUnappliedMessages()
+        }
+    }
+
+    private func applyMessages(of name: [UInt8]) throws {
+        guard let messages = fold.channels[name], let text = String(validating: name, as: UTF8.self),
+            !Container.isOwnName(text)
+        else { return }
+        let channel: GroupChannel
+        do throws(CoordinationError) {
+            channel = try GroupChannel(container, name: text, purpose: "cluster")
+        } catch {
+            // No machine of this version makes such a name.
+            if error.code == .invalidArgument { return }
+            throw error
+        }
+        let here = try channel.relayedNumber() ?? 0
+        for message in messages.newest where message.number > here {
+            var reader = ByteReader(message.body)
+            guard let form = try? reader.number(UInt8.self), let purpose = try? reader.counted(),
+                let host = try? reader.counted(), let content = try? reader.raw(reader.remaining)
+            else { continue }
+            let isOwn = host == Array(identity.host.utf8.prefix(200))
+            let author = isOwn ? purpose : purpose + [UInt8(ascii: "@")] + host
+            _ = try channel.appendRelayed(
+                number: message.number, form == 0 ? nil : content,
+                purpose: printable(Array(author.prefix(ClusterEntry.longestAuthor))))
+        }
+        channels.insert(text)
     }
 }

@@ -1,4 +1,5 @@
 import GroupBytes
+import GroupCluster
 import GroupContainer
 import GroupDigest
 import GroupSystemCalls
@@ -16,7 +17,16 @@ final class ContentFiles: Sendable {
 
     static func name(_ digest: [UInt8]) -> [UInt8] { Array(Hexadecimal.encode(digest).utf8) }
 
-    func size(of digest: [UInt8]) -> UInt64? { (try? directory.statusIfPresent(of: Self.name(digest)))??.size }
+    /// The size of a content that is here; nil where it is not, also for a file that no content is.
+    func size(of digest: [UInt8]) -> UInt64? {
+        guard let status = (try? directory.statusIfPresent(of: Self.name(digest))) ?? nil, status.isRegularFile,
+            status.size <= LocalDisk.largestFile
+        else { return nil }
+        return status.size
+    }
+
+    /// How many bytes may still be stored; nil where that is not known.
+    var freeSpace: UInt64? { (try? directory.freeSpace())?.bytes }
 
     func open(_ digest: [UInt8]) throws(Errno) -> FileDescriptor {
         try FileDescriptor.open(Self.name(digest), in: directory, [.reading, .notFollowing])
@@ -52,7 +62,8 @@ final class ContentFiles: Sendable {
         return digest
     }
 
-    /// Keeps a copy of a file, and returns its digest.
+    /// Keeps a copy of a file, and returns its digest. Error: `tooLarge`, also where a process writes faster than this
+    /// one reads
     func keep(_ file: borrowing FileDescriptor, isDurable: Bool = true) throws(Errno) -> [UInt8]? {
         let copy = try file.duplicate()
         var place = 0
@@ -60,32 +71,54 @@ final class ContentFiles: Sendable {
             while true {
                 let count = place == 0 ? 1 << 14 : 1 << 20
                 let piece = try copy.read(at: place, count: count)
+                place += piece.count
+                if place > LocalDisk.largestFile { throw Errno.tooLarge }
                 if !piece.isEmpty { try append(piece) }
                 if piece.count < count { return }
-                place += piece.count
             }
         }
     }
 
-    /// Makes a file of the directory with a content, which is to become an item; returns its name.
-    func copy(_ digest: [UInt8]) throws(Errno) -> [UInt8] {
-        let name = unfinishedName()
-        let source = try open(digest)
-        let file = try FileDescriptor.open(name, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
-        do throws(Errno) {
-            try file.copyContent(of: source)
-        } catch {
-            try? directory.unlink(name)
-            throw error
-        }
-        return name
+    /// A file of the directory that is to become an item.
+    struct Staged {
+        var name: [UInt8]
+        /// The content, where the file is the one that was loaded, and no copy.
+        var loaded: [UInt8]?
     }
 
-    /// Makes a symbolic link of the directory, which is to become an item; returns its name.
-    func link(to target: [UInt8]) throws(Errno) -> [UInt8] {
+    /// Makes a file with a content. With `mayTake`, the content itself is taken where there is no room for a copy.
+    func stage(_ digest: [UInt8], mayTake: Bool) throws(Errno) -> Staged {
+        let name = unfinishedName()
+        do throws(Errno) {
+            let source = try open(digest)
+            let file = try FileDescriptor.open(name, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
+            try file.copyContent(of: source)
+            return Staged(name: name)
+        } catch {
+            try? directory.unlink(name)
+            if !mayTake || !FullDisk.isFull(error) { throw error }
+        }
+        try directory.rename(Self.name(digest), to: name, in: directory, replacing: false)
+        return Staged(name: name, loaded: digest)
+    }
+
+    /// Makes a symbolic link.
+    func stage(linkTo target: [UInt8]) throws(Errno) -> Staged {
         let name = unfinishedName()
         try directory.makeLink(name, to: target)
-        return name
+        return Staged(name: name)
+    }
+
+    /// Removes a file that has not become an item; a content that was taken is put back.
+    func discard(_ staged: Staged) {
+        guard let digest = staged.loaded else { return remove(staged.name) }
+        do throws(Errno) {
+            // It may have been given the item's mode.
+            try directory.setMode(of: staged.name, 0o600)
+            try directory.rename(staged.name, to: Self.name(digest), in: directory, replacing: true)
+        } catch {
+            remove(staged.name)
+        }
     }
 
     private static let out = "out."
@@ -93,19 +126,33 @@ final class ContentFiles: Sendable {
     /// A name for what comes out of the container.
     func outName() -> [UInt8] { Array("\(Self.out)\(Hexadecimal.encode(randomBytes(8)))".utf8) }
 
+    /// Returns whether a name can be that of a file that came out: a name that leads nowhere else.
+    static func isOutName(_ name: [UInt8]) -> Bool { name.starts(with: out.utf8) && FileNames.isValid(name) }
+
     private func unfinishedName() -> [UInt8] { Array("new.\(Hexadecimal.encode(randomBytes(8)))".utf8) }
 
-    /// Gives a file that is to be exchanged the name under which the other one comes out; returns that name.
-    func readyForExchange(_ name: [UInt8]) throws(Errno) -> [UInt8] {
+    /// Gives a file that is to be exchanged the name under which the other one comes out.
+    func readyForExchange(_ staged: Staged) throws(Errno) -> (staged: Staged, inode: UInt64) {
         let out = outName()
-        try directory.rename(name, to: out, in: directory, replacing: false)
-        return out
+        do throws(Errno) {
+            try directory.rename(staged.name, to: out, in: directory, replacing: false)
+        } catch {
+            discard(staged)
+            throw error
+        }
+        let ready = Staged(name: out, loaded: staged.loaded)
+        return (ready, try directory.status(of: out).inode)
     }
 
-    /// The files that have come out, or are about to be exchanged.
-    func outNames() throws(Errno) -> [[UInt8]] {
-        try directory.entryNames().filter { $0.starts(with: Self.out.utf8) }
+    /// Returns whether a file of the directory is the one with this inode.
+    func isFile(_ name: [UInt8], withInode inode: UInt64) -> Bool {
+        ((try? directory.statusIfPresent(of: name)) ?? nil)?.inode == inode
     }
+
+    func names() throws(Errno) -> Set<[UInt8]> { Set(try directory.entryNames()) }
+
+    /// The files that have come out, or are about to be exchanged.
+    func outNames() throws(Errno) -> [[UInt8]] { try directory.entryNames().filter(Self.isOutName) }
 
     func remove(_ name: [UInt8]) { try? directory.unlink(name) }
 

@@ -107,7 +107,7 @@ extension EtcdLink {
             guard case .load(let digest, let operation) = job else { return }
             let result: LinkEvent.ContentResult
             do throws(EtcdFailure) {
-                result = try load(digest, by: operation, client) ? .here : .missing
+                result = try load(digest, by: operation, client)
             } catch {
                 result = .failed(error)
             }
@@ -115,33 +115,47 @@ extension EtcdLink {
         }
     }
 
-    private func load(_ digest: [UInt8], by operation: ClusterName, _ client: EtcdClient) throws(EtcdFailure) -> Bool {
-        if contents.size(of: digest) != nil { return true }
+    private func load(
+        _ digest: [UInt8], by operation: ClusterName, _ client: EtcdClient
+    ) throws(EtcdFailure) -> LinkEvent.ContentResult {
+        if contents.size(of: digest) != nil { return .here }
         var range = EtcdRange.prefix(keys.pieces(of: digest, by: operation))
+        if let free = contents.freeSpace, free < LocalDisk.largestFile {
+            // What does not fit is not loaded to find that out.
+            range.countOnly = true
+            let pieces = try client.range(range).count
+            range.countOnly = false
+            if pieces > free / UInt64(ClusterKeys.pieceSize) + 1 { return .noRoom(.noSpace) }
+        }
         range.limit = 4
         var failure: EtcdFailure?
         var (count, size) = (0, 0)
-        do {
+        let isRight: Bool
+        do throws(Errno) {
             // What is made of it is synchronized; after a power cut, it is loaded again.
-            let isRight = try contents.write(wanted: digest, isDurable: false) { append throws(Errno) in
+            let found = try contents.write(wanted: digest, isDurable: false) { append throws(Errno) in
+                var notStored: Errno?
                 failure = Self.failure { () throws(EtcdFailure) in
                     try client.forEach(in: range) { keyValue throws(EtcdFailure) in
                         size += keyValue.value.count
                         if size > LocalDisk.largestFile { throw .malformed("a content is larger than 64 MiB") }
                         do throws(Errno) { try append(keyValue.value) } catch {
+                            notStored = error
                             throw .malformed("a content cannot be stored: \(error)")
                         }
                         count += 1
                     }
                 }
+                if let notStored { throw notStored }
             }
-            if let failure { throw failure }
-            if count > 0 && isRight == nil {
-                throw EtcdFailure.malformed("a content has another SHA-256 than its name")
-            }
-            return isRight != nil && count > 0
+            isRight = found != nil
         } catch {
-            throw error as? EtcdFailure ?? .malformed("a content cannot be stored: \(error)")
+            if FullDisk.isFull(error) { return .noRoom(error) }
+            throw .malformed("a content cannot be stored: \(error)")
         }
+        if let failure { throw failure }
+        if count == 0 { return .missing }
+        if !isRight { throw .malformed("a content has another SHA-256 than its name") }
+        return .here
     }
 }

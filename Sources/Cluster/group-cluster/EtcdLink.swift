@@ -33,6 +33,8 @@ enum LinkEvent: Sendable {
         case here
         /// No such content: it was replaced since, or never uploaded.
         case missing
+        /// This machine's disk has no room for it.
+        case noRoom(Errno)
         case failed(EtcdFailure)
     }
 }

@@ -100,6 +100,8 @@ extension Machine {
         }
         if currentPause != nil { return }
         readingFailures = 0
+        hasRead = true
+        markSetBefore()
         recoverTaken()
         if !isConnected {
             (isConnected, status.isConnected, status.since) = (true, true, Date())

@@ -6,7 +6,7 @@ import GroupContainer
 import GroupSystemCalls
 
 /// Who this machine is in its cluster: drawn when it joins, and again when a person accepts another history.
-struct MachineIdentity: Codable {
+struct MachineIdentity: Codable, Equatable {
     /// The name of the cluster's container.
     var name: String
     /// The name of the host, for people.
@@ -22,16 +22,21 @@ struct MachineIdentity: Codable {
     /// The room that etcd has for its database and its history, in bytes. The default is etcd's own.
     var budget: UInt64 { (budgetMebibytes ?? 2_048) << 20 }
 
+    static let budgets: ClosedRange<UInt64> = 1...1 << 20
+
     var machine: ClusterName { ClusterName(text: machineText) ?? .zero }
 
     private static let key = "identity"
 
+    /// Returns the identity that is stored; nil where the machine has not joined. Error: `damaged`
     static func load(_ store: StateStore) throws -> MachineIdentity? {
         guard let bytes = try store.value(key) else { return nil }
-        do {
-            return try JSONDecoder().decode(MachineIdentity.self, from: Data(bytes))
-        } catch {
-            throw LoadedState.damaged("the identity of this machine", cause: error)
+        return try LoadedState.checked {
+            let identity = try JSONDecoder().decode(MachineIdentity.self, from: Data(bytes))
+            guard ClusterKeys.isName(identity.name), identity.machine != .zero,
+                identity.budgetMebibytes.map(budgets.contains) ?? true
+            else { throw ClusterDamage.malformed("the identity of this machine") }
+            return identity
         }
     }
 
@@ -48,7 +53,9 @@ struct LoadedState {
     var fold = ClusterFold()
     var mirror: ClusterMirror
     var outbox: ClusterOutbox
-    var local: [(key: [UInt8], value: [UInt8])] = []
+    /// The items of the disk, and the tree that they are.
+    var local: [(item: LocalItem, stored: StoredLocal)] = []
+    var tree = LocalTree()
     var lastLocal: UInt64 = 0
     var cursor: Cursor?
     var conflicts: [ClusterStatus.Conflict] = []
@@ -80,66 +87,89 @@ struct LoadedState {
         return keys.isEmpty ? nil : writer.bytes
     }
 
+    /// Reads what is stored, which may be anything. Error: `damaged`
     init(_ store: StateStore, _ machine: ClusterName) throws {
+        self = try Self.checked { try LoadedState(unchecked: store, machine) }
+    }
+
+    private init(unchecked store: StateStore, _ machine: ClusterName) throws {
+        mirror = ClusterMirror()
+        outbox = ClusterOutbox(machine: machine)
+        let place = try store.value("place").map { try StoredPlace(bytes: $0) } ?? StoredPlace()
+        lastLocal = place.lastLocal
+        var nodes: [ItemName: ClusterTree.Node] = [:]
+        try store.forEach(.item) { key, value in
+            nodes[try ItemName(bytes: key)] = try ClusterTree.Node(bytes: value)
+        }
+        var machines: [ClusterName: ClusterFold.Last] = [:]
+        try store.forEach(.machine) { key, value in
+            machines[try ClusterName(bytes: key)] = try ClusterFold.Last(bytes: value)
+        }
+        var values: [[UInt8]: ClusterFold.Versioned] = [:]
+        try store.forEach(.value) { key, value in values[key] = try ClusterFold.Versioned(bytes: value) }
+        var messages: [[UInt8]: [ClusterFold.Message]] = [:]
+        try store.forEach(.message) { key, value in
+            messages[Array(key.dropLast(8)), default: []].append(try ClusterFold.Message(bytes: value))
+        }
+        var channels: [[UInt8]: ClusterFold.Channel] = [:]
+        try store.forEach(.channel) { key, value in
+            channels[key] = try ClusterFold.Channel(bytes: value, messages: messages[key] ?? [])
+        }
+        fold = try ClusterFold(
+            index: place.index, revision: place.revision, chain: place.chain, machines: machines, nodes: nodes,
+            values: values, channels: channels)
+        postsInFlight =
+            try store.value("posts in flight").map { bytes in
+                String(decoding: bytes, as: UTF8.self).split(separator: " ").map { String($0) }
+            } ?? []
+        var locals: [LocalItem: LocalTree.Node] = [:]
+        try store.forEach(.local) { key, value in
+            let item = try LocalItem(bytes: key)
+            let stored = try StoredLocal(bytes: value)
+            locals[item] = stored.node
+            local.append((item, stored))
+            lastLocal = max(lastLocal, item.number)
+        }
+        tree = try LocalTree(locals)
+        var base: [ItemName: ClusterMirror.Base] = [:]
+        try store.forEach(.base) { key, value in
+            let item = try ClusterMirror.Base(bytes: value)
+            if item.local.number > lastLocal { throw ClusterDamage.malformed("an item of the disk without a number") }
+            base[try ItemName(bytes: key)] = item
+        }
+        mirror = ClusterMirror(base: base)
+        let inFlight = try store.value("in flight").map { try ClusterOutbox.InFlight(bytes: $0) }
+        if let inFlight, inFlight.number != place.number + 1 {
+            throw ClusterDamage.malformed("the number of the entry in flight")
+        }
+        outbox = ClusterOutbox(machine: machine, number: place.number, inFlight: inFlight)
+        accepted = try Self.accepted(store.value("accepted") ?? [])
+        refusedKeys = try Self.keys(store.value(Machine.refusedKey))
+        unappliedKeys = try Self.keys(store.value(Machine.unappliedKey))
+        var removed = ByteReader(try store.value(Machine.removalsKey) ?? [])
+        while removed.remaining > 0 { removals.insert(LocalItem(try removed.number(UInt64.self))) }
+        cursor = try store.value("cursor").flatMap { Cursor(String(decoding: $0, as: UTF8.self)) }
+        if let bytes = try store.value("conflicts") {
+            conflicts = try JSONDecoder().decode([ClusterStatus.Conflict].self, from: Data(bytes))
+        }
+        pause = try store.value(Pause.key).flatMap { Pause(rawValue: String(decoding: $0, as: UTF8.self)) }
+        hasAcceptedLoss = try store.value("accepted loss") != nil
+    }
+
+    /// Runs `body`, which reads what is stored. Error: `damaged` where that cannot be read
+    static func checked<Result>(_ body: () throws -> Result) throws -> Result {
         do {
-            var place = ByteReader(try store.value("place") ?? [UInt8](repeating: 0, count: 40))
-            let (index, revision, chain) = (
-                try place.number(UInt64.self), try place.number(UInt64.self), try place.number(UInt64.self)
-            )
-            let number = try place.number(UInt64.self)
-            lastLocal = try place.number(UInt64.self)
-            var nodes: [ItemName: ClusterTree.Node] = [:]
-            try store.forEach(.item) { key, value in
-                nodes[try ItemName(bytes: key)] = try ClusterTree.Node(bytes: value)
-            }
-            var machines: [ClusterName: ClusterFold.Last] = [:]
-            try store.forEach(.machine) { key, value in
-                machines[try ClusterName(bytes: key)] = try ClusterFold.Last(bytes: value)
-            }
-            var values: [[UInt8]: ClusterFold.Versioned] = [:]
-            try store.forEach(.value) { key, value in values[key] = try ClusterFold.Versioned(bytes: value) }
-            var messages: [[UInt8]: [ClusterFold.Message]] = [:]
-            try store.forEach(.message) { key, value in
-                messages[Array(key.dropLast(8)), default: []].append(try ClusterFold.Message(bytes: value))
-            }
-            var channels: [[UInt8]: ClusterFold.Channel] = [:]
-            try store.forEach(.channel) { key, value in
-                var reader = ByteReader(value)
-                channels[key] = try ClusterFold.Channel(
-                    last: try reader.number(UInt64.self), messages: messages[key] ?? [])
-            }
-            fold = try ClusterFold(
-                index: index, revision: revision, chain: chain, machines: machines, nodes: nodes, values: values,
-                channels: channels)
-            postsInFlight =
-                try store.value("posts in flight").map { bytes in
-                    String(decoding: bytes, as: UTF8.self).split(separator: " ").map { String($0) }
-                } ?? []
-            var base: [ItemName: ClusterMirror.Base] = [:]
-            try store.forEach(.base) { key, value in
-                base[try ItemName(bytes: key)] = try ClusterMirror.Base(bytes: value)
-            }
-            mirror = ClusterMirror(base: base)
-            var rows: [(key: [UInt8], value: [UInt8])] = []
-            try store.forEach(.local) { key, value in rows.append((key, value)) }
-            local = rows
-            let inFlight = try store.value("in flight").map { try ClusterOutbox.InFlight(bytes: $0) }
-            outbox = ClusterOutbox(machine: machine, number: number, inFlight: inFlight)
-            accepted = try Self.accepted(store.value("accepted") ?? [])
-            refusedKeys = try Self.keys(store.value(Machine.refusedKey))
-            unappliedKeys = try Self.keys(store.value(Machine.unappliedKey))
-            var removed = ByteReader(try store.value(Machine.removalsKey) ?? [])
-            while removed.remaining > 0 { removals.insert(LocalItem(try removed.number(UInt64.self))) }
-            cursor = try store.value("cursor").flatMap { Cursor(String(decoding: $0, as: UTF8.self)) }
-            if let bytes = try store.value("conflicts") {
-                conflicts = try JSONDecoder().decode([ClusterStatus.Conflict].self, from: Data(bytes))
-            }
-            pause = try store.value(Pause.key).flatMap { Pause(rawValue: String(decoding: $0, as: UTF8.self)) }
-            hasAcceptedLoss = try store.value("accepted loss") != nil
+            return try body()
         } catch let error as CoordinationError {
             throw error
+        } catch let error as ClusterDamage {
+            throw damaged(error.reason, cause: error)
+        } catch is ByteReader.TooShort {
+            throw damaged("too short")
+        } catch let error as DecodingError {
+            throw damaged("JSON that is not the program's", cause: error)
         } catch {
-            throw Self.damaged("\(error)", cause: error)
+            throw damaged("\(error)", cause: error)
         }
     }
 
@@ -165,9 +195,11 @@ struct LoadedState {
         return accepted
     }
 
-    static func damaged(_ reason: String, cause: any Error) -> CoordinationError {
+    static func damaged(_ reason: String, cause: (any Error)? = nil) -> CoordinationError {
         CoordinationError(
-            .damaged, operation: "read the cluster's state of", item: ".group/cluster/state", reason: reason,
+            .damaged, operation: "read", item: ".group/cluster/state", reason: "the state is damaged: \(reason)",
             remedy: StateStore.ifDamaged, cause: cause)
     }
+
+    static var rowIsWrong: CoordinationError { damaged("a row of another type or size") }
 }

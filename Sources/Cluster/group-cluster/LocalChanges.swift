@@ -111,7 +111,7 @@ extension Machine {
     /// Notes what a coordinated change removes: somebody means that.
     private func noteRemoved(_ item: LocalItem) {
         removedByCoordination.insert(item)
-        for child in disk.tree.children(of: item) { noteRemoved(child) }
+        removedByCoordination.formUnion(disk.tree.descendants(of: item))
     }
 
     /// Pauses where most of what was here is gone, and no coordinated change has removed it.

@@ -26,6 +26,13 @@ struct LocalDisk {
             return mark
         }
 
+        init(_ stored: StoredLocal) {
+            inode = stored.inode
+            size = stored.size
+            modified = stored.modified
+            changed = stored.changed
+        }
+
         /// The mark of a file that was made and not looked at since: no file has it.
         static let unknown = Mark(inode: 0, size: 0, modified: 0, changed: 0)
 
@@ -367,12 +374,13 @@ struct LocalDisk {
 
     /// Removes an item that is gone, with everything below it.
     mutating func forget(_ item: LocalItem) {
-        for child in tree.children(of: item) { forget(child) }
-        if let mark = marks.removeValue(forKey: item), byInode[mark.inode] == item { byInode[mark.inode] = nil }
-        missing.remove(item)
-        tree.put(item, nil)
-        changed.insert(item)
-        toStore.insert(item)
+        for item in tree.descendants(of: item).reversed() + [item] {
+            if let mark = marks.removeValue(forKey: item), byInode[mark.inode] == item { byInode[mark.inode] = nil }
+            missing.remove(item)
+            tree.put(item, nil)
+            changed.insert(item)
+            toStore.insert(item)
+        }
     }
 
     /// Takes an item from its place, where another one is now, until it is found or the round ends.
@@ -416,11 +424,7 @@ struct LocalDisk {
         defer { isLookingAtAll = false }
         var seen: Set<LocalItem> = []
         try lookAtAll(below: directory, path, &seen)
-        for item in descendants(of: directory) where !seen.contains(item) { missing.insert(item) }
-    }
-
-    private func descendants(of directory: LocalItem) -> [LocalItem] {
-        tree.children(of: directory).flatMap { [$0] + descendants(of: $0) }
+        for item in tree.descendants(of: directory) where !seen.contains(item) { missing.insert(item) }
     }
 
     private mutating func lookAtAll(below directory: LocalItem, _ path: [UInt8], _ seen: inout Set<LocalItem>) throws {
@@ -430,7 +434,7 @@ struct LocalDisk {
         } catch {
             if directory == .root { throw error }
             // What cannot be seen is not gone.
-            seen.formUnion(descendants(of: directory))
+            seen.formUnion(tree.descendants(of: directory))
             if error == .accessDenied { unmirrored[path] = "this program may not read it" }
             return
         }
@@ -441,7 +445,7 @@ struct LocalDisk {
             guard let item = tree.child(of: directory, name) else { continue }
             seen.insert(item)
             if isUnmirrored(child) {
-                seen.formUnion(descendants(of: item))
+                seen.formUnion(tree.descendants(of: item))
             } else if tree.isDirectory(item) {
                 try lookAtAll(below: item, child, &seen)
             }
@@ -453,41 +457,27 @@ struct LocalDisk {
     /// Hands the rows that have changed to `body`; nil for an item that is gone.
     mutating func store(_ body: (_ key: [UInt8], _ value: [UInt8]?) throws -> Void) throws {
         for item in toStore {
-            var key = ByteWriter()
-            key.write(item.number)
             guard let node = tree[item], let mark = marks[item] else {
-                try body(key.bytes, nil)
+                try body(item.bytes, nil)
                 continue
             }
-            var writer = ByteWriter()
-            for number in [mark.inode, mark.size] { writer.write(number) }
-            for number in [mark.modified, mark.changed] { writer.write(number) }
-            writer.write(raw: node.bytes)
-            try body(key.bytes, writer.bytes)
+            let stored = StoredLocal(
+                inode: mark.inode, size: mark.size, modified: mark.modified, changed: mark.changed, node)
+            try body(item.bytes, stored.bytes)
         }
         toStore = []
     }
 
-    /// Takes the rows of the last run.
-    mutating func load(_ rows: [(key: [UInt8], value: [UInt8])]) throws {
-        for (key, value) in rows {
-            var keyReader = ByteReader(key)
-            var reader = ByteReader(value)
-            let item = LocalItem(try keyReader.number(UInt64.self))
-            let (inode, size) = (try reader.number(UInt64.self), try reader.number(UInt64.self))
-            let (modified, changed) = (try reader.number(Int64.self), try reader.number(Int64.self))
-            tree.put(item, try LocalTree.Node(bytes: try reader.raw(reader.remaining)))
-            set(item, Mark(inode: inode, size: size, modified: modified, changed: changed))
-            last = max(last, item.number)
-        }
+    /// Takes what the last run has stored.
+    mutating func load(_ state: LoadedState) {
+        tree = state.tree
+        for (item, stored) in state.local { set(item, Mark(stored)) }
+        last = state.lastLocal
         toStore = []
     }
 
     var hasUnstored: Bool { !toStore.isEmpty }
 
     /// The last number that was given, so that no number is given twice.
-    var lastNumber: UInt64 {
-        get { last }
-        set { last = max(last, newValue) }
-    }
+    var lastNumber: UInt64 { last }
 }

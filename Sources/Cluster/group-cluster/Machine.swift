@@ -18,6 +18,9 @@ final class Machine {
     let identity: MachineIdentity
     let mailbox = Mailbox<LinkEvent>()
     let link: EtcdLink
+    /// What lacks room on the disk. It outlives this object.
+    let full: FullDisk
+    let fullNote: FullDiskNote
 
     var fold: ClusterFold
     var mirror: ClusterMirror
@@ -30,6 +33,8 @@ final class Machine {
     var follower: Follower<Change>
     /// Whether history was compared since the connection was made.
     var isConnected = false
+    /// Whether everything that the cluster had was folded once.
+    var hasRead = false
     /// Whether a reading is awaited: no event is folded meanwhile.
     var isReading = false
     var nextReading: Int64 = 0
@@ -134,6 +139,9 @@ final class Machine {
     var readAt: Date?
     let recordsChanged = Guarded(true)
     var lines: [String] = []
+    /// Whether the threads that wait for changes are to end.
+    private let isOver = Guarded(false)
+    private let storesWaker = try? Poller()
 
     struct Unstored {
         var items: Set<ItemName> = []
@@ -145,6 +153,9 @@ final class Machine {
         var isOutboxChanged = false
         var isAcceptedChanged = false
         var areRefusedKeysChanged = false
+        var areConflictsChanged = false
+        /// Files that came out of the container, and are gone.
+        var endedTaken: Set<[UInt8]> = []
         /// Whether a request is about to be sent, which must be on the disk before.
         var mustBeDurable = false
         var cursor: Cursor?
@@ -152,13 +163,19 @@ final class Machine {
         var isEmpty: Bool {
             items.isEmpty && machines.isEmpty && keys.isEmpty && channels.isEmpty && suiteCursors.isEmpty
                 && !isFoldChanged && !isAllNew && !isOutboxChanged && !isAcceptedChanged && !areRefusedKeysChanged
+                && !areConflictsChanged && endedTaken.isEmpty
         }
     }
 
     init(
-        _ container: Container, _ identity: MachineIdentity, _ store: StateStore, _ configuration: EtcdConfiguration
+        _ container: Container, _ identity: MachineIdentity, _ store: StateStore, _ configuration: EtcdConfiguration,
+        _ full: FullDisk
     ) throws {
-        (self.container, self.identity, self.store) = (container, identity, store)
+        self.container = container
+        self.identity = identity
+        self.store = store
+        self.full = full
+        fullNote = FullDiskNote(container)
         records = try ClusterRecords(container)
         contents = try ContentFiles(container)
         let mailbox = mailbox
@@ -176,8 +193,7 @@ final class Machine {
         (removedByCoordination, storedRemovals) = (loaded.removals, loaded.removals)
         storedMessages = loaded.fold.channels.mapValues(\.last)
         var disk = try LocalDisk(container)
-        try disk.load(loaded.local)
-        disk.lastNumber = loaded.lastLocal
+        disk.load(loaded)
         self.disk = disk
         stateIsNew = loaded.cursor == nil
         postsInFlight = loaded.postsInFlight
@@ -206,12 +222,14 @@ final class Machine {
     func log(_ line: String) { lines.append(line) }
 
     /// Runs until `isEnding` returns true, which an interruption makes this function look at. `report` gets a line for each
-    /// thing that the user would notice.
+    /// thing that the user would notice. After an error, this object is to be given up: what is stored is true.
     func run(_ report: (String) -> Void, until isEnding: () -> Bool) throws {
+        defer { endThreads() }
+        fullNote.prepare(hasText: full.hasNote)
         try finishTaken()
         // Contents that were loaded may be incomplete since a power cut; those in flight were synchronized.
         try noteLostTaken()
-        contents.removeAll(except: Set(digests(of: outbox.inFlight)), try takenNames())
+        contents.removeAll(except: Set(outbox.inFlight?.digests ?? []), try takenNames())
         giveUpLostContents()
         if stateIsNew {
             try disk.lookAtAll()
@@ -248,6 +266,7 @@ final class Machine {
             let hasMore = try work()
             try storeState()
             stateIsNew = false
+            noteRoom()
             try showStatus(force: false)
             for line in lines { report(line) }
             lines = []
@@ -268,16 +287,41 @@ final class Machine {
         try showStatus(force: true)
     }
 
+    /// Ends what no longer lacks room.
+    private func noteRoom() {
+        if !full.isFull { return }
+        if let failure = full.takeNews() { log(failure) }
+        full.keep { work in
+            switch work {
+            // A round was stored. Most is to be stored after a connection.
+            case .state: !isConnected && currentPause == nil && readingFailures == 0
+            case .item(let item): mirror.stale.contains(item)
+            case .sent(let local): disk.tree[local] != nil
+            case .values: !dirtyKeys.isEmpty
+            case .messages(let channel): dirtyChannels.contains(channel)
+            case .takenOut(let file): lostTaken.contains(file) || takenOut.contains { $0.file == file }
+            case .status: true
+            }
+        }
+        if full.endRound() { log("going on: there is room on the disk") }
+    }
+
     /// The next time at which something is due; nil where only events matter.
     private func nextTime() -> Int64? {
         var times = deferred.values.min().map { [$0] } ?? []
         if let next = takenOut.first { times.append(next.due) }
-        if let next = held.map(\.time).min() { times.append(monotonicNanoseconds() + max(0, next - wallNanoseconds())) }
+        if let next = held.map(\.time).min() {
+            // The times of posts and of sets are whatever their records have.
+            let (rest, isOver) = next.subtractingReportingOverflow(wallNanoseconds())
+            let longest: Int64 = 1_000_000_000
+            times.append(monotonicNanoseconds() + (isOver ? longest : min(max(0, rest), longest)))
+        }
+        if full.isFull, full.lacking.isEmpty || full.next > monotonicNanoseconds() { times.append(full.next) }
         if !isConnected && !isReading && currentPause == nil { times.append(nextReading) }
         if outbox.request != nil && sentRequest == nil && isConnected { times.append(nextCommit) }
         if let nextRetry { times.append(nextRetry) }
         if outbox.waitingCount > 0, sendingPace.next > monotonicNanoseconds() { times.append(sendingPace.next) }
-        if shownStatus != status { times.append(nextStatus) }
+        if shownStatus != stated { times.append(nextStatus) }
         if !records.locks().isEmpty { times.append(nextLockCheck) }
         // Requests that wait for what was changed before them.
         if recordsChanged.withLock({ $0 }) { times.append(monotonicNanoseconds() + 20_000_000) }
@@ -288,28 +332,33 @@ final class Machine {
     private func followRecords() throws {
         let changes = try records.changes()
         let flag = recordsChanged
-        try WorkThread.start {
-            var changes = changes
-            while (try? changes.next()) != nil {
-                flag.withLock { $0 = true }
-                Interruption.raise()
-            }
+        try changes.onEach(until: isOver) {
+            flag.withLock { $0 = true }
+            Interruption.raise()
         }
     }
 
     /// Lets a new suite or channel end the wait of the loop.
     private func watchStores() throws {
         let places = container.storeDirectories
+        guard let poller = storesWaker else { return }
+        let isOver = isOver
         try WorkThread.start {
-            guard let watch = try? PathWatch(), let poller = try? Poller() else { return }
-            guard (try? poller.add(watch.descriptor)) != nil else { return }
-            while true {
+            guard let watch = try? PathWatch(), (try? poller.add(watch.descriptor)) != nil else { return }
+            while !isOver.withLock({ $0 }) {
                 watch.watch(places)
                 Interruption.raise()
                 _ = try? poller.wait(nanoseconds: nil)
                 watch.drain()
             }
         }
+    }
+
+    private func endThreads() {
+        isOver.withLock { $0 = true }
+        storesWaker?.wake()
+        suites = [:]
+        Interruption.raise()
     }
 
     // MARK: Work
@@ -334,8 +383,9 @@ final class Machine {
         // What was changed after an item is changed here after it; an item that is in use, or cannot be had, is not awaited.
         if !dirtyKeys.isEmpty || !dirtyChannels.isEmpty, isCaughtUp {
             try applyValues()
-            try applyMessages()
+            try applyMessages(asFarAsThereIsRoom: true)
         }
+        if full.isFull { tryAgain(now) }
         try finishAccepted()
         try grantLocks()
         let isAwaited = !queued.isEmpty || outbox.waitingCount >= Self.mostAtOnce
@@ -344,6 +394,8 @@ final class Machine {
         }
         if outbox.inFlight == nil && mirror.stale.isEmpty && outbox.waitingCount == 0 {
             contents.removeAll(except: [], try takenNames())
+        } else if full.takeMayFree() {
+            contents.removeAll(except: neededContents, try takenNames())
         }
         if isConnected, let request = outbox.request, sentRequest == nil, nextCommit <= now {
             toStore.isOutboxChanged = true
@@ -351,7 +403,7 @@ final class Machine {
             try storeState()
             sentRequest = request
             let isWhole = request.bytes == outbox.inFlight?.entry.bytes
-            link.send(.commit(request, contents: isWhole ? digests(of: outbox.inFlight) : []))
+            link.send(.commit(request, contents: isWhole ? outbox.inFlight?.digests ?? [] : []))
         }
         if isConnected, !isWritingSnapshot, fold.index - lastSnapshot >= entriesBetweenSnapshots {
             isWritingSnapshot = true
@@ -359,6 +411,12 @@ final class Machine {
             link.send(.snapshot(fold.snapshot, fold.summary))
         }
         return false
+    }
+
+    /// Sends the items again whose contents could not be kept.
+    private func tryAgain(_ now: Int64) {
+        if full.next > now { return }
+        for case .sent(let local) in full.lacking { outbox.add(.item(local)) }
     }
 
     /// Whether everything that the cluster has is here but what cannot be had now, and what that keeps from its place. True only

@@ -142,6 +142,9 @@ extension Machine {
     }
 
     private func parts(of request: ClusterRequest) throws -> [StrictPart] {
+        if request.parts.count > ClusterRequest.terms.largestCount {
+            throw StrictFault.invalid("it has too many changes")
+        }
         let directory = try ClusterRecords.contents(of: container).open()
         // Paths whose items earlier parts remove or move away: what stands there yet is not what a later part finds.
         var vacated: [[FileName]] = []

@@ -34,22 +34,9 @@ extension Machine {
     /// are sent anew.
     func giveUpLostContents() {
         guard let inFlight = outbox.inFlight, inFlight.empty == nil else { return }
-        if digests(of: inFlight).allSatisfy({ contents.size(of: $0) != nil }) { return }
+        if inFlight.digests.allSatisfy({ contents.size(of: $0) != nil }) { return }
         _ = outbox.giveUp(inFlight.entry.operation, empty: freshName())
         toStore.isOutboxChanged = true
-    }
-
-    func digests(of inFlight: ClusterOutbox.InFlight?) -> [[UInt8]] {
-        var digests: Set<[UInt8]> = []
-        for change in inFlight?.entry.changes ?? [] {
-            guard case .item(let change) = change else { continue }
-            switch change.action {
-            case .create(let content), .write(let content, _):
-                if content.kind == .file { digests.insert(content.digest) }
-            case .move, .remove, .check: continue
-            }
-        }
-        return digests.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
     static let mostAtOnce = 64
@@ -86,6 +73,7 @@ extension Machine {
         var attempt = mirror
         let (changes, sent) = attempt.changes(of: locals, on: disk.tree, in: fold.tree, operation: operation)
         if changes.isEmpty {
+            for local in locals { full.ended(.sent(local)) }
             mirror = attempt
             return true
         }
@@ -106,8 +94,15 @@ extension Machine {
                 disk.noteUnknown(item.local)
                 for local in locals where local != item.local { outbox.add(.item(local)) }
                 return true
+            case .noRoom(let error, let size):
+                // The others go on; this one is added again after a pause.
+                let path = ItemPath(bytes: disk.path(of: item.local))
+                full.failed(.sent(item.local), Self.notStored(path, error), size: size)
+                for local in locals where local != item.local { outbox.add(.item(local)) }
+                return true
             }
         }
+        for local in locals { full.ended(.sent(local)) }
         if isBulk { try disk.synchronize() }
         let entry = ClusterEntry(operation, changes, author: Array(identity.host.utf8.prefix(200)))
         if outbox.send(entry, sent: sent) {
@@ -159,6 +154,8 @@ extension Machine {
         case changed
         /// The content cannot be had, and why.
         case impossible(String)
+        /// There is no room for the content, which has this size.
+        case noRoom(Errno, UInt64)
     }
 
     /// Keeps the content that is to be sent, and makes sure that a power cut does not bring an older one back: the older
@@ -173,12 +170,13 @@ extension Machine {
                 if !isBulk { try contents.open(content.digest).synchronizeData() }
                 return .kept
             }
+            var size = UInt64.max
             do throws(Errno) {
                 let file = try disk.open(file: item.local)
                 let status = try file.status()
-                if !status.isRegularFile || status.size > LocalDisk.largestFile {
-                    return .impossible("it is not a file of at most 64 MiB any more")
-                }
+                if !status.isRegularFile || status.size > LocalDisk.largestFile { throw .tooLarge }
+                size = status.size
+                if !full.mayFit(size) { throw .noSpace }
                 guard let digest = try contents.keep(file, isDurable: !isBulk) else { return .changed }
                 if !isBulk { try file.synchronizeData() }
                 if digest == content.digest { return .kept }
@@ -187,6 +185,8 @@ extension Machine {
                 switch error {
                 case .accessDenied, .notPermitted, .nameTooLong, .inputOutput:
                     return .impossible("it cannot be read: \(error)")
+                case .tooLarge: return .impossible("it is not a file of at most 64 MiB any more")
+                case let error where FullDisk.isFull(error): return .noRoom(error, size)
                 case let error where LocalDisk.isGone(error): try disk.look(at: disk.path(of: item.local))
                 default: throw error
                 }
@@ -194,5 +194,21 @@ extension Machine {
             return .changed
         case .moved, .removed: return .kept
         }
+    }
+}
+
+extension ClusterOutbox.InFlight {
+    /// The contents that the entry has.
+    var digests: [[UInt8]] {
+        var digests: Set<[UInt8]> = []
+        for change in entry.changes {
+            guard case .item(let change) = change else { continue }
+            switch change.action {
+            case .create(let content), .write(let content, _):
+                if content.kind == .file { digests.insert(content.digest) }
+            case .move, .remove, .check: continue
+            }
+        }
+        return digests.sorted { $0.lexicographicallyPrecedes($1) }
     }
 }

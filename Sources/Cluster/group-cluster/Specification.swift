@@ -57,7 +57,11 @@ let groupClusterSpecification = CommandSpecification(
     ] + ItemSpecifications.all + [
         CommandSpecification(
             name: "status", summary: "Prints what this machine knows of its cluster.",
-            usage: ["group-cluster status GROUP"], positionals: [group], exitStatuses: statuses),
+            usage: ["group-cluster status GROUP"], positionals: [group],
+            exitStatuses: statuses.map { entry in
+                entry.term == "69"
+                    ? HelpEntry("69", "the program does not run, is paused, or does not reach etcd") : entry
+            }),
         CommandSpecification(
             name: "result",
             summary: "Prints what became of a change that the cluster was asked for.",

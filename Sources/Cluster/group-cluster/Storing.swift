@@ -28,10 +28,9 @@ extension Machine {
             for machine in machines { try store.set(.machine, machine.bytes, fold.machines[machine]?.bytes) }
             for item in changedBases { try store.set(.base, item.bytes, mirror.base[item]?.bytes) }
             try disk.store { key, value in try store.set(.local, key, value) }
-            var place = ByteWriter()
-            for number in [fold.index, fold.revision, fold.chain, outbox.number, disk.lastNumber] {
-                place.write(number)
-            }
+            let place = StoredPlace(
+                index: fold.index, revision: fold.revision, chain: fold.chain, number: outbox.number,
+                lastLocal: disk.lastNumber)
             try store.set("place", place.bytes)
             if unstored.isOutboxChanged {
                 try store.set("in flight", outbox.inFlight?.bytes)
@@ -47,6 +46,8 @@ extension Machine {
                 for item in removedByCoordination { writer.write(item.number) }
                 try store.set(Machine.removalsKey, removedByCoordination.isEmpty ? nil : writer.bytes)
             }
+            if unstored.areConflictsChanged { try conflictsIn(store) }
+            for file in unstored.endedTaken { try store.set(.taken, file, nil) }
             for (suite, cursor) in unstored.suiteCursors {
                 try store.set("suite/\(suite)", Array(cursor.description.utf8))
             }
@@ -77,9 +78,7 @@ extension Machine {
             try store.set(.message, key(message.number), message.bytes)
         }
         storedMessages[name] = channel.last
-        var last = ByteWriter()
-        last.write(channel.last)
-        try store.set(.channel, name, last.bytes)
+        try store.set(.channel, name, channel.bytes)
     }
 
     /// Says that nothing is sent, as etcd has too much.
@@ -93,8 +92,9 @@ extension Machine {
         status.index = fold.index
         status.count = max(status.count, fold.index)
         status.toApply = mirror.stale.count
-        status.toSend = outbox.waitingCount + (outbox.inFlight == nil ? 0 : 1)
-        if shownStatus != status && !status.conflicts.isEmpty { forgetConflicts() }
+        let lacking = full.lacking.count { if case .sent(let local) = $0 { !outbox.waits(local) } else { false } }
+        status.toSend = outbox.waitingCount + lacking + (outbox.inFlight == nil ? 0 : 1)
+        if shownStatus != stated && !status.conflicts.isEmpty { forgetConflicts() }
         status.unmirrored = disk.unmirrored.merging(refused) { first, _ in first }.merging(refusedSuites) { first, _ in
             first
         }.sorted {
@@ -104,12 +104,32 @@ extension Machine {
         }
         // The date alone is written rarely, so that a cluster in which nothing happens costs next to nothing.
         let isOld = readAt.map { $0.timeIntervalSince(status.readAt ?? .distantPast) > 60 } ?? false
-        if isOld || shownStatus != status { status.readAt = readAt }
-        if shownStatus == status { return }
-        let isUrgent = shownStatus?.isConnected != status.isConnected || shownStatus?.paused != status.paused
-        if !force && !isUrgent && nextStatus > monotonicNanoseconds() { return }
-        try records.set(status)
-        shownStatus = status
+        if isOld || shownStatus != stated { status.readAt = readAt }
+        let new = stated
+        if shownStatus == new { return }
+        let isUrgent = shownStatus?.isConnected != new.isConnected || shownStatus?.paused != new.paused
+        if !force && (!isUrgent && nextStatus > monotonicNanoseconds() || !full.mayTry(.status)) { return }
         nextStatus = monotonicNanoseconds() + 200_000_000
+        do {
+            try records.set(new)
+        } catch {
+            guard FullDisk.isFull(error) else { throw error }
+            full.failed(.status, error)
+            (nextStatus, full.hasNote) = (full.next, true)
+            return fullNote.set(full.failure)
+        }
+        full.ended(.status)
+        if full.hasNote {
+            fullNote.set(nil)
+            full.hasNote = false
+        }
+        shownStatus = new
+    }
+
+    /// The status with what this machine lacks room for, before any other failure.
+    var stated: ClusterStatus {
+        var stated = status
+        stated.failure = full.failure ?? status.failure
+        return stated
     }
 }

@@ -25,6 +25,9 @@ final class ClusterSuite {
     fileprivate(set) var hasMore = false
     /// Whether there is something that was not read, or was set by this program.
     var hasUnread: Bool { follower.hasMore }
+    /// The keys that the program's last run has set after it had stored its state for the last time, as far as the log
+    /// was read; nil when they were taken.
+    private var setBefore: Set<[UInt8]>? = []
     /// Set where the place in the log was lost.
     private var lost: Lost?
 
@@ -91,8 +94,11 @@ final class ClusterSuite {
         while let change = try follower.next(timeout: .zero) {
             defer { count += 1 }
             last = follower.cursor.sequence
-            if change.origin != .here { continue }
             let key = Self.key(suite: name, change.key)
+            if change.origin != .here {
+                setBefore?.insert(key)
+                continue
+            }
             var made: [ClusterChange] = []
             switch change.kind {
             case .set, .removed, .present:
@@ -179,6 +185,13 @@ final class ClusterSuite {
         return [Self.set(key, value)]
     }
 
+    /// Returns, once, the keys that the program's last run has set since it stored its state; nil before all were read.
+    func takeSetBefore() -> Set<[UInt8]>? {
+        if hasUnread { return nil }
+        defer { setBefore = nil }
+        return setBefore
+    }
+
     func noteSent(through cursor: Cursor) { sentThrough = cursor }
 
     /// Notes that everything that was read is sent, or was made by this program. Returns whether that is news.
@@ -215,13 +228,16 @@ final class ClusterSuite {
     /// Makes sure that a power cut does not take back what is about to be sent.
     func synchronize() throws { try defaults.synchronizeAll() }
 
-    /// Starts a thread that calls `body` after each change.
+    private let isOver = Guarded(false)
+
+    /// Starts a thread that calls `body` after each change, as long as this object lives.
     func onChange(_ body: @escaping @Sendable () -> Void) throws {
-        let changes = try defaults.follow(since: .now)
-        try WorkThread.start {
-            var changes = changes
-            while (try? changes.next()) != nil { body() }
-        }
+        try defaults.follow(since: .now).onEach(until: isOver, body)
+    }
+
+    deinit {
+        isOver.withLock { $0 = true }
+        Interruption.raise()
     }
 
     // MARK: Keys and values in the cluster
@@ -246,6 +262,24 @@ final class ClusterSuite {
         case nil: nil
         case .number(let number)?: .integer(Int(number))
         case .bytes(let bytes)?: DefaultsValue(recordBytes: bytes)
+        }
+    }
+}
+
+extension Follower<DefaultsChange> {
+    /// Starts a thread that calls `body` after each change, until an interruption finds `isOver` set.
+    func onEach(until isOver: Guarded<Bool>, _ body: @escaping @Sendable () -> Void) throws {
+        try WorkThread.start {
+            var changes = self
+            while true {
+                let seen = Interruption.latest
+                if isOver.withLock({ $0 }) { return }
+                do {
+                    if try changes.next(timeout: nil, since: seen) != nil { body() }
+                } catch {
+                    return
+                }
+            }
         }
     }
 }
@@ -303,8 +337,13 @@ extension Machine {
                 toStore.suiteCursors[name] = suite.sentThrough
             }
         }
+        if hasRead { markSetBefore() }
         return drafts
     }
+
+    /// Marks the keys that the last run has set, and had not stored: the cluster may have removed one since, which a
+    /// snapshot does not show.
+    func markSetBefore() { for suite in suites.values { dirtyKeys.formUnion(suite.takeSetBefore() ?? []) } }
 
     /// Opens a suite that was made since the machine has joined, from its beginning, and notes that.
     private func newSuite(_ name: String) throws -> ClusterSuite {
@@ -396,29 +435,33 @@ extension Machine {
                 .init(key: names.key, value: ClusterSuite.value(value), author: purpose(keyAuthors[key])))
         }
         for (name, values) in bySuite {
-            if suites[name] == nil {
-                if values.allSatisfy({ $0.value == nil }) { continue }
-                let suite: ClusterSuite
-                do {
-                    // A process may have made it, and set something, a moment ago.
-                    suite = try newSuite(name)
-                } catch let error as CoordinationError where error.code == .invalidArgument {
-                    // No machine of this version makes such a name.
-                    continue
-                }
-                suites[name] = suite
-                try suite.onChange { Interruption.raise() }
+            let keys = values.map { ClusterSuite.key(suite: name, $0.key) }
+            if !full.mayTry(.values(name)) {
+                left.formUnion(keys)
+                continue
             }
-            guard let suite = suites[name] else { continue }
             do {
+                if suites[name] == nil {
+                    if values.allSatisfy({ $0.value == nil }) { continue }
+                    // A process may have made it, and set something, a moment ago.
+                    let suite = try newSuite(name)
+                    suites[name] = suite
+                    try suite.onChange { Interruption.raise() }
+                }
                 // A process has set these since; that change wakes this program, and is read first.
-                for key in try suite.set(values, index: fold.index) {
+                for key in try suites[name]?.set(values, index: fold.index) ?? [] {
                     left.insert(ClusterSuite.key(suite: name, key))
                 }
+                full.ended(.values(name))
+            } catch let error as CoordinationError where error.code == .invalidArgument && suites[name] == nil {
+                // No machine of this version makes such a name.
             } catch let error as CoordinationError where error.code == .limitReached {
                 // A suite here may have less room than all others' changes of it need.
                 status.failure = "\(error)"
-                left.formUnion(values.map { ClusterSuite.key(suite: name, $0.key) })
+                left.formUnion(keys)
+            } catch  where FullDisk.isFull(error) {
+                full.failed(.values(name), error)
+                left.formUnion(keys)
             }
         }
         (dirtyKeys, unappliedKeys) = (left, left)

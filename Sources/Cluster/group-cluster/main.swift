@@ -29,13 +29,7 @@ CommandRun.main(groupClusterSpecification) { run in
     // Before any thread.
     _ = CurlLibrary.isPrepared
     switch run.arguments.subcommands.first {
-    case "join":
-        do {
-            return try join(&run)
-        } catch  where isFull(error) {
-            run.complain("\(error); starting again in some seconds")
-            return try startAgain(waiting: 2_000_000_000)
-        }
+    case "join": return try join(&run)
     case "status": return try showStatus(&run)
     case "result": return try showResult(&run)
     case "accept": return try accept(&run)
@@ -51,7 +45,7 @@ private func right(to container: Container) throws -> SoleProcess {
     throw CoordinationError(
         .lockTimedOut, operation: "join the cluster", item: nil, containerPath: "\(container.path)",
         reason: "another group-cluster runs for this container\(process.map { ": process \($0)" } ?? "")",
-        remedy: .init(.tryAgain, "end that process first"))
+        remedy: .init(.endProcess, "end that process first", process: process))
 }
 
 extension ClusterRecords {
@@ -63,17 +57,119 @@ private func absolute(_ path: String) -> String {
     path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
 }
 
+/// Runs the container's program until a signal ends it. Where there is no room for the state or a record, the machine
+/// is given up: what is stored is true, and what is in memory is ahead of it. The right to the container is kept
+/// meanwhile. What nothing needs is removed, and after a pause the machine is made anew.
 private func join(_ run: inout CommandRun) throws -> ExitStatus {
-    let container = try run.openContainer()
+    let signals = TerminationSignals()
+    let full = FullDisk()
+    let opened = try asFarAsThereIsRoom(&run, full, signals) { try $0.openContainer() }
+    guard let container = opened else { return .success }
     let right = try right(to: container)
+    try asFarAsThereIsRoom(&run, full, signals, freeing: { isFreed(container) }) { run in
+        do {
+            try runMachine(&run, container, full, signals)
+        } catch {
+            if FullDisk.isFull(error) {
+                full.failed(.state, error)
+                showFull(full, container)
+            }
+            throw error
+        }
+    }
+    return withExtendedLifetime(right) { .success }
+}
+
+/// Runs `body`, again and again as long as it fails for want of room. Returns nil after a signal. `isFreed` makes room,
+/// and returns whether there was something to remove.
+@discardableResult
+private func asFarAsThereIsRoom<Result>(
+    _ run: inout CommandRun, _ full: FullDisk, _ signals: TerminationSignals, freeing isFreed: () -> Bool = { false },
+    _ body: (inout CommandRun) throws -> Result
+) throws -> Result? {
+    // The pause that was ended because something was removed: one in each.
+    var ended: Int64?
+    while true {
+        do {
+            return try body(&run)
+        } catch {
+            guard FullDisk.isFull(error) else { throw error }
+            full.failed(.state, error)
+            run.complain("\(error); trying again when there may be room")
+        }
+        // A process that was about to open what came out has done so then.
+        var freeing = ended == full.next ? nil : monotonicNanoseconds() + Machine.grace
+        while signals.received == nil, case let now = monotonicNanoseconds(), full.next > now {
+            if let time = freeing, time <= now {
+                freeing = nil
+                if isFreed() {
+                    ended = full.next
+                    break
+                }
+            } else {
+                signals.wait(nanoseconds: min(freeing ?? .max, full.next) - now)
+            }
+        }
+        if signals.received != nil { return nil }
+    }
+}
+
+private func isFreed(_ container: Container) -> Bool {
+    guard let store = try? StateStore(container), let contents = try? ContentFiles(container) else { return false }
+    defer { store.close() }
+    return (try? store.free(contents)) ?? false
+}
+
+/// States in the status that the machine is given up for want of room.
+private func showFull(_ full: FullDisk, _ container: Container) {
+    guard let records = try? ClusterRecords(container) else { return }
+    if var status = records.status {
+        if status.isConnected { (status.isConnected, status.since) = (false, Date()) }
+        (status.failure, status.processIdentifier) = (full.failure, processIdentifier())
+        if (try? records.set(status)) != nil { return }
+    }
+    FullDiskNote(container).set(full.failure)
+    full.hasNote = true
+}
+
+/// Runs the machine with what is stored of it.
+private func runMachine(
+    _ run: inout CommandRun, _ container: Container, _ full: FullDisk, _ signals: TerminationSignals
+) throws {
     let store = try StateStore(container)
     defer { store.close() }
+    if full.isFull { try store.checkRoom() }
+    let identity = try identity(&run, store)
+    var configuration = try EtcdConfiguration(endpoints: identity.endpoints)
+    configuration.user = identity.user
+    configuration.passwordFile = identity.passwordFile
+    configuration.authorityFile = identity.authorityFile
+    let machine = try Machine(container, identity, store, configuration, full)
+    if let text = try run.arguments.text("snapshot-after") {
+        guard let number = UInt64(text), number > 0 else {
+            throw run.arguments.usageError("--snapshot-after takes a number from 1 on")
+        }
+        machine.entriesBetweenSnapshots = number
+    }
+    try machine.run({ run.complain($0) }, until: { signals.received != nil })
+}
+
+/// Returns what this machine is in its cluster: what is stored, with what the options replace. Of a state that other
+/// users may have written, only the machine's name is taken.
+private func identity(_ run: inout CommandRun, _ store: StateStore) throws -> MachineIdentity {
     let old = try MachineIdentity.load(store)
     var identity: MachineIdentity
     if let old {
         identity = old
-        if let name = try run.arguments.text("name"), name != old.name {
+        let name = try run.arguments.text("name")
+        if let name, name != old.name {
             throw run.arguments.usageError("this container is in the cluster '\(old.name)'; leave it first")
+        }
+        if !store.isTrusted {
+            let isStated = try name != nil && run.arguments.text("etcd") != nil
+            if !isStated { throw StateDirectory.isNotTrusted }
+            identity = MachineIdentity(
+                name: old.name, host: hostName(), machineText: old.machineText, endpoints: [])
         }
     } else {
         guard let name = try run.arguments.text("name"), ClusterKeys.isName(name) else {
@@ -94,47 +190,15 @@ private func join(_ run: inout CommandRun) throws -> ExitStatus {
     if let file = try run.arguments.text("password-file") { identity.passwordFile = absolute(file) }
     if let file = try run.arguments.text("authority") { identity.authorityFile = absolute(file) }
     if let text = try run.arguments.text("budget") {
-        guard let budget = UInt64(text), (1...1 << 20).contains(budget) else {
+        guard let budget = UInt64(text), MachineIdentity.budgets.contains(budget) else {
             throw run.arguments.usageError("--budget takes a number of MiB, from 1 to 1048576")
         }
         identity.budgetMebibytes = budget
     }
-    var configuration = try EtcdConfiguration(endpoints: identity.endpoints)
-    configuration.user = identity.user
-    configuration.passwordFile = identity.passwordFile
-    configuration.authorityFile = identity.authorityFile
-    try identity.save(store)
-
-    let signals = TerminationSignals()
-    let machine = try Machine(container, identity, store, configuration)
-    if let text = try run.arguments.text("snapshot-after") {
-        guard let number = UInt64(text), number > 0 else {
-            throw run.arguments.usageError("--snapshot-after takes a number from 1 on")
-        }
-        machine.entriesBetweenSnapshots = number
-    }
-    try machine.run({ run.complain($0) }, until: { signals.received != nil })
-    return withExtendedLifetime(right) { .success }
-}
-
-private func isFull(_ error: any Error) -> Bool {
-    switch error {
-    case let error as CoordinationError: error.code == .noSpace
-    case let error as Errno: [.noSpace, .quotaExceeded].contains(error)
-    default: false
-    }
-}
-
-/// Starts this program anew in this process, after a wait that a signal ends: what is stored is true, what is in memory may be ahead of
-/// it. Returns only where a signal has ended the wait.
-private func startAgain(waiting nanoseconds: Int64) throws -> ExitStatus {
-    let signals = TerminationSignals()
-    let end = monotonicNanoseconds() + nanoseconds
-    while signals.received == nil, case let rest = end - monotonicNanoseconds(), rest > 0 {
-        signals.wait(nanoseconds: rest)
-    }
-    if signals.received != nil { return .success }
-    try startProgramAnew()
+    _ = try EtcdConfiguration(endpoints: identity.endpoints)
+    if identity != old || !store.isTrusted { try identity.save(store) }
+    try store.trust()
+    return identity
 }
 
 private func records(_ container: Container) throws -> (ClusterRecords, ClusterStatus) {
@@ -150,8 +214,10 @@ private func records(_ container: Container) throws -> (ClusterRecords, ClusterS
 
 private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
-    let (_, status) = try records(container)
+    var (_, status) = try records(container)
     let isRunning = try SoleProcess.isThere(for: .cluster, of: container)
+    if isRunning, let text = FullDiskNote(container).text { (status.isConnected, status.failure) = (false, text) }
+    let isUp = isRunning && status.isConnected && status.paused == nil
     if run.options.isJSON {
         try run.output.writeLine(
             JSONValue.object([
@@ -174,7 +240,7 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
                 ("paused", status.paused.map { .string($0) } ?? .null),
                 ("failure", status.failure.map { .string($0) } ?? .null),
             ]).encoded())
-        return .success
+        return isUp ? .success : .unavailable
     }
     let connection =
         !isRunning
@@ -192,7 +258,7 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
     for conflict in status.conflicts { lines.append("conflict   \(conflict.copy), since \(text(conflict.foundAt))") }
     for item in status.unmirrored { lines.append("not mirrored \(item.path): \(item.reason)") }
     for line in lines { try run.output.writeLine(PipeText.escaped(Array(line.utf8))) }
-    return .success
+    return isUp ? .success : .unavailable
 }
 
 private func text(_ date: Date) -> String { date.formatted(.iso8601) }
@@ -228,7 +294,8 @@ private func finishTaken(in container: Container) throws {
     let store = try StateStore(container)
     defer { store.close() }
     guard let identity = try MachineIdentity.load(store) else { return }
-    let machine = try Machine(container, identity, store, EtcdConfiguration(endpoints: identity.endpoints))
+    let machine = try Machine(
+        container, identity, store, EtcdConfiguration(endpoints: identity.endpoints), FullDisk())
     try machine.finishAllTaken(waiting: 5_000_000_000)
 }
 

@@ -12,18 +12,49 @@ final class MachineUnderTest {
     let host: String
     private let arguments: [String]
     private var program: RunningProcess?
+    /// The small file system that the container is on; only programs that are started there see it.
+    private let disk: SmallFileSystem?
 
-    var path: String { temporary.path }
+    var path: String { disk.map { "\($0.path)/c" } ?? temporary.path }
 
     init(_ host: String, etcd endpoints: [String], name: String = "shared", _ further: [String] = []) throws {
         temporary = try TemporaryContainer()
+        disk = nil
         self.host = host
         arguments = ["--etcd", endpoints.joined(separator: ","), "--name", name, "--host", host] + further
+    }
+
+    /// Makes a container on a small file system.
+    init(_ host: String, etcd endpoints: [String], on disk: SmallFileSystem) throws {
+        temporary = try TemporaryContainer()
+        self.disk = disk
+        self.host = host
+        arguments = ["--etcd", endpoints.joined(separator: ","), "--name", "shared", "--host", host]
+        let (status, text) = try groupctl("create", path, "--journal-size", "4M")
+        #expect(status == 0, "\(text)")
+    }
+
+    /// Returns the words that start a program where the container is visible.
+    private func words(_ program: String, _ words: [String]) -> [String] {
+        let all = [BuildDirectory.resolve(program)] + words
+        return disk?.words(all) ?? all
+    }
+
+    /// The container's path for this process, as long as the program runs.
+    private var visiblePath: String { disk == nil ? path : "/proc/\(program?.identifier ?? 0)/root\(path)" }
+
+    /// Returns the content of an item, as long as the program runs.
+    func content(of item: String) -> Data? { FileManager.default.contents(atPath: "\(visiblePath)/\(item)") }
+
+    /// Returns the names in a directory of the container, as long as the program runs.
+    func names(in directory: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: "\(visiblePath)/\(directory)")) ?? []
     }
 
     /// Takes a container that is there.
     init(_ host: String, copying other: MachineUnderTest) throws {
         temporary = try TemporaryContainer()
+        disk = nil
         self.host = host
         arguments = []
         try FileManager.default.removeItem(atPath: temporary.path)
@@ -32,13 +63,15 @@ final class MachineUnderTest {
 
     /// Starts the program, and waits until it is connected, or is paused.
     func start() throws {
-        let program = try RunningProcess.bound(["group-cluster", "join", path + "/"] + arguments)
+        let program = try RunningProcess.bound(words("group-cluster", ["join", path + "/"] + arguments))
         self.program = program
         try program.waitForText { $0.contains("connected at index") || $0.contains("paused:") }
     }
 
     /// Starts the program without waiting for a connection.
-    func begin() throws { program = try RunningProcess.bound(["group-cluster", "join", path + "/"] + arguments) }
+    func begin() throws {
+        program = try RunningProcess.bound(words("group-cluster", ["join", path + "/"] + arguments))
+    }
 
     /// Puts strace(1) around the running program, and returns when it is there.
     func traced(_ options: [String]) throws -> RunningProcess {
@@ -78,7 +111,7 @@ final class MachineUnderTest {
     }
 
     func groupctl(_ words: String..., input: String = "") throws -> (status: Int32, text: String) {
-        try RunningProcess(["groupctl"] + words, input: input).finish()
+        try RunningProcess(self.words("groupctl", words), input: input).finish()
     }
 
     func cluster(_ words: String..., input: String = "") throws -> (status: Int32, text: String) {
@@ -87,7 +120,7 @@ final class MachineUnderTest {
 
     /// The values of `group-cluster status --json`.
     func status() throws -> [String: Any] {
-        let (_, text) = try RunningProcess(["group-cluster", "status", path + "/", "--json"], input: "").finish()
+        let (_, text) = try RunningProcess(words("group-cluster", ["status", path + "/", "--json"]), input: "").finish()
         return try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
     }
 

@@ -106,6 +106,24 @@ import Testing
         responses.map { $0.events.map(\.keyValue.modRevision) }
     }
 
+    @Test func `a count at the end of its type is malformed, as it could not be added to`() {
+        let keyValue = #"{"key":"YQ==","mod_revision":"18446744073709551615"}"#
+        for answer in [
+            #"{"header":{"revision":"18446744073709551615"}}"#, #"{"header":{},"count":"9223372036854775807"}"#,
+            #"{"header":{},"kvs":[\#(keyValue)]}"#,
+        ] {
+            #expect(
+                failure { () throws(EtcdFailure) in try EtcdAnswers.range(Array(answer.utf8)) }?.isMalformed == true,
+                "\(answer)")
+        }
+        let status = #"{"header":{},"version":"3.4.23","dbSizeInUse":"18446744073709551615"}"#
+        #expect(failure { () throws(EtcdFailure) in try EtcdAnswers.status(Array(status.utf8)) }?.isMalformed == true)
+        // The identifiers of clusters, members and leaders are any numbers.
+        let identifiers =
+            #"{"header":{"cluster_id":"18446744073709551615"},"version":"3.4.23","leader":"18446744073709551615"}"#
+        #expect(throws: Never.self) { try EtcdAnswers.status(Array(identifiers.utf8)) }
+    }
+
     @Test func `an answer with another number of results than operations is malformed`() {
         let answer = Self.samples[2]
         let operations: [EtcdOperation] = [.put([], []), .range(.key([])), .delete([])]

@@ -1,0 +1,49 @@
+// Imports nothing: no file, clock or process.
+
+/// A node of a tree, with its place: a directory and a name in it.
+protocol TreeNode {
+    associatedtype Item: Hashable
+    var parent: Item { get }
+    var name: FileName { get }
+    var content: ItemContent { get }
+}
+
+extension ClusterTree.Node: TreeNode {}
+extension LocalTree.Node: TreeNode {}
+
+extension Dictionary where Value: TreeNode, Value.Item == Key {
+    /// Checks nodes that may be anything, and returns the items of each directory. A walk over the tree of checked
+    /// nodes ends, and a recursion over it is not too deep for the stack.
+    ///
+    /// Error: `malformed` for a node of the root, two items at one place, an item in a file or in no directory, a
+    /// circle, and an item that is deeper than `ClusterTree.greatestDepth`
+    func checkedChildren(below root: Key) throws(ClusterDamage) -> [Key: [FileName: Key]] {
+        var children: [Key: [FileName: Key]] = [:]
+        for (item, node) in self {
+            if item == root { throw .malformed("a place of the root") }
+            if children[node.parent, default: [:]].updateValue(item, forKey: node.name) != nil {
+                throw .malformed("two items at one place")
+            }
+        }
+        // The depth of each item that is known to lead to the root; nothing of one that is on the way there.
+        var depths: [Key: Int?] = [root: 0]
+        for item in keys {
+            var way: [Key] = []
+            var place = item
+            while depths[place] == nil {
+                guard let node = self[place], node.parent == root || self[node.parent]?.content.kind == .directory
+                else { throw .malformed("an item that is in no directory") }
+                depths[place] = .some(nil)
+                way.append(place)
+                place = node.parent
+            }
+            guard case var depth?? = depths[place] else { throw .malformed("a directory that is in itself") }
+            for item in way.reversed() {
+                depth += 1
+                if depth > ClusterTree.greatestDepth { throw .malformed("an item that is too deep") }
+                depths[item] = depth
+            }
+        }
+        return children
+    }
+}
