@@ -4,15 +4,16 @@
 # The public modules.
 # shellcheck disable=SC2034 # used where this is sourced
 readonly public_modules=(
-    GroupContainer Cluster Widgets WidgetApp NotificationCenter WidgetKit Extensions ExtensionHosting GroupDatabase Transfers
-    GroupPasteboard GroupSecrets AppleFileCoordination GroupContainerTesting
+    GroupContainer Cluster Widgets WidgetApp NotificationCenter WidgetKit Extensions ExtensionHosting GroupDatabase
+    Transfers GroupPasteboard GroupSecrets AppleFileCoordination GroupContainerTesting
 )
 
-# symbol_graphs DIRECTORY: builds the public modules, and writes the graphs of their public symbols to DIRECTORY/MODULE/.
+# symbol_graphs DIRECTORY: builds the public modules, and writes the graphs of their public symbols to
+# DIRECTORY/MODULE/.
 symbol_graphs() {
     local directory="$1" module output
-    for module in Cluster GroupContainerTesting WidgetApp NotificationCenter WidgetKit ExtensionHosting GroupDatabase Transfers \
-        GroupPasteboard GroupSecrets AppleFileCoordination; do
+    for module in Cluster GroupContainerTesting WidgetApp NotificationCenter WidgetKit ExtensionHosting GroupDatabase \
+        Transfers GroupPasteboard GroupSecrets AppleFileCoordination; do
         # For an up-to-date build its output is of no use.
         # shellcheck disable=SC2154 # by common.sh
         output="$(swift build "${swift_options[@]}" --target "$module" 2>&1)" || {
