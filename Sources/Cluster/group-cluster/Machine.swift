@@ -80,6 +80,8 @@ final class Machine {
     var looked = 0
     /// How often the cluster has refused a strict request without a condition.
     var refusals: [ClusterName: Int] = [:]
+    /// When this run has first seen the requests that are recorded, by the monotonic clock.
+    var requestsSeen: [String: Int64] = [:]
     /// Strict requests that wait in the outbox.
     var queued: Set<ClusterName> = []
     /// When requests that could not be sent are tried again.

@@ -13,18 +13,24 @@ private struct RefusedRequest: Error {
 
 /// What processes of this machine ask of the cluster: strict changes and locks. Their records are the queue.
 extension Machine {
-    /// How long the fate of a request can be asked for.
-    private static let kept: TimeInterval = 7 * 86_400
+    /// How long the fate of a request can be asked for, in nanoseconds of this run.
+    private static let kept: Int64 = 7 * 86_400 * 1_000_000_000
     private static let mostKept = 1_000
     private static let retry: Int64 = 30_000_000
-    /// How long a request waits that cannot be sent, if its caller does not give it up: it may have been killed.
-    private static let longestWait: TimeInterval = 600
+    /// How long a request waits that cannot be sent, in nanoseconds of this run, if its caller does not give it up: it may
+    /// have been killed.
+    private static let longestWait: Int64 = 600 * 1_000_000_000
     /// How often a request without a condition is sent again when the cluster has refused it: the cause may be there for good, as
     /// a new item in a directory that is to be removed.
     private static let mostRefusals = 50
 
     func takeRecords() throws {
         let requests = records.requests()
+        // No date decides: the clocks of this program and of a caller may differ.
+        let now = monotonicNanoseconds()
+        let times = requests.map { ($0.operation, requestsSeen[$0.operation] ?? now) }
+        requestsSeen = Dictionary(times) { first, _ in first }
+        func age(_ request: ClusterRequest) -> Int64 { now - (requestsSeen[request.operation] ?? now) }
         // What was changed here before a request was made is sent before it.
         try takeChanges()
         let isBehind = outbox.waitingCount > Self.mostWaiting && suites.values.contains(where: \.hasUnread)
@@ -36,7 +42,7 @@ extension Machine {
             }
             // It ends when it is applied here, also where its caller no longer waits: 'accepted' says that this machine has it.
             if accepted[operation] != nil { continue }
-            let isTooOld = Date().timeIntervalSince(request.queuedAt) > Self.longestWait
+            let isTooOld = age(request) > Self.longestWait
             if outbox.inFlight?.entry.operation != operation && !queued.contains(operation) {
                 if try resolve(operation) { continue }
                 let isOver = request.isGivenUp || isTooOld
@@ -59,7 +65,7 @@ extension Machine {
         }
         let over = requests.filter { $0.state.isOver }
         for request in over.dropLast(Self.mostKept) { try records.remove(request: request.operation) }
-        for request in over where Date().timeIntervalSince(request.queuedAt) > Self.kept {
+        for request in over where age(request) > Self.kept {
             try records.remove(request: request.operation)
         }
         try takeLocks()

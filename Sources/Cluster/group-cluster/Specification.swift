@@ -60,7 +60,10 @@ let groupClusterSpecification = CommandSpecification(
             usage: ["group-cluster status GROUP"], positionals: [group],
             exitStatuses: statuses.map { entry in
                 entry.term == "69"
-                    ? HelpEntry("69", "the program does not run, is paused, or does not reach etcd") : entry
+                    ? HelpEntry(
+                        "69",
+                        "the program does not run, is paused, does not reach etcd, or cannot send or make what waits")
+                    : entry
             }),
         CommandSpecification(
             name: "result",

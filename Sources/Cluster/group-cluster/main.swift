@@ -217,7 +217,8 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
     var (_, status) = try records(container)
     let isRunning = try SoleProcess.isThere(for: .cluster, of: container)
     if isRunning, let text = FullDiskNote(container).text { (status.isConnected, status.failure) = (false, text) }
-    let isUp = isRunning && status.isConnected && status.paused == nil
+    let isStuck = status.failure != nil && status.toSend + status.toApply > 0
+    let isUp = isRunning && status.isConnected && status.paused == nil && !isStuck
     if run.options.isJSON {
         try run.output.writeLine(
             JSONValue.object([

@@ -37,6 +37,31 @@ struct `Machines that come back` {
         #expect(contents.split(separator: "\n").count < 60)
     }
 
+    @Test(.enabled(if: Strace.isThere && isRoot, "needs strace, and root to put it around a running program"))
+    func `a value that was removed while a machine that had set it, and not stored that, was away is removed there`()
+        throws
+    {
+        let suite = try GroupDefaults(a.temporary.open(), suite: "s")
+        let other = try GroupDefaults(b.temporary.open(), suite: "s")
+        try suite.set("v", forKey: "first")
+        #expect(comes { other.value(forKey: "first") != nil })
+        #expect(try comes { try b.isSettled(with: a) })
+        // Killed at the first write of its state, which comes after the value was set.
+        let tracer = try b.traced(["-e", "trace=pwrite64", "-e", "inject=pwrite64:signal=SIGKILL:when=1"])
+        try suite.set("removed later", forKey: "gone")
+        #expect(comes { tracer.hasEnded })
+        b.kill()
+        _ = try tracer.finish()
+        try suite.removeValue(forKey: "gone")
+        for number in 1...60 {
+            #expect(try a.cluster("write", a.path + "/", "f", input: "\(number)").status == 0)
+        }
+        #expect(try comes { try etcd.control("get", "/group-container/shared/s", "--print-value-only").count > 1 })
+        try b.start()
+        #expect(comes { other.value(forKey: "gone") == nil })
+        #expect(other.value(forKey: "first") == .string("v"))
+    }
+
     @Test func `a content that is damaged in etcd keeps back its item only`() throws {
         b.kill()
         try a.write(String(repeating: "x", count: 400_000), to: "large")

@@ -12,6 +12,8 @@ final class MachineUnderTest {
     let host: String
     private let arguments: [String]
     private var program: RunningProcess?
+    /// How far the program's clock is from the machine's: `+20m`.
+    var clock: String?
     /// The small file system that the container is on; only programs that are started there see it.
     private let disk: SmallFileSystem?
 
@@ -36,7 +38,10 @@ final class MachineUnderTest {
 
     /// Returns the words that start a program where the container is visible.
     private func words(_ program: String, _ words: [String]) -> [String] {
-        let all = [BuildDirectory.resolve(program)] + words
+        var all = [BuildDirectory.resolve(program)] + words
+        if let clock, words.first == "join" {
+            all = ["env"] + FakedClock.variables(clock) + all
+        }
         return disk?.words(all) ?? all
     }
 
@@ -92,6 +97,7 @@ final class MachineUnderTest {
         program?.signal(SIGTERM)
         let status = try program?.finish().status
         #expect(status == 0)
+        if clock != nil, let program { FakedClock.removeTraces(of: program.identifier) }
         program = nil
     }
 

@@ -43,6 +43,8 @@ struct `Two machines of a cluster` {
         #expect(agree(a, b) { $0.count == 5 })
         let manager = FileManager.default
         etcd.kill()
+        // Before that is noticed, an entry may be put in flight.
+        #expect(try comes { try a.status()["connected"] as? Bool == false })
         try manager.moveItem(atPath: "\(a.path)/d", toPath: "\(a.path)/moved")
         #expect(try comes { try a.status()["toSend"] as? Int == 1 })
         try manager.removeItem(atPath: "\(a.path)/moved")
@@ -127,6 +129,7 @@ struct `Two machines of a cluster` {
 
     @Test func `of an item that changed several times before it was sent only the last state is sent`() throws {
         etcd.kill()
+        #expect(try comes { try a.status()["connected"] as? Bool == false })
         for number in 1...3 {
             try a.write("\(number)", to: "f")
             #expect(try comes { try a.status()["toSend"] as? Int == 1 })
@@ -243,6 +246,16 @@ struct `Two machines of a cluster` {
         let loops = try [a, b].map { try RunningProcess(words($0), input: "", environment: ["PATH": path]) }
         for loop in loops { #expect(try loop.finish(within: .seconds(60)).status == 0) }
         #expect(agree(a, b) { $0["n"]?.hasSuffix("24\n") == true })
+    }
+
+    @Test(.enabled(if: FakedClock.isThere, "needs libfaketime"), arguments: ["+20m", "+30d", "-20m"])
+    func `a strict change is sent whatever the clock of the program shows`(clock: String) throws {
+        a.end()
+        a.clock = clock
+        try a.start()
+        #expect(try a.cluster("write", a.path + "/", "n", input: "1").status == 0)
+        #expect(agree(a, b) { $0["n"] != nil })
+        try a.end()
     }
 
     @Test func `a strict write under an old generation is a conflict, and changes nothing`() throws {

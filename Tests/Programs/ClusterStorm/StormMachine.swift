@@ -85,6 +85,7 @@ final class StormMachine {
         if status != 128 + signal && status != 0 {
             faults.append("\(name): the program ended with \(status): \(text.suffix(500))")
         }
+        if clockLibrary != nil { FakedClock.removeTraces(of: program.identifier) }
         self.program = nil
         isStopped = false
     }
@@ -105,6 +106,7 @@ final class StormMachine {
         let output = (try? program.finish()) ?? (-1, "")
         keep(output.1)
         faults.append("\(name): the program ended by itself, with \(output.0): \(output.1.suffix(500))")
+        if clockLibrary != nil { FakedClock.removeTraces(of: program.identifier) }
         self.program = nil
         isStopped = false
         return true
