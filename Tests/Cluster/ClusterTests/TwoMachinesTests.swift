@@ -250,7 +250,7 @@ struct `Two machines of a cluster` {
 
     @Test(.enabled(if: FakedClock.isThere, "needs libfaketime"), arguments: ["+20m", "+30d", "-20m"])
     func `a strict change is sent whatever the clock of the program shows`(clock: String) throws {
-        a.end()
+        try a.end()
         a.clock = clock
         try a.start()
         #expect(try a.cluster("write", a.path + "/", "n", input: "1").status == 0)
