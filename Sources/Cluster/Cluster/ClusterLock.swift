@@ -16,7 +16,9 @@ package final class ClusterLock: Sendable {
     private let request: Guarded<Request?>
 
     private init(_ request: Request, grant: String) {
-        (self.request, self.grant, name) = (Guarded(request), grant, request.name)
+        self.request = Guarded(request)
+        self.grant = grant
+        name = request.name
     }
 
     deinit { release() }

@@ -43,7 +43,8 @@ package struct ClusterRequest: Codable, Equatable, Sendable {
     package var reason: String?
     /// The code of the error of a failed request; nil is `invalidArgument`.
     package var code: String?
-    /// The generations of the items at `path`, of a move at `destination`, after the request was applied, in the order of the parts; 0 where there is no item.
+    /// The generations of the items at `path`, of a move at `destination`, after the request was applied, in the order of
+    /// the parts without the checks; 0 where there is no item.
     package var generations: [UInt64] = []
     /// Whether the caller no longer waits: what was not sent is taken back. See `ClusterRecords.beginSending`. A caller that was
     /// killed is noticed by `ClusterRecords.caller`; its record and its contents are the program's to remove.
@@ -53,8 +54,13 @@ package struct ClusterRequest: Codable, Equatable, Sendable {
         operation: String, parts: [Proposal.Part], lock: String? = nil, grant: String? = nil, purpose: String,
         processIdentifier: Int32, queuedAt: Date
     ) {
-        (self.operation, self.parts, self.lock, self.grant) = (operation, parts, lock, grant)
-        (self.purpose, self.processIdentifier, self.queuedAt) = (purpose, processIdentifier, queuedAt)
+        self.operation = operation
+        self.parts = parts
+        self.lock = lock
+        self.grant = grant
+        self.purpose = purpose
+        self.processIdentifier = processIdentifier
+        self.queuedAt = queuedAt
     }
 }
 
