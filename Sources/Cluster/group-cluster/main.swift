@@ -207,7 +207,7 @@ private func records(_ container: Container) throws -> (ClusterRecords, ClusterS
         throw CoordinationError(
             .notFound, operation: "look at the cluster", containerPath: "\(container.path)",
             reason: "this container is in no cluster",
-            remedy: .init(.joinCluster, "have the container join a cluster first"))
+            remedy: .init(.joinCluster, "have the container join one (group-cluster join)"))
     }
     return (records, status)
 }
