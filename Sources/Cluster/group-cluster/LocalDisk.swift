@@ -372,6 +372,9 @@ struct LocalDisk {
         put(item, node)
     }
 
+    /// Lets an item be found by its place only, until it is looked at again.
+    mutating func forgetMark(of item: LocalItem) { set(item, .unknown) }
+
     /// Removes an item that is gone, with everything below it.
     mutating func forget(_ item: LocalItem) {
         for item in tree.descendants(of: item).reversed() + [item] {

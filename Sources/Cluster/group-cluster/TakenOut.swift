@@ -157,6 +157,8 @@ extension Machine {
         let start = taken.aside.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
         let name = Array(taken.aside[start...])
         func otherName() -> FileName { FileNames.conflict(name, freshName()) { _ in false } }
+        // What came out has the inode of the item that it was. The copy is an item of its own, and not that one, moved.
+        if let local = disk.item(at: taken.path) { disk.forgetMark(of: local) }
         for attempt in 0..<100 {
             var path = taken.aside[..<start] + (attempt == 0 ? name : otherName())
             do {

@@ -127,6 +127,24 @@ struct `Two machines of a cluster` {
         #expect(try comes { try a.conflicts().isEmpty && b.conflicts().isEmpty })
     }
 
+    @Test
+    func `a conflict is named on both machines, also where the other content was there before one's own was sent`()
+        throws
+    {
+        try a.write("base", to: "f")
+        #expect(agree(a, b) { $0.count == 1 })
+        try b.end()
+        try b.write("of beta", to: "f")
+        try a.write("of alpha", to: "f")
+        #expect(try comes { try a.status()["toSend"] as? Int == 0 })
+        try b.start()
+        #expect(agree(a, b) { $0.count == 2 })
+        let copy = try #require(a.tree.keys.first { $0.hasPrefix("f (conflict ") })
+        #expect(a.contents == ["of alpha", "of beta"])
+        #expect(try comes { try a.isSettled(with: b) })
+        for machine in [a, b] { #expect(try machine.conflicts() == [copy]) }
+    }
+
     @Test func `of an item that changed several times before it was sent only the last state is sent`() throws {
         etcd.kill()
         #expect(try comes { try a.status()["connected"] as? Bool == false })
