@@ -18,6 +18,29 @@ package struct ClusterRecords: Sendable {
     private static let requests = "request."
     private static let locks = "lock."
 
+    /// What a key of the suite names, with the name of the request, of the lock's request or of the post.
+    package enum Key {
+        case request(String)
+        case lock(String)
+        case post(String)
+
+        package init?(_ key: String) {
+            func name(after prefix: String) -> String { String(key.dropFirst(prefix.count)) }
+            if key.hasPrefix(requests) {
+                self = .request(name(after: requests))
+            } else if key.hasPrefix(locks) {
+                self = .lock(name(after: locks))
+            } else if key.hasPrefix(RelayedPost.prefix) {
+                self = .post(name(after: RelayedPost.prefix))
+            } else {
+                return nil
+            }
+        }
+    }
+
+    /// The keys that are set.
+    package var keys: [String] { Array(suite.dictionaryRepresentation().keys) }
+
     /// The directory below `.group` with the contents of requests.
     package static func contents(of container: Container) -> PrivateDirectory {
         PrivateDirectory(contentsDirectory, in: container)
@@ -133,10 +156,14 @@ package struct ClusterRecords: Sendable {
 
     // MARK: Posts
 
-    /// Returns the posts whose identifiers `isWanted` accepts, in the order of their times.
-    package func posts(_ isWanted: (String) -> Bool = { _ in true }) -> [RelayedPost] {
-        let posts: [RelayedPost] = all(RelayedPost.prefix, isWanted)
+    /// Returns the posts in the order of their times.
+    package func posts() -> [RelayedPost] {
+        let posts: [RelayedPost] = all(RelayedPost.prefix)
         return posts.sorted { ($0.time, $0.identifier) < ($1.time, $1.identifier) }
+    }
+
+    package func post(_ identifier: String) -> RelayedPost? {
+        decode(suite.value(forKey: RelayedPost.prefix + identifier))
     }
 
     package func remove(post identifier: String) throws(CoordinationError) {
@@ -148,7 +175,9 @@ package struct ClusterRecords: Sendable {
 
     // MARK: All
 
-    package func changes() throws(CoordinationError) -> Follower<DefaultsChange> { try suite.follow(since: .now) }
+    package func changes(since origin: ChangeOrigin) throws(CoordinationError) -> Follower<DefaultsChange> {
+        try suite.follow(since: origin)
+    }
 
     /// The changes of one request, or of one lock's.
     func changes(ofRequest operation: String) throws(CoordinationError) -> Follower<DefaultsChange> {
@@ -159,12 +188,8 @@ package struct ClusterRecords: Sendable {
         try suite.follow(of: [Self.locks + identifier], since: .now)
     }
 
-    private func all<Record: Decodable>(
-        _ prefix: String, _ isWanted: (String) -> Bool = { _ in true }
-    ) -> [Record] {
-        suite.dictionaryRepresentation().compactMap { key, value in
-            key.hasPrefix(prefix) && isWanted(String(key.dropFirst(prefix.count))) ? decode(value) : nil
-        }
+    private func all<Record: Decodable>(_ prefix: String) -> [Record] {
+        suite.dictionaryRepresentation().compactMap { key, value in key.hasPrefix(prefix) ? decode(value) : nil }
     }
 
     /// Changes a record by one step of the suite. Returns what `body` returns, which decides whether the record is changed;

@@ -15,6 +15,12 @@ package struct ClusterName: Hashable, Comparable, Sendable {
         ClusterName(high: generator.next(), low: generator.next())
     }
 
+    /// Returns a new name.
+    package static func fresh() -> ClusterName {
+        var generator = SystemRandomNumberGenerator()
+        return random(using: &generator)
+    }
+
     /// The name of nothing: the root directory was created by no operation.
     package static let zero = ClusterName(high: 0, low: 0)
 

@@ -41,8 +41,7 @@ enum Acceptance {
                 try store.set("accepted loss", [1])
             }
         case .otherHistory:
-            var generator = SystemRandomNumberGenerator()
-            identity.machineText = ClusterName.random(using: &generator).text
+            identity.machineText = ClusterName.fresh().text
             // The channels first: where this is interrupted, the pause stands, and the person accepts once more.
             for name in container.channelNames() {
                 try GroupChannel(container, name: name, purpose: "cluster").setRelay(after: nil)
@@ -58,14 +57,14 @@ enum Acceptance {
                     try store.removeAll(space)
                 }
                 for key in [
-                    "place", "in flight", "posts in flight", "accepted", Machine.refusedKey, Machine.unappliedKey,
+                    "place", "in flight", Channels.inFlightKey, "accepted", Suites.refusedKey, Suites.unappliedKey,
                     Machine.removalsKey,
                     Pause.key,
                 ] {
                     try store.set(key, nil)
                 }
                 for name in container.suiteNames() {
-                    try store.set("suite/\(name)", Array(Machine.joinedSuite.utf8))
+                    try store.set(Suites.row(of: name), Array(Suites.joined.utf8))
                 }
             }
         }
@@ -77,7 +76,8 @@ extension Machine {
     /// Sends and applies nothing any more, before a person has decided.
     func beginPause(_ pause: Pause) {
         showPause(pause)
-        (isConnected, status.isConnected, status.since) = (false, false, Date())
+        history.stopped()
+        (report.status.isConnected, report.status.since) = (false, Date())
         try? store.store(isDurable: true) { try $0.set(Pause.key, Array(pause.rawValue.utf8)) }
     }
 

@@ -32,8 +32,7 @@ extension Machine {
                 let isInTheWay = error.code == .notEmpty || places.contains { disk.isUnmirrored($0) }
                 let pause: Int64 = isInTheWay ? 1_000_000_000 : 20_000_000
                 guard let item else { return }
-                deferred[item] = monotonicNanoseconds() + pause
-                if isInTheWay { passed.insert(item) }
+                schedule.wait(item, until: monotonicNanoseconds() + pause, isPassed: isInTheWay)
                 if error.code == .notEmpty, case .remove(let local, _) = step {
                     // Unless its other items are just on their way, they are of a kind that is not mirrored.
                     refused[disk.path(of: local)] =
@@ -42,8 +41,7 @@ extension Machine {
                 full.ended(.item(item))
             case .lockTimedOut, .presenterUnresponsive, .presenterFailed, .deadlock, .unfinished:
                 if let item {
-                    deferred[item] = monotonicNanoseconds() + Self.deferral
-                    passed.insert(item)
+                    schedule.wait(item, until: monotonicNanoseconds() + Self.deferral, isPassed: true)
                     full.ended(.item(item))
                 }
             case .noSpace:
@@ -51,11 +49,10 @@ extension Machine {
                 if let item { lacksRoom(item, error, size: contentSize(of: step)) }
             default:
                 // No permission, another file system: the rest goes on.
-                status.failure = "\(error)"
+                report.status.failure = "\(error)"
                 try lookAgain(step)
                 if let item {
-                    deferred[item] = monotonicNanoseconds() + 2_000_000_000
-                    passed.insert(item)
+                    schedule.wait(item, until: monotonicNanoseconds() + 2_000_000_000, isPassed: true)
                     full.ended(.item(item))
                 }
             }
@@ -65,8 +62,7 @@ extension Machine {
     /// Lets an item wait until there may be room for it; the rest goes on.
     private func lacksRoom(_ item: ItemName, _ error: any Error, size: UInt64?) {
         full.failed(.item(item), error, size: size ?? .max)
-        deferred[item] = full.next
-        passed.insert(item)
+        schedule.wait(item, until: full.next, isPassed: true)
     }
 
     /// Returns the size of the content that a step needs; nil where it is not known.
@@ -105,12 +101,12 @@ extension Machine {
 
     /// Returns who made a change, as the container's records have it; `cluster` for what was not folded since the program
     /// was started.
-    func purpose(_ author: [UInt8]?) -> String {
+    static func purpose(_ author: [UInt8]?) -> String {
         guard let author, !author.isEmpty else { return "cluster" }
         return printable(author)
     }
 
-    private func purpose(of item: ItemName?) -> String { purpose(item.flatMap { authors[$0] }) }
+    private func purpose(of item: ItemName?) -> String { Self.purpose(item.flatMap { authors[$0] }) }
 
     private func coordinator(_ item: ItemName?) -> BlockingCoordinator {
         container.coordinator(purpose: purpose(of: item)).blocking
@@ -140,7 +136,7 @@ extension Machine {
         disk.putMade(local, LocalTree.Node(parent, name, content))
         mirror.made(.create(item, in: parent, name, content), by: local, in: fold.tree)
         // Another machine may have given the name to what came out of an exchange.
-        if name.contains(Array("(conflict ".utf8)) { note(conflict: disk.path(name, in: parent)) }
+        if name.contains(Array("(conflict ".utf8)) { report.note(conflict: disk.path(name, in: parent)) }
     }
 
     private func rename(_ local: LocalItem, to parent: LocalItem, _ name: FileName, _ durability: Durability) throws {
@@ -150,7 +146,7 @@ extension Machine {
             durability: durability, timeout: Self.patience)
         disk.put(local, LocalTree.Node(parent, name, node.content))
         // The old name of a copy is forgotten.
-        if name.contains(Array("(conflict ".utf8)) { note(conflict: disk.path(name, in: parent)) }
+        if name.contains(Array("(conflict ".utf8)) { report.note(conflict: disk.path(name, in: parent)) }
         mirror.made(.rename(local, to: parent, name), by: nil, in: fold.tree)
     }
 
@@ -165,10 +161,10 @@ extension Machine {
         } else {
             guard let staged = try staged(new, for: item) else { return }
             let (ready, inode) = try translating(path) { () throws(Errno) in try contents.readyForExchange(staged) }
-            let taken = StoredTaken(
+            let note = StoredTaken(
                 path: disk.path(of: local), aside: disk.path(aside, in: node.parent), expected: [expected, new])
             do {
-                try begin(taken, ready.name)
+                try taken.begin(note, ready.name)
             } catch {
                 contents.discard(ready)
                 throw error
@@ -182,13 +178,13 @@ extension Machine {
                 if contents.isFile(ready.name, withInode: inode) {
                     // Nothing came out.
                     contents.discard(ready)
-                    end(taken: ready.name)
+                    taken.end(ready.name)
                 } else {
-                    try finish(taken, ready.name)
+                    try taken.finish(note, ready.name, on: &disk)
                 }
                 throw error
             }
-            try finish(taken, ready.name)
+            try taken.finish(note, ready.name, on: &disk)
         }
         disk.putMade(local, LocalTree.Node(node.parent, node.name, new))
         mirror.made(.exchange(local, expected: expected, new: new, aside: aside), by: nil, in: fold.tree)
@@ -202,49 +198,23 @@ extension Machine {
                 ItemPath(bytes: path), durability: durability, timeout: Self.patience)
         } else {
             let file = contents.outName()
-            let taken = StoredTaken(path: path, aside: path, expected: [expected])
-            try begin(taken, file)
+            let note = StoredTaken(path: path, aside: path, expected: [expected])
+            try taken.begin(note, file)
             do {
                 _ = try contents.place.takeOut(
                     ItemPath(bytes: path), to: file, purpose: purpose(of: item), durability: durability,
                     timeout: Self.patience)
             } catch {
-                try finish(taken, file)
+                try taken.finish(note, file, on: &disk)
                 throw error
             }
-            try finish(taken, file)
+            try taken.finish(note, file, on: &disk)
         }
         // What came back is an item of its own, which the journal reports.
         refused[path] = nil
         disk.forget(local)
         mirror.made(.remove(local, expected: expected), by: nil, in: fold.tree)
         try disk.look(at: path)
-    }
-
-    func note(conflict copy: [UInt8]) {
-        if status.conflicts.contains(where: { $0.copy == printable(copy) }) { return }
-        log("conflict: '\(printable(copy))'")
-        status.conflicts.append(.init(copy, foundAt: Date()))
-        if status.conflicts.count > 1_000 { status.conflicts.removeFirst() }
-        do {
-            try store.store(conflictsIn)
-        } catch {
-            // The next round stores them.
-            toStore.areConflictsChanged = true
-        }
-    }
-
-    /// Sets the row of the conflicts. Only within `store`.
-    func conflictsIn(_ store: StateStore) throws {
-        try store.set("conflicts", Array(try JSONEncoder().encode(status.conflicts)))
-    }
-
-    /// Forgets the conflicts whose item a person has removed or renamed: it is neither here nor in the cluster.
-    func forgetConflicts() {
-        status.conflicts.removeAll { conflict in
-            let path = Array(conflict.path)
-            return disk.item(at: path) == nil && fold.tree.item(at: path) == nil
-        }
     }
 
     // MARK: Contents
@@ -259,9 +229,9 @@ extension Machine {
                 return try contents.stage(content.digest, mayTake: !isInFlight)
             }
             // Nothing is lost by waiting: the step is planned again when the content is here.
-            deferred[item] = monotonicNanoseconds() + 5_000_000_000
+            schedule.wait(item, until: monotonicNanoseconds() + 5_000_000_000, isPassed: false)
             guard let operation = fold.tree[item]?.version else { return nil }
-            if missing[content.digest] != fold.index, loading.insert(content.digest).inserted {
+            if schedule.beginLoading(content.digest, at: fold.index) {
                 link.load(content.digest, by: operation)
             }
             return nil
@@ -296,26 +266,21 @@ extension Machine {
     }
 
     func take(_ result: LinkEvent.ContentResult, _ digest: [UInt8], by operation: ClusterName) {
-        loading.remove(digest)
+        schedule.endedLoading(digest)
+        func isItem(_ item: ItemName) -> Bool { fold.tree[item]?.content.digest == digest }
         switch result {
-        case .here:
-            missing[digest] = nil
-            for item in deferred.keys where fold.tree[item]?.content.digest == digest { deferred[item] = nil }
+        case .here: schedule.arrived(digest, for: isItem)
         case .missing:
-            // It was replaced since, and the fold is behind; or it is gone for good.
-            missing[digest] = fold.index
-            for item in deferred.keys where fold.tree[item]?.content.digest == digest { passed.insert(item) }
-            status.failure = "the content of an item is not in the cluster: \(Hexadecimal.encode(digest))"
+            schedule.isMissing(digest, at: fold.index, for: isItem)
+            report.status.failure = "the content of an item is not in the cluster: \(Hexadecimal.encode(digest))"
         case .noRoom(let error):
-            for item in deferred.keys where fold.tree[item]?.content.digest == digest {
+            for item in schedule.waiting where isItem(item) {
                 lacksRoom(item, Self.notStored(path(of: item), error), size: nil)
             }
         case .failed(let failure):
-            status.failure = "\(failure)"
+            report.status.failure = "\(failure)"
             // The content is damaged in etcd, or cannot be stored here. Values, messages and locks do not wait for it.
-            if case .malformed = failure {
-                for item in deferred.keys where fold.tree[item]?.content.digest == digest { passed.insert(item) }
-            }
+            if case .malformed = failure { schedule.pass(isItem) }
         }
     }
 }

@@ -5,90 +5,156 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// Messages: a post of this machine waits in the records until the cluster has given it its place; then it is appended to the
-/// channel here, as on every machine. Each channel's log has the number of the last message that came from the cluster in the
+/// The channels of the container. Used by the thread of the machine.
+///
+/// A post of this machine waits in the records until the cluster has given its message a place; then the message is appended to
+/// the channel here, as on every machine. Each channel's log has the number of the last message that came from the cluster in the
 /// same record as the message, so that none is appended twice.
-extension Machine {
+///
+///     recorded ── takePosts ──▶ drafted ── sent ──▶ in flight ── folded ──▶ its record is removed, its message appended
+final class Channels {
+    private let container: Container
+    private let records: ClusterRecords
+    private let book: RecordBook
+    private let host: [UInt8]
+    private let full: FullDisk
+    /// The channels that are here.
+    private var names: Set<String> = []
+    /// Those that may not have all of the cluster's messages.
+    private var dirty: Set<[UInt8]>
+    /// How many messages the fold has at most that are not in the channels here.
+    private var unapplied = 0
+    /// The number of the last message of each channel that is stored.
+    private var stored: [[UInt8]: UInt64]
+    /// Posts that wait to be sent, or are in flight.
+    private var drafted: Set<String> = []
+    private var inFlight: [String]
+    private var unstored: Set<[UInt8]> = []
+
+    init(
+        _ container: Container, _ records: ClusterRecords, _ book: RecordBook, _ identity: MachineIdentity,
+        _ full: FullDisk, _ loaded: LoadedState
+    ) {
+        (self.container, self.records, self.book, self.full) = (container, records, book, full)
+        host = Array(identity.host.utf8.prefix(200))
+        stored = loaded.fold.channels.mapValues(\.last)
+        inFlight = loaded.postsInFlight
+        dirty = Set(loaded.fold.channels.keys)
+    }
+
+    // MARK: What is posted here
+
     /// Lets the messages of all channels that are here come from the cluster.
     func takeChannels() throws {
-        for name in container.channelNames() where !channels.contains(name) {
-            channels.insert(name)
+        for name in container.channelNames() where !names.contains(name) {
+            names.insert(name)
             let channel = try GroupChannel(container, name: name, purpose: "cluster")
             // What was posted before the container was in the cluster stays where it is. A channel that was made here since has
             // all messages of the cluster before it, as some may not be applied yet.
             if try channel.relayedNumber() == nil { try channel.setRelay(after: 0) }
-            dirtyChannels.insert(Array(name.utf8))
+            dirty.insert(Array(name.utf8))
         }
     }
 
-    /// Returns the posts that are not sent yet.
-    func takePosts() -> [Drafted] {
-        if outbox.waitingCount > Self.mostWaiting { return [] }
-        let sent = Set(postsInFlight)
-        return records.posts { !draftedPosts.contains($0) && !sent.contains($0) }.map { post in
-            draftedPosts.insert(post.identifier)
+    /// Takes the posts that are not taken yet.
+    func takePosts() -> [DraftedChange<Cursor>] {
+        let sent = Set(inFlight)
+        let new = book.posts.values.filter { !drafted.contains($0.identifier) && !sent.contains($0.identifier) }
+        return new.sorted { ($0.time, $0.identifier) < ($1.time, $1.identifier) }.map { post in
+            drafted.insert(post.identifier)
             var body = ByteWriter()
             body.write(UInt8(post.content == nil ? 0 : 1))
             body.write(counted: Array(post.purpose.utf8.prefix(200)))
-            body.write(counted: Array(identity.host.utf8.prefix(200)))
+            body.write(counted: host)
             body.write(raw: post.content.map { Array($0) } ?? [])
-            return Drafted(
-                changes: [.message(channel: Array(post.channel.utf8), body: body.bytes)], time: post.time,
-                posts: [post.identifier])
+            let message = ClusterChange.message(channel: Array(post.channel.utf8), body: body.bytes)
+            return DraftedChange(.post(message, identifier: post.identifier), time: post.time)
         }
     }
 
-    /// Removes the posts whose messages the cluster has.
+    /// Notes that the messages of some posts are in flight.
+    func sent(_ posts: [String]) { inFlight = posts }
+
+    /// Removes the posts whose messages were in flight, and are folded.
     func forgetPosts() throws {
-        if postsInFlight.isEmpty { return }
+        if inFlight.isEmpty { return }
         // On the disk before the state that no longer has them: a post that came back would be sent again.
-        for post in postsInFlight { try records.remove(post: post) }
+        for post in inFlight { try records.remove(post: post) }
         try records.synchronize()
-        draftedPosts.subtract(postsInFlight)
-        postsInFlight = []
+        drafted.subtract(inFlight)
+        inFlight = []
+    }
+
+    // MARK: What the cluster has
+
+    /// Whether a channel may not have all messages of the cluster.
+    var areDirty: Bool { !dirty.isEmpty }
+
+    func isDirty(_ name: [UInt8]) -> Bool { dirty.contains(name) }
+
+    /// Appends the messages that the fold would no longer have, before it applies an entry: for once also before items and
+    /// values that came before them.
+    func makeRoom(in fold: ClusterFold, for entry: OrderedEntry) throws {
+        guard let entry = try? ClusterEntry(bytes: entry.bytes) else { return }
+        let count = entry.changes.count { if case .message = $0 { true } else { false } }
+        if count == 0 { return }
+        if unapplied + count > ClusterFold.Channel.mostKept { try apply(fold) }
+        unapplied += count
+    }
+
+    /// Notes channels to which an entry has added messages.
+    func folded(_ names: Set<[UInt8]>) {
+        dirty.formUnion(names)
+        unstored.formUnion(names)
+    }
+
+    /// Notes that the fold goes on at a snapshot.
+    func replaced(by new: ClusterFold) throws {
+        try countUnapplied(new)
+        dirty = Set(new.channels.keys)
     }
 
     /// Counts the messages of the fold that are not in the channels here.
-    func countUnappliedMessages() throws {
+    func countUnapplied(_ fold: ClusterFold) throws {
         let names = Set(container.channelNames())
-        unappliedMessages = 0
+        unapplied = 0
         for (name, messages) in fold.channels {
             let text = String(decoding: name, as: UTF8.self)
             let here =
                 try names.contains(text)
                 ? GroupChannel(container, name: text, purpose: "cluster").relayedNumber() ?? 0 : 0
-            unappliedMessages += messages.newest.count { $0.number > here }
+            unapplied += messages.newest.count { $0.number > here }
         }
     }
 
     /// Appends the messages that the cluster has to the channels here. With `asFarAsThereIsRoom`, a channel without
     /// room keeps its messages for later; otherwise that is an error.
-    func applyMessages(asFarAsThereIsRoom isPartial: Bool = false) throws {
+    func apply(_ fold: ClusterFold, asFarAsThereIsRoom isPartial: Bool = false) throws {
         var left: Set<[UInt8]> = []
         var isTried = false
-        for name in dirtyChannels {
+        for name in dirty {
             if isPartial && !full.mayTry(.messages(name)) {
                 left.insert(name)
                 continue
             }
             isTried = true
             do {
-                try applyMessages(of: name)
+                try apply(fold, to: name)
                 full.ended(.messages(name))
             } catch  where isPartial && FullDisk.isFull(error) {
                 full.failed(.messages(name), error)
                 left.insert(name)
             }
         }
-        dirtyChannels = left
+        dirty = left
         if left.isEmpty {
-            unappliedMessages = 0
+            unapplied = 0
         } else if isTried {
-            try countUnappliedMessages()
+            try countUnapplied(fold)
         }
     }
 
-    private func applyMessages(of name: [UInt8]) throws {
+    private func apply(_ fold: ClusterFold, to name: [UInt8]) throws {
         guard let messages = fold.channels[name], let text = String(validating: name, as: UTF8.self),
             !Container.isOwnName(text)
         else { return }
@@ -106,12 +172,47 @@ extension Machine {
             guard let form = try? reader.number(UInt8.self), let purpose = try? reader.counted(),
                 let host = try? reader.counted(), let content = try? reader.raw(reader.remaining)
             else { continue }
-            let isOwn = host == Array(identity.host.utf8.prefix(200))
-            let author = isOwn ? purpose : purpose + [UInt8(ascii: "@")] + host
+            let author = host == self.host ? purpose : purpose + [UInt8(ascii: "@")] + host
             _ = try channel.appendRelayed(
                 number: message.number, form == 0 ? nil : content,
                 purpose: printable(Array(author.prefix(ClusterEntry.longestAuthor))))
         }
-        channels.insert(text)
+        names.insert(text)
     }
+
+    // MARK: Storing
+
+    var areUnstored: Bool { !unstored.isEmpty }
+
+    /// Stores the posts that are in flight. Only within `store`.
+    func storePosts(in store: StateStore) throws {
+        try store.set(Self.inFlightKey, Array(inFlight.joined(separator: " ").utf8))
+    }
+
+    /// Stores the messages of the fold that are new, and removes those that it no longer has; with `isAllNew`, all of them
+    /// are. Only within `store`.
+    func store(_ fold: ClusterFold, isAllNew: Bool, in store: StateStore) throws {
+        for name in isAllNew ? Set(fold.channels.keys) : unstored {
+            guard let channel = fold.channels[name] else { continue }
+            func key(_ number: UInt64) -> [UInt8] {
+                var writer = ByteWriter()
+                writer.write(number.bigEndian)
+                return name + writer.bytes
+            }
+            let before = isAllNew ? 0 : stored[name] ?? 0
+            let most = UInt64(ClusterFold.Channel.mostKept)
+            let first = before > most ? before - most + 1 : 1
+            let oldest = channel.newest.first?.number ?? channel.last + 1
+            for number in first..<max(first, min(oldest, before + 1)) { try store.set(.message, key(number), nil) }
+            for message in channel.newest where message.number > before {
+                try store.set(.message, key(message.number), message.bytes)
+            }
+            stored[name] = channel.last
+            try store.set(.channel, name, channel.bytes)
+        }
+        unstored = []
+    }
+
+    /// The row of the posts that are in flight.
+    static let inFlightKey = "posts in flight"
 }

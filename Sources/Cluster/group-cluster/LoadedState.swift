@@ -119,7 +119,7 @@ struct LoadedState {
             index: place.index, revision: place.revision, chain: place.chain, machines: machines, nodes: nodes,
             values: values, channels: channels)
         postsInFlight =
-            try store.value("posts in flight").map { bytes in
+            try store.value(Channels.inFlightKey).map { bytes in
                 String(decoding: bytes, as: UTF8.self).split(separator: " ").map { String($0) }
             } ?? []
         var locals: [LocalItem: LocalTree.Node] = [:]
@@ -144,12 +144,12 @@ struct LoadedState {
         }
         outbox = ClusterOutbox(machine: machine, number: place.number, inFlight: inFlight)
         accepted = try Self.accepted(store.value("accepted") ?? [])
-        refusedKeys = try Self.keys(store.value(Machine.refusedKey))
-        unappliedKeys = try Self.keys(store.value(Machine.unappliedKey))
+        refusedKeys = try Self.keys(store.value(Suites.refusedKey))
+        unappliedKeys = try Self.keys(store.value(Suites.unappliedKey))
         var removed = ByteReader(try store.value(Machine.removalsKey) ?? [])
         while removed.remaining > 0 { removals.insert(LocalItem(try removed.number(UInt64.self))) }
         cursor = try store.value("cursor").flatMap { Cursor(String(decoding: $0, as: UTF8.self)) }
-        if let bytes = try store.value("conflicts") {
+        if let bytes = try store.value(Report.conflictsKey) {
             conflicts = try JSONDecoder().decode([ClusterStatus.Conflict].self, from: Data(bytes))
         }
         pause = try store.value(Pause.key).flatMap { Pause(rawValue: String(decoding: $0, as: UTF8.self)) }

@@ -13,84 +13,44 @@ extension Machine {
     func takeChanges() throws {
         let now = wallNanoseconds()
         var limit = now
-        var drafts = try held + takeSuites(&limit)
-        held = []
-        try takeChannels()
-        drafts += takePosts()
+        let known = Suites.Known(
+            fold: fold, unfolded: { self.unfoldedChanges }, pendingSuites: order.pendingSuites, isNew: stateIsNew,
+            isCurrent: history.hasRead, isFull: outbox.waitingCount > Self.mostWaiting)
+        var drafts = try suites.takeChanges(&limit, known)
+        try channels.takeChannels()
+        try book.update()
+        if !known.isFull { drafts += channels.takePosts() }
         while let change = try follower.next(timeout: .zero) { try look(at: change) }
         disk.endRound()
         noteChanged(time: now)
         if !changedItems.isEmpty {
             toStore.cursor = follower.cursor
             // All items are counted for it: only where one is gone, or is back.
-            if hasAcceptedLoss || changedItems.contains(where: { $0.local.map { disk.tree[$0] == nil } ?? false }) {
-                try checkLoss()
-            }
+            if hasAcceptedLoss || changedItems.contains(where: { disk.tree[$0.local] == nil }) { try checkLoss() }
         }
-        drafts += changedItems
+        drafts += changedItems.map { DraftedChange(.item($0.local), time: $0.time) }
         changedItems = []
-        if drafts.isEmpty {
-            if outbox.waitingCount == 0 && outbox.inFlight == nil { removedByCoordination = [] }
-            return
+        for draft in order.take(drafts, limit: limit, now: now, name: ClusterName.fresh) { outbox.add(draft) }
+        if drafts.isEmpty && order.earliest == nil && outbox.waitingCount == 0 && outbox.inFlight == nil {
+            removedByCoordination = []
         }
-        drafts.sort { $0.time < $1.time }
-        var entry = ClusterEntry(.zero)
-        var notes = DraftedEntry()
-        var size = 0
-        // Where the entry's change of each key is. A key that is set often is sent once.
-        var places: [[UInt8]: Int] = [:]
-        func add(_ change: ClusterChange) {
-            if case .value(let value) = change {
-                if let place = places[value.key], case .value(let before) = entry.changes[place],
-                    let joined = before.joined(with: value)
-                {
-                    entry.changes[place] = .value(joined)
-                    size += Self.size(of: .value(joined)) - Self.size(of: .value(before))
-                    return
-                }
-                places[value.key] = entry.changes.count
-            }
-            entry.changes.append(change)
-            size += Self.size(of: change)
+    }
+
+    /// How many entries wait before values and messages stay where they are until some were sent.
+    static let mostWaiting = 4_096
+
+    /// The changes of values of this machine that are not folded yet, in their order.
+    var unfoldedChanges: [ClusterChange] {
+        var changes: [ClusterChange] = []
+        if let entry = outbox.inFlight?.entry, !entry.isStrict { changes += entry.changes }
+        if order.hasEntries {
+            for case .entry(let entry, _) in outbox.waiting where !entry.isStrict { changes += entry.changes }
         }
-        func flush() {
-            if entry.changes.isEmpty { return }
-            entry.operation = freshName()
-            drafted[entry.operation] = notes
-            outbox.add(.entry(entry, nil))
-            (entry, notes, size, places) = (ClusterEntry(.zero), DraftedEntry(), 0, [:])
-        }
-        var heldSuites: Set<String> = []
-        for draft in drafts {
-            let isHeld = draft.suite.map(heldSuites.contains) ?? false
-            if isHeld || draft.time > limit && draft.time < now + 1_000_000_000 {
-                if let suite = draft.suite { heldSuites.insert(suite) }
-                held.append(draft)
-                continue
-            }
-            if let local = draft.local {
-                flush()
-                outbox.add(.item(local))
-                continue
-            }
-            let added = draft.changes.reduce(0) { $0 + Self.size(of: $1) }
-            if entry.changes.count + draft.changes.count > Self.mostAtOnce * 2
-                || size + added > ClusterKeys.smallContents
-            {
-                flush()
-            }
-            for change in draft.changes { add(change) }
-            if let suite = draft.suite {
-                notes.suites.insert(suite)
-                if let cursor = draft.cursor { notes.cursors[suite] = cursor }
-            }
-            notes.posts += draft.posts
-        }
-        flush()
+        return changes + order.heldChanges
     }
 
     func noteChanged(time: Int64) {
-        for local in disk.takeChanged() { changedItems.append(Drafted(local: local, time: time)) }
+        for local in disk.takeChanged() { changedItems.append((local, time)) }
     }
 
     func look(at change: Change) throws {

@@ -10,6 +10,12 @@ import GroupSystemCalls
 /// The state of this machine in its cluster, and the one thread that changes it: it follows the container, folds the cluster's
 /// entries, applies what they result in to the disk, and sends what was changed here. The decisions are those of `GroupCluster`;
 /// this type makes them happen, and stores what must outlive the program.
+///
+/// Each part below has a state of its own, and can be read alone; the extensions of this type, a file for each, carry
+/// what happens between the parts:
+///
+///     journal, suites, channels ── LocalChanges ──▶ outbox ── Sending ──▶ etcd ── Folding ──▶ fold, mirror ── Applying ──▶ disk
+///     records ── Requests ──▶ outbox                                                     └──▶ suites, channels
 final class Machine {
     let container: Container
     let store: StateStore
@@ -20,127 +26,50 @@ final class Machine {
     let link: EtcdLink
     /// What lacks room on the disk. It outlives this object.
     let full: FullDisk
-    let fullNote: FullDiskNote
 
+    // What is known, of the cluster and of this machine.
     var fold: ClusterFold
     var mirror: ClusterMirror
     var outbox: ClusterOutbox
     var disk: LocalDisk
-    var status: ClusterStatus
-    /// Why nothing is sent or applied until a person has decided; nil where the machine is not paused.
-    var currentPause: Pause? { didSet { status.paused = currentPause?.reason } }
-
     var follower: Follower<Change>
-    /// Whether history was compared since the connection was made.
-    var isConnected = false
-    /// Whether everything that the cluster had was folded once.
-    var hasRead = false
-    /// Whether a reading is awaited: no event is folded meanwhile.
-    var isReading = false
-    var nextReading: Int64 = 0
-    var readingFailures = 0
-    var waitingEvents: [OrderedEntry] = []
-    /// The request that is at etcd; nil where the one in flight is to be sent, or sent again.
-    var sentRequest: CommitRequest?
-    /// Whether an attempt to commit what is in flight may have reached etcd.
-    var mayBeCommitted = true
-    var nextCommit: Int64 = 0
-    var commitFailures = 0
 
-    /// Items that cannot be changed now, and when to try again.
-    var deferred: [ItemName: Int64] = [:]
-    /// Items that are deferred for longer: in use, without room, or without their content.
-    var passed: Set<ItemName> = []
-    /// Files that came out of the container, in the order in which they are to be looked at again.
-    var takenOut: [TakenOut] = []
-    /// Files that came out, perhaps, and whose note a power cut has taken.
-    var lostTaken: Set<[UInt8]> = []
+    // The parts.
+    let report: Report
+    let book: RecordBook
+    let suites: Suites
+    let channels: Channels
+    let locks: Locks
+    let taken: TakenOut
+    var requests: StrictQueue
+    var schedule = ItemSchedule()
+    var history = HistoryReading()
+    var commits = CommitAttempts()
+    var order = LocalOrder<Cursor>(mostChanges: mostAtOnce * 2, mostBytes: ClusterKeys.smallContents)
+    var sendingPace = Pace.sending
+    private var lookingPace = Pace.looking
+
+    /// Why nothing is sent or applied until a person has decided; nil where the machine is not paused.
+    var currentPause: Pause? { didSet { report.status.paused = currentPause?.reason } }
     /// Items that coordinated changes have removed, until that is sent; and what of that is stored.
     var removedByCoordination: Set<LocalItem> = []
     var storedRemovals: Set<LocalItem> = []
-    /// Items that cannot be sent, and why.
-    var refused: [[UInt8]: String] = [:]
-    /// Contents that are being loaded.
-    var loading: Set<[UInt8]> = []
-    /// Contents that were not to be had at this index of the fold.
-    var missing: [[UInt8]: UInt64] = [:]
-    /// Who made what is to be applied, for the journal.
-    var authors: [ItemName: [UInt8]] = [:]
-    var keyAuthors: [[UInt8]: [UInt8]] = [:]
-    /// Strict requests of this machine that were accepted, and are being applied.
-    var accepted: [ClusterName: Set<ItemName>] = [:] { didSet { toStore.isAcceptedChanged = true } }
-    /// Locks that were granted, and wait until everything before their revision is applied.
-    var grants: [(identifier: String, revision: UInt64, isRead: Bool)] = []
-    /// The names of the grants of locks, by the requests for them.
-    var grantNames: [String: ClusterName] = [:]
-    var sendingPace = Pace.sending
-    /// When the disk is looked at again.
-    private var lookingPace = Pace.looking
-    /// The number of changes in the journal of this round.
-    var looked = 0
-    /// How often the cluster has refused a strict request without a condition.
-    var refusals: [ClusterName: Int] = [:]
-    /// When this run has first seen the requests that are recorded, by the monotonic clock.
-    var requestsSeen: [String: Int64] = [:]
-    /// Strict requests that wait in the outbox.
-    var queued: Set<ClusterName> = []
-    /// When requests that could not be sent are tried again.
-    var nextRetry: Int64?
-    /// The suites of this container, and the keys that may not have what the cluster has.
-    var suites: [String: ClusterSuite] = [:]
-    var dirtyKeys: Set<[UInt8]> = []
-    /// Keys that may not have what the stored fold has, also after the program is started again; and what of that is stored.
-    var unappliedKeys: Set<[UInt8]> = []
-    var storedUnappliedKeys: Set<[UInt8]> = []
-    /// Keys that were set here to what the cluster cannot have: they keep that until another machine sets them.
-    var refusedKeys: Set<[UInt8]> = [] { didSet { toStore.areRefusedKeysChanged = true } }
-    /// The channels of this container, and those that may not have all of the cluster's messages.
-    var channels: Set<String> = []
-    var dirtyChannels: Set<[UInt8]> = []
-    /// What was made of the changes of suites and the posts that wait or are in flight, by the entries' operations.
-    var drafted: [ClusterName: DraftedEntry] = [:]
-    var draftedPosts: Set<String> = []
-    var postsInFlight: [String] = []
-    /// Changes of this machine that are younger than the last round of looking: their order is not certain yet.
-    var held: [Drafted] = []
-    var changedItems: [Drafted] = []
-
-    /// A change of this machine, with its time: changes of items, suites and channels are sent in the order in which they were
-    /// made.
-    struct Drafted {
-        var local: LocalItem?
-        var changes: [ClusterChange] = []
-        var time: Int64
-        var suite: String?
-        var cursor: Cursor?
-        var posts: [String] = []
-    }
-
-    /// What is to be done when an entry is sent, and when it is folded.
-    struct DraftedEntry {
-        var suites: Set<String> = []
-        var cursors: [String: Cursor] = [:]
-        var posts: [String] = []
-    }
-
-    /// What the fold and others have changed since it was stored.
-    var toStore = Unstored()
-    private var generator = SystemRandomNumberGenerator()
-    /// Whether the machine has just joined: what is here was not made since.
-    private(set) var stateIsNew: Bool
     /// A person has accepted that most items are gone.
     var hasAcceptedLoss = false
-    var nextStatus: Int64 = 0
+    /// Items that cannot be sent, and why.
+    var refused: [[UInt8]: String] = [:]
+    /// Who made what is to be applied, for the journal.
+    var authors: [ItemName: [UInt8]] = [:]
+    /// Items that were changed here in this round, and when.
+    var changedItems: [(local: LocalItem, time: Int64)] = []
+    /// The number of changes in the journal of this round.
+    var looked = 0
+    /// Whether the machine has just joined: what is here was not made since.
+    private(set) var stateIsNew: Bool
     private var nextLockCheck: Int64 = 0
-    /// How many messages the fold has at most that are not in the channels here.
-    var unappliedMessages = 0
-    /// The number of the last message of each channel that is stored.
-    var storedMessages: [[UInt8]: UInt64] = [:]
-    var shownStatus: ClusterStatus?
-    /// When the number of entries was read.
-    var readAt: Date?
     let recordsChanged = Guarded(true)
-    var lines: [String] = []
+    /// What the fold and the outbox have changed since they were stored.
+    var toStore = Unstored()
     /// Whether the threads that wait for changes are to end.
     private let isOver = Guarded(false)
     private let storesWaker = try? Poller()
@@ -149,23 +78,15 @@ final class Machine {
         var items: Set<ItemName> = []
         var machines: Set<ClusterName> = []
         var keys: Set<[UInt8]> = []
-        var channels: Set<[UInt8]> = []
         var isFoldChanged = false
         var isAllNew = false
         var isOutboxChanged = false
-        var isAcceptedChanged = false
-        var areRefusedKeysChanged = false
-        var areConflictsChanged = false
-        /// Files that came out of the container, and are gone.
-        var endedTaken: Set<[UInt8]> = []
         /// Whether a request is about to be sent, which must be on the disk before.
         var mustBeDurable = false
         var cursor: Cursor?
-        var suiteCursors: [String: Cursor] = [:]
         var isEmpty: Bool {
-            items.isEmpty && machines.isEmpty && keys.isEmpty && channels.isEmpty && suiteCursors.isEmpty
-                && !isFoldChanged && !isAllNew && !isOutboxChanged && !isAcceptedChanged && !areRefusedKeysChanged
-                && !areConflictsChanged && endedTaken.isEmpty
+            items.isEmpty && machines.isEmpty && keys.isEmpty && !isFoldChanged && !isAllNew && !isOutboxChanged
+                && cursor == nil
         }
     }
 
@@ -177,7 +98,6 @@ final class Machine {
         self.identity = identity
         self.store = store
         self.full = full
-        fullNote = FullDiskNote(container)
         records = try ClusterRecords(container)
         contents = try ContentFiles(container)
         let mailbox = mailbox
@@ -189,49 +109,42 @@ final class Machine {
             Interruption.raise()
         }
         let loaded = try LoadedState(store, identity.machine)
-        (fold, mirror, outbox, accepted) = (loaded.fold, loaded.mirror, loaded.outbox, loaded.accepted)
-        refusedKeys = loaded.refusedKeys
-        (unappliedKeys, storedUnappliedKeys) = (loaded.unappliedKeys, loaded.unappliedKeys)
+        (fold, mirror, outbox) = (loaded.fold, loaded.mirror, loaded.outbox)
         (removedByCoordination, storedRemovals) = (loaded.removals, loaded.removals)
-        storedMessages = loaded.fold.channels.mapValues(\.last)
         var disk = try LocalDisk(container)
         disk.load(loaded)
         self.disk = disk
         stateIsNew = loaded.cursor == nil
-        postsInFlight = loaded.postsInFlight
-        if let cursor = loaded.cursor {
-            follower = try container.follow(since: .cursor(cursor))
-        } else {
-            follower = try container.follow(since: .now)
-        }
-        status = ClusterStatus(
+        follower = try container.follow(since: loaded.cursor.map { .cursor($0) } ?? .now)
+        var status = ClusterStatus(
             name: identity.name, host: identity.host, machine: identity.machine.text,
             endpoints: configuration.endpoints, processIdentifier: processIdentifier(), since: Date())
         status.conflicts = loaded.conflicts
+        report = Report(status, container, records, store, full)
+        book = try RecordBook(records)
+        suites = Suites(container, store, full, report, loaded)
+        channels = Channels(container, records, book, identity, full, loaded)
+        locks = Locks(container, records, book, link)
+        taken = TakenOut(store, contents, full, report)
+        requests = StrictQueue(accepted: loaded.accepted)
         hasAcceptedLoss = loaded.hasAcceptedLoss
         // A newer version of this program may have been started.
         if let pause = loaded.pause, pause != .newerVersion { showPause(pause) }
     }
 
-    /// Whether a request is at etcd.
-    var isBeingCommitted: Bool { sentRequest != nil }
-
-    func freshName() -> ClusterName { .random(using: &generator) }
+    func log(_ line: String) { report.log(line) }
 
     // MARK: The loop
 
-    /// Notes a line for the program's user.
-    func log(_ line: String) { lines.append(line) }
-
-    /// Runs until `isEnding` returns true, which an interruption makes this function look at. `report` gets a line for each
+    /// Runs until `isEnding` returns true, which an interruption makes this function look at. `print` gets a line for each
     /// thing that the user would notice. After an error, this object is to be given up: what is stored is true.
-    func run(_ report: (String) -> Void, until isEnding: () -> Bool) throws {
+    func run(_ print: (String) -> Void, until isEnding: () -> Bool) throws {
         defer { endThreads() }
-        fullNote.prepare(hasText: full.hasNote)
-        try finishTaken()
+        report.prepare()
+        try taken.finishAll(on: &disk)
         // Contents that were loaded may be incomplete since a power cut; those in flight were synchronized.
-        try noteLostTaken()
-        contents.removeAll(except: Set(outbox.inFlight?.digests ?? []), try takenNames())
+        try taken.noteLost()
+        contents.removeAll(except: Set(outbox.inFlight?.digests ?? []), try taken.names())
         giveUpLostContents()
         if stateIsNew {
             try disk.lookAtAll()
@@ -244,10 +157,8 @@ final class Machine {
         _ = disk.takeChanged()
         try checkLoss()
         if currentPause == .loss, !mirror.isLost(disk.tree, removed: removedByCoordination) { try goOn() }
-        dirtyKeys = Set(fold.values.keys).union(unappliedKeys)
-        dirtyChannels = Set(fold.channels.keys)
-        try countUnappliedMessages()
-        if outbox.inFlight == nil { try forgetPosts() }
+        try channels.countUnapplied(fold)
+        if outbox.inFlight == nil { try channels.forgetPosts() }
         try watchStores()
         try link.start()
         try followRecords()
@@ -259,7 +170,7 @@ final class Machine {
                 defer { flag = false }
                 return flag
             }
-            if haveChanged || nextLockCheck <= monotonicNanoseconds() && !records.locks().isEmpty {
+            if haveChanged || nextLockCheck <= monotonicNanoseconds() && locks.areWatched {
                 // A process that has a lock, or waits for one, may have been killed, which changes no record.
                 nextLockCheck = monotonicNanoseconds() + 1_000_000_000
                 try takeRecords()
@@ -270,9 +181,8 @@ final class Machine {
             stateIsNew = false
             noteRoom()
             try showStatus(force: false)
-            for line in lines { report(line) }
-            lines = []
-            if hasMore || suites.values.contains(where: \.hasMore) { continue }
+            for line in report.takeLines() { print(line) }
+            if hasMore || suites.haveMore { continue }
             let rest = nextTime().map { max(0, $0 - monotonicNanoseconds()) }
             let now = monotonicNanoseconds()
             if looked > 0 { lookingPace.ended(changes: looked, at: now) }
@@ -285,7 +195,7 @@ final class Machine {
                 try look(at: change)
             }
         }
-        status.isConnected = false
+        report.status.isConnected = false
         try showStatus(force: true)
     }
 
@@ -296,12 +206,12 @@ final class Machine {
         full.keep { work in
             switch work {
             // A round was stored. Most is to be stored after a connection.
-            case .state: !isConnected && currentPause == nil && readingFailures == 0
+            case .state: !history.isConnected && currentPause == nil && history.failures == 0
             case .item(let item): mirror.stale.contains(item)
             case .sent(let local): disk.tree[local] != nil
-            case .values: !dirtyKeys.isEmpty
-            case .messages(let channel): dirtyChannels.contains(channel)
-            case .takenOut(let file): lostTaken.contains(file) || takenOut.contains { $0.file == file }
+            case .values: suites.areDirty
+            case .messages(let channel): channels.isDirty(channel)
+            case .takenOut(let file): taken.waits(file)
             case .status: true
             }
         }
@@ -310,21 +220,18 @@ final class Machine {
 
     /// The next time at which something is due; nil where only events matter.
     private func nextTime() -> Int64? {
-        var times = deferred.values.min().map { [$0] } ?? []
-        if let next = takenOut.first { times.append(next.due) }
-        if let next = held.map(\.time).min() {
+        var times = [schedule.next, taken.next, requests.nextRetry, report.nextTime].compactMap { $0 }
+        if let next = order.earliest {
             // The times of posts and of sets are whatever their records have.
             let (rest, isOver) = next.subtractingReportingOverflow(wallNanoseconds())
             let longest: Int64 = 1_000_000_000
             times.append(monotonicNanoseconds() + (isOver ? longest : min(max(0, rest), longest)))
         }
         if full.isFull, full.lacking.isEmpty || full.next > monotonicNanoseconds() { times.append(full.next) }
-        if !isConnected && !isReading && currentPause == nil { times.append(nextReading) }
-        if outbox.request != nil && sentRequest == nil && isConnected { times.append(nextCommit) }
-        if let nextRetry { times.append(nextRetry) }
+        if history.isWanted && currentPause == nil { times.append(history.next) }
+        if outbox.request != nil && !commits.isAwaited && history.isConnected { times.append(commits.next) }
         if outbox.waitingCount > 0, sendingPace.next > monotonicNanoseconds() { times.append(sendingPace.next) }
-        if shownStatus != stated { times.append(nextStatus) }
-        if !records.locks().isEmpty { times.append(nextLockCheck) }
+        if locks.areWatched { times.append(nextLockCheck) }
         // Requests that wait for what was changed before them.
         if recordsChanged.withLock({ $0 }) { times.append(monotonicNanoseconds() + 20_000_000) }
         return times.min()
@@ -332,7 +239,7 @@ final class Machine {
 
     /// Lets a change of a record end the wait of the loop.
     private func followRecords() throws {
-        let changes = try records.changes()
+        let changes = try records.changes(since: .now)
         let flag = recordsChanged
         try changes.onEach(until: isOver) {
             flag.withLock { $0 = true }
@@ -359,7 +266,7 @@ final class Machine {
     private func endThreads() {
         isOver.withLock { $0 = true }
         storesWaker?.wake()
-        suites = [:]
+        suites.end()
         Interruption.raise()
     }
 
@@ -374,40 +281,42 @@ final class Machine {
     /// Does what can be done now. Returns whether there may be more.
     private func work() throws -> Bool {
         let now = monotonicNanoseconds()
-        for (item, time) in deferred where time <= now {
-            deferred[item] = nil
-        }
-        if !isConnected && !isReading && currentPause == nil && nextReading <= now { read() }
-        try finishTakenOut(now)
-        if let retry = nextRetry, retry <= now { nextRetry = nil }
+        schedule.release(at: now)
+        requests.passed(now)
+        if history.isWanted && currentPause == nil && history.next <= now { read() }
+        try taken.finish(dueAt: now, on: &disk)
+        // What lacks room is tried again, also without another connection.
+        if history.isConnected && taken.mayTryLost { taken.recoverLost(fold, mirror, on: &disk) }
         if currentPause != nil { return false }
         if try applySteps() { return true }
         // What was changed after an item is changed here after it; an item that is in use, or cannot be had, is not awaited.
-        if !dirtyKeys.isEmpty || !dirtyChannels.isEmpty, isCaughtUp {
-            try applyValues()
-            try applyMessages(asFarAsThereIsRoom: true)
+        if suites.areDirty || channels.areDirty, isCaughtUp {
+            try suites.apply(fold) { self.unfoldedChanges }
+            try channels.apply(fold, asFarAsThereIsRoom: true)
         }
         if full.isFull { tryAgain(now) }
         try finishAccepted()
-        try grantLocks()
-        let isAwaited = !queued.isEmpty || outbox.waitingCount >= Self.mostAtOnce
-        if outbox.inFlight == nil && isConnected && nextRetry == nil && (isAwaited || sendingPace.next <= now) {
+        if history.isConnected && locks.hasGiven && isCaughtUp { try locks.grant() }
+        let isAwaited = !requests.isEmpty || outbox.waitingCount >= Self.mostAtOnce
+        if outbox.inFlight == nil && history.isConnected && requests.nextRetry == nil
+            && (isAwaited || sendingPace.next <= now)
+        {
             try prepare()
         }
         if outbox.inFlight == nil && mirror.stale.isEmpty && outbox.waitingCount == 0 {
-            contents.removeAll(except: [], try takenNames())
+            contents.removeAll(except: [], try taken.names())
         } else if full.takeMayFree() {
-            contents.removeAll(except: neededContents, try takenNames())
+            contents.removeAll(except: neededContents, try taken.names())
         }
-        if isConnected, let request = outbox.request, sentRequest == nil, nextCommit <= now {
+        if history.isConnected, let request = outbox.request, !commits.isAwaited, commits.next <= now {
             toStore.isOutboxChanged = true
             toStore.mustBeDurable = true
             try storeState()
-            sentRequest = request
+            commits.sent(request)
             let isWhole = request.bytes == outbox.inFlight?.entry.bytes
             link.send(.commit(request, contents: isWhole ? outbox.inFlight?.digests ?? [] : []))
         }
-        if isConnected, !isWritingSnapshot, fold.index - lastSnapshot >= entriesBetweenSnapshots {
+        if history.isConnected, !isWritingSnapshot, fold.index - lastSnapshot >= entriesBetweenSnapshots {
             isWritingSnapshot = true
             lastSnapshot = fold.index
             link.send(.snapshot(fold.snapshot, fold.summary))
@@ -424,8 +333,7 @@ final class Machine {
     /// Whether everything that the cluster has is here but what cannot be had now, and what that keeps from its place. True only
     /// behind `applySteps`.
     var isCaughtUp: Bool {
-        let awaited = deferred.keys.contains { !passed.contains($0) } || outbox.inFlight?.sent.isEmpty == false
-        return !awaited || mirror.stale.elements.allSatisfy { passed.contains($0) }
+        schedule.isCaughtUp(stale: mirror.stale.elements, isSending: outbox.inFlight?.sent.isEmpty == false)
     }
 
     /// Applies what the cluster has to the disk. Returns whether more can be done at once.
@@ -434,8 +342,8 @@ final class Machine {
         let isBulk = mirror.stale.count > 8
         while made < Self.stepsAtOnce {
             let step = mirror.nextStep(
-                to: fold.tree, on: disk.tree, inFlight: outbox.inFlight?.sent ?? [], deferred: Set(deferred.keys),
-                fresh: freshName())
+                to: fold.tree, on: disk.tree, inFlight: outbox.inFlight?.sent ?? [], deferred: schedule.waiting,
+                fresh: .fresh())
             for local in mirror.takeFound() { outbox.add(.item(local)) }
             guard let step else { break }
             try perform(step, durability: isBulk ? .relaxed : .durable)
@@ -445,7 +353,18 @@ final class Machine {
             // What is stored as applied must not be lost by a power cut: it would be taken for a change made here.
             try disk.synchronize()
         }
-        if mirror.stale.isEmpty { (authors, passed) = ([:], []) }
+        if mirror.stale.isEmpty {
+            authors = [:]
+            schedule.ended()
+        }
         return made == Self.stepsAtOnce
+    }
+
+    /// Before the machine leaves its cluster: finishes what it has begun with files that came out of the container.
+    func finishTaken(waiting nanoseconds: Int64) throws {
+        try taken.finishAll(on: &disk)
+        try taken.noteLost()
+        taken.recoverLost(fold, mirror, on: &disk)
+        try taken.finishAll(waiting: nanoseconds, on: &disk)
     }
 }

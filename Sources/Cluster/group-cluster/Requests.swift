@@ -11,65 +11,63 @@ private struct RefusedRequest: Error {
     let reason: String
 }
 
-/// What processes of this machine ask of the cluster: strict changes and locks. Their records are the queue.
+/// Strict changes that processes of this machine ask of the cluster. Their records are the queue.
 extension Machine {
     /// How long the fate of a request can be asked for, in nanoseconds of this run.
     private static let kept: Int64 = 7 * 86_400 * 1_000_000_000
     private static let mostKept = 1_000
-    private static let retry: Int64 = 30_000_000
     /// How long a request waits that cannot be sent, in nanoseconds of this run, if its caller does not give it up: it may
     /// have been killed.
     private static let longestWait: Int64 = 600 * 1_000_000_000
-    /// How often a request without a condition is sent again when the cluster has refused it: the cause may be there for good, as
-    /// a new item in a directory that is to be removed.
-    private static let mostRefusals = 50
 
+    /// Takes the requests and locks that are recorded.
     func takeRecords() throws {
-        let requests = records.requests()
-        // No date decides: the clocks of this program and of a caller may differ.
+        try book.update()
+        var recorded: [(name: ClusterName, request: ClusterRequest)] = []
+        for request in book.requestsInOrder {
+            if let name = ClusterName(text: request.operation), name != .zero {
+                recorded.append((name, request))
+            } else {
+                try records.remove(request: request.operation)
+            }
+        }
         let now = monotonicNanoseconds()
-        let times = requests.map { ($0.operation, requestsSeen[$0.operation] ?? now) }
-        requestsSeen = Dictionary(times) { first, _ in first }
-        func age(_ request: ClusterRequest) -> Int64 { now - (requestsSeen[request.operation] ?? now) }
+        requests.look(at: recorded.map(\.name), now: now)
         // What was changed here before a request was made is sent before it.
         try takeChanges()
-        let isBehind = outbox.waitingCount > Self.mostWaiting && suites.values.contains(where: \.hasUnread)
-        let readUntil = isBehind ? 0 : suites.values.filter(\.hasMore).map(\.lastTime).min() ?? .max
-        for request in requests where !request.state.isOver {
-            guard let operation = ClusterName(text: request.operation), operation != .zero else {
-                try records.remove(request: request.operation)
-                continue
-            }
+        let isBehind = outbox.waitingCount > Self.mostWaiting && suites.haveUnread
+        let readUntil = isBehind ? 0 : suites.readUntil
+        for (name, request) in recorded where !request.state.isOver {
             // It ends when it is applied here, also where its caller no longer waits: 'accepted' says that this machine has it.
-            if accepted[operation] != nil { continue }
-            let isTooOld = age(request) > Self.longestWait
-            if outbox.inFlight?.entry.operation != operation && !queued.contains(operation) {
-                if try resolve(operation) { continue }
+            if requests.accepted[name] != nil { continue }
+            let isTooOld = requests.age(of: name, at: now) > Self.longestWait
+            if outbox.inFlight?.entry.operation != name && !requests.isQueued(name) {
+                if try resolve(name) { continue }
                 let isOver = request.isGivenUp || isTooOld
                 if !isOver && request.queuedAt.timeIntervalSince1970 * 1e9 > Double(readUntil) {
                     // Some suites have changes from before it that are not read yet.
                     recordsChanged.withLock { $0 = true }
                     continue
                 }
-                queued.insert(operation)
-                outbox.add(.entry(ClusterEntry(operation, isStrict: true), nil))
+                requests.queue(name)
+                outbox.add(.entry(ClusterEntry(name, isStrict: true), nil))
             }
             if request.isGivenUp || isTooOld {
                 toStore.isOutboxChanged = true
                 // What is given up is not stored while most items are gone.
-                let mayBeCommitted = mayBeCommitted || isBeingCommitted || currentPause == .loss
-                if outbox.giveUp(operation, empty: freshName(), mayBeCommitted: mayBeCommitted) != nil {
-                    try end(operation, .unavailable, unreachable)
+                let mayBeCommitted = commits.mayBeCommitted || currentPause == .loss
+                if outbox.giveUp(name, empty: .fresh(), mayBeCommitted: mayBeCommitted) != nil {
+                    try end(name, .unavailable, unreachable)
                 }
             }
         }
-        let over = requests.filter { $0.state.isOver }
-        for request in over.dropLast(Self.mostKept) { try records.remove(request: request.operation) }
-        for request in over where age(request) > Self.kept {
-            try records.remove(request: request.operation)
+        let over = recorded.filter { $0.request.state.isOver }
+        for (place, each) in over.enumerated()
+        where place + Self.mostKept < over.count || requests.age(of: each.name, at: now) > Self.kept {
+            try records.remove(request: each.request.operation)
         }
-        try takeLocks()
-        try sweep(Set(requests.filter { !$0.state.isOver }.map(\.operation)))
+        try locks.takeRecords()
+        try sweep(Set(recorded.filter { !$0.request.state.isOver }.map(\.request.operation)))
     }
 
     /// Removes the staged contents of requests that are over, and of callers that were killed before they made one.
@@ -85,8 +83,8 @@ extension Machine {
 
     private var unreachable: String {
         if let pause = currentPause { return "the cluster's program is paused: \(pause.reason)" }
-        return isConnected
-            ? "it was not sent in time" : "the cluster is not connected\(status.failure.map { ": \($0)" } ?? "")"
+        return history.isConnected
+            ? "it was not sent in time" : "the cluster is not connected\(report.status.failure.map { ": \($0)" } ?? "")"
     }
 
     /// Finds the fate of a request that was refused when the last run was killed.
@@ -100,14 +98,14 @@ extension Machine {
 
     /// Puts a strict request in flight.
     func prepare(request operation: ClusterName) throws {
-        queued.remove(operation)
-        guard let request = records.request(operation.text), !request.state.isOver else { return }
+        requests.take(operation)
+        guard let request = book.requests[operation.text], !request.state.isOver else { return }
         if request.isGivenUp { return try end(operation, .unavailable, unreachable) }
         do {
             let parts = try parts(of: request)
             let changes = try mirror.changes(for: parts, on: disk.tree, operation: operation)
             if changes.isEmpty {
-                accepted[operation] = []
+                requests.accept(operation, [])
                 return
             }
             let author = Array("\(request.purpose)@\(identity.host)".utf8.prefix(ClusterEntry.longestAuthor))
@@ -124,7 +122,7 @@ extension Machine {
                 return try end(
                     operation, .failed, "a name is not allowed, a path is too deep, or there are too many changes")
             }
-            mayBeCommitted = false
+            commits.begin()
             toStore.isOutboxChanged = true
         } catch let fault as StrictFault {
             switch fault {
@@ -142,9 +140,8 @@ extension Machine {
 
     /// Queues a request behind what is to be sent or applied before it.
     private func again(_ operation: ClusterName) {
-        queued.insert(operation)
+        requests.again(operation, at: monotonicNanoseconds())
         outbox.add(.entry(ClusterEntry(operation, isStrict: true), nil))
-        nextRetry = monotonicNanoseconds() + Self.retry
     }
 
     private func parts(of request: ClusterRequest) throws -> [StrictPart] {
@@ -217,42 +214,37 @@ extension Machine {
     /// Takes the fate of a strict entry.
     func finish(_ operation: ClusterName, _ fate: Fate, _ items: Set<ItemName> = [], reason: String? = nil) throws {
         switch fate {
-        case .accepted: accepted[operation] = items
+        case .accepted: requests.accept(operation, items)
         case .unavailable: try end(operation, .unavailable, unreachable)
         case .conflict:
-            guard let request = records.request(operation.text) else { return }
+            guard let request = book.requests[operation.text] else { return }
             // A request without a condition replaces whatever is there when its turn comes.
             let isFree = request.parts.allSatisfy { !$0.isConditional }
-            refusals[operation, default: 0] += 1
-            if reason == nil && isFree && !request.isGivenUp && refusals[operation, default: 0] < Self.mostRefusals {
-                return again(operation)
-            }
+            let isAllowed = requests.refused(operation)
+            if reason == nil && isFree && !request.isGivenUp && isAllowed { return again(operation) }
             try end(operation, .conflict, reason ?? "another machine has changed the item since")
         }
     }
 
     /// Ends the requests that are applied here.
     func finishAccepted() throws {
-        for (operation, items) in accepted where items.allSatisfy({ !mirror.stale.contains($0) }) {
-            try end(operation, .accepted, nil)
-        }
+        if requests.accepted.isEmpty { return }
+        for operation in requests.applied(isStale: mirror.stale.contains) { try end(operation, .accepted, nil) }
     }
 
     private func end(
         _ operation: ClusterName, _ state: ClusterRequest.State, _ reason: String?,
         _ code: CoordinationError.Code? = nil
     ) throws {
-        queued.remove(operation)
-        refusals[operation] = nil
         // What became of it is stored before its record says so; that it was accepted, until its record says so.
-        if state != .accepted { accepted[operation] = nil }
+        requests.end(operation, isAccepted: state == .accepted)
         // A power cut must not bring back in flight what the record says was not sent.
         if state == .unavailable && toStore.isOutboxChanged { toStore.mustBeDurable = true }
         try storeState()
-        defer { accepted[operation] = nil }
+        defer { requests.forget(operation) }
         let limit = monotonicNanoseconds() + 200_000_000
         var generations: [UInt64] = []
-        if state == .accepted, let request = records.request(operation.text) {
+        if state == .accepted, let request = book.requests[operation.text] {
             for part in request.parts where part.action != .check {
                 let path = ItemPath(part.destination ?? part.path)
                 let generation = try? container.coordinator(purpose: "cluster").blocking.generation(
@@ -266,82 +258,5 @@ extension Machine {
             request.generations = generations
             return true
         }
-    }
-
-    // MARK: Locks
-
-    private func takeLocks() throws {
-        for lock in records.locks() {
-            let isWanted =
-                try !lock.isGivenUp
-                && Presence.isThere(
-                    ClusterRecords.presence(lock.identifier), in: container)
-            if let grant = grantNames[lock.identifier] {
-                if isWanted && lock.state != .ended { continue }
-                grantNames[lock.identifier] = nil
-                grants.removeAll { $0.identifier == lock.identifier }
-                link.send(.release(lock: Array(lock.lock.utf8), grant: grant))
-                try records.remove(lock: lock.identifier)
-            } else if lock.state == .waiting && isWanted {
-                let grant = freshName()
-                grantNames[lock.identifier] = grant
-                link.send(.acquire(identifier: lock.identifier, lock: Array(lock.lock.utf8), grant: grant))
-            } else if lock.state == .granted {
-                // Of an earlier run: its session has ended, or will.
-                try endLock(lock.identifier)
-            } else if !isWanted {
-                try records.remove(lock: lock.identifier)
-            }
-        }
-    }
-
-    private func endLock(_ identifier: String) throws {
-        try records.update(lock: identifier) { lock in
-            if lock.state == .ended { return false }
-            lock.state = .ended
-            return true
-        }
-    }
-
-    func take(_ event: ClusterLockEvent) throws {
-        switch event {
-        case .granted(let identifier, let grant, let revision):
-            guard grantNames[identifier] == grant else { return }
-            grants.append((identifier, revision, false))
-            read()
-        case .ended(let identifier): try endLock(identifier)
-        case .failed(let identifier, let reason):
-            try records.update(lock: identifier) { lock in
-                (lock.state, lock.reason) = (.failed, reason)
-                return true
-            }
-        }
-    }
-
-    /// Grants the locks before whose revision everything is applied here.
-    func grantLocks() throws {
-        guard isConnected, !grants.isEmpty, isCaughtUp else { return }
-        for grant in grants where grant.isRead {
-            guard let name = grantNames[grant.identifier] else { continue }
-            try records.update(lock: grant.identifier) { lock in
-                if lock.state != .waiting { return false }
-                (lock.state, lock.grant) = (.granted, name.text)
-                return true
-            }
-        }
-        grants.removeAll { $0.isRead }
-    }
-
-    /// The locks of an earlier session are gone.
-    func began(_ session: Int64) throws {
-        try store.store { try $0.set("session", Array("\(session)".utf8)) }
-        for lock in records.locks() where lock.state == .granted { try endLock(lock.identifier) }
-        for lock in records.locks() where lock.state == .waiting {
-            // A grant that came before the end of the session is worth nothing.
-            guard let grant = grantNames.removeValue(forKey: lock.identifier) else { continue }
-            grants.removeAll { $0.identifier == lock.identifier }
-            link.send(.release(lock: Array(lock.lock.utf8), grant: grant))
-        }
-        try takeLocks()
     }
 }

@@ -35,7 +35,7 @@ extension Machine {
     func giveUpLostContents() {
         guard let inFlight = outbox.inFlight, inFlight.empty == nil else { return }
         if inFlight.digests.allSatisfy({ contents.size(of: $0) != nil }) { return }
-        _ = outbox.giveUp(inFlight.entry.operation, empty: freshName())
+        _ = outbox.giveUp(inFlight.entry.operation, empty: .fresh())
         toStore.isOutboxChanged = true
     }
 
@@ -69,7 +69,7 @@ extension Machine {
 
     /// Returns false if a file has another content by now, which is kept.
     private func prepare(_ locals: [LocalItem]) throws -> Bool {
-        let operation = freshName()
+        let operation = ClusterName.fresh()
         var attempt = mirror
         let (changes, sent) = attempt.changes(of: locals, on: disk.tree, in: fold.tree, operation: operation)
         if changes.isEmpty {
@@ -106,7 +106,7 @@ extension Machine {
         if isBulk { try disk.synchronize() }
         let entry = ClusterEntry(operation, changes, author: Array(identity.host.utf8.prefix(200)))
         if outbox.send(entry, sent: sent) {
-            mayBeCommitted = false
+            commits.begin()
             sendingPace.ended(changes: locals.count, at: monotonicNanoseconds())
             mirror = attempt
             if !refused.isEmpty { for local in locals { refused[disk.path(of: local)] = nil } }
@@ -121,24 +121,19 @@ extension Machine {
 
     /// Puts a local-first entry with changes of suites and messages in flight.
     func prepare(_ entry: ClusterEntry) throws {
-        guard let notes = drafted[entry.operation] else { return }
+        guard let notes = order.notes(of: entry.operation) else { return }
         var entry = entry
         entry.author = Array(identity.host.utf8.prefix(200))
-        for suite in notes.suites { try suites[suite]?.synchronize() }
+        try suites.synchronize(notes.suites)
         if !outbox.send(entry) {
             // Its size was looked at; a channel's name may be too long.
-            drafted[entry.operation] = nil
-            dirtyKeys.formUnion(
-                entry.changes.compactMap { if case .value(let change) = $0 { change.key } else { nil } })
-            return
+            order.forget(entry.operation)
+            return suites.noteUnsent(entry.changes)
         }
-        mayBeCommitted = false
+        commits.begin()
         sendingPace.ended(changes: entry.changes.count, at: monotonicNanoseconds())
-        postsInFlight = notes.posts
-        for (suite, cursor) in notes.cursors {
-            suites[suite]?.noteSent(through: cursor)
-            toStore.suiteCursors[suite] = cursor
-        }
+        channels.sent(notes.posts)
+        suites.noteSent(through: notes.places)
         toStore.isOutboxChanged = true
     }
 

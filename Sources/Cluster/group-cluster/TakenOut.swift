@@ -5,9 +5,6 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// Files that came out of the container by a step, and what becomes of them: what was expected is removed when no
-/// process writes it any more, and anything else is put back beside the item.
-
 extension StoredTaken {
     func expects(_ found: ContentFiles.Found) -> Bool {
         found.kind != .other
@@ -63,63 +60,134 @@ extension ContentFiles {
     }
 }
 
-extension Machine {
-    func begin(_ taken: StoredTaken, _ file: [UInt8]) throws {
-        try store.store { try $0.set(.taken, file, taken.bytes) }
-    }
-
-    /// Lets the next transaction remove a note. A note of a file that is gone has no effect.
-    func end(taken file: [UInt8]) {
-        toStore.endedTaken.insert(file)
-        full.ended(.takenOut(file))
-    }
-
+/// Files that came out of the container by a step, and what becomes of them: what was expected is removed when no
+/// process writes it any more, and anything else is put back beside the item. Used by the thread of the machine.
+///
+///     noted ── the step ──▶ out ── has what was expected, and no process has it open ──▶ removed
+///                            └── has anything else ──▶ put back, with a conflict name if its place is taken
+final class TakenOut {
     /// A file that came out, and when to look at it again.
-    struct TakenOut {
+    private struct Waiting {
         var file: [UInt8]
-        var taken: StoredTaken
+        var note: StoredTaken
         var due: Int64
+    }
+
+    private let store: StateStore
+    private let contents: ContentFiles
+    private let full: FullDisk
+    private let report: Report
+    /// In the order in which they are looked at.
+    private var waiting: [Waiting] = []
+    /// Files that came out, perhaps, and whose note a power cut has taken.
+    private var lost: Set<[UInt8]> = []
+    /// Files that are gone, and whose notes are still stored.
+    private var ended: Set<[UInt8]> = []
+
+    init(_ store: StateStore, _ contents: ContentFiles, _ full: FullDisk, _ report: Report) {
+        (self.store, self.contents, self.full, self.report) = (store, contents, full, report)
     }
 
     /// How long what came out is kept. A process that was about to open it for writing, by the path that it had, has
     /// done so then, and writes where no path leads.
     static let grace: Int64 = 1_000_000_000
 
-    /// Puts what came out back beside the item if it was not expected. Otherwise it is removed when it is `due`, and no
+    /// Notes a file that is about to come out.
+    func begin(_ note: StoredTaken, _ file: [UInt8]) throws {
+        try store.store { try $0.set(.taken, file, note.bytes) }
+    }
+
+    /// Lets the next transaction remove a note. A note of a file that is gone has no effect.
+    func end(_ file: [UInt8]) {
+        ended.insert(file)
+        full.ended(.takenOut(file))
+    }
+
+    /// Puts what came out back beside the item if it was not expected. Otherwise it is removed when it is due, and no
     /// process has it open for writing: what a process writes yet may not be lost.
-    func finish(_ taken: StoredTaken, _ file: [UInt8], isDue: Bool = false) throws {
+    func finish(_ note: StoredTaken, _ file: [UInt8], on disk: inout LocalDisk) throws {
+        try finish(note, file, isDue: false, on: &disk)
+    }
+
+    private func finish(_ note: StoredTaken, _ file: [UInt8], isDue: Bool, on disk: inout LocalDisk) throws {
         // Asked first: once there is no writer, the content stays as it is.
         let writers = try isDue ? contents.writers(of: file) : .some
-        guard let found = try contents.content(of: file) else { return end(taken: file) }
-        if taken.expects(found) {
-            if writers == .perhaps { return keep(taken, file, for: 60 * Self.grace) }
-            if writers == .some { return keep(taken, file) }
+        guard let found = try contents.content(of: file) else { return end(file) }
+        if note.expects(found) {
+            if writers == .perhaps { return keep(note, file, for: 60 * Self.grace) }
+            if writers == .some { return keep(note, file) }
             contents.remove(file)
         } else {
             do {
-                try putBack(file, found, taken)
+                try putBack(file, found, note, on: &disk)
             } catch let error as CoordinationError {
                 // In use, no room: it is not forgotten.
                 if FullDisk.isFull(error) {
                     full.failed(.takenOut(file), error)
-                    return keep(taken, file, for: max(Self.grace, full.next - monotonicNanoseconds()))
+                    return keep(note, file, for: max(Self.grace, full.next - monotonicNanoseconds()))
                 }
-                status.failure = "\(error)"
-                return keep(taken, file)
+                report.status.failure = "\(error)"
+                return keep(note, file)
             }
         }
-        end(taken: file)
+        end(file)
     }
 
-    private func keep(_ taken: StoredTaken, _ file: [UInt8], for time: Int64 = grace) {
-        takenOut.append(TakenOut(file: file, taken: taken, due: monotonicNanoseconds() + time))
-        takenOut.sort { $0.due < $1.due }
+    private func keep(_ note: StoredTaken, _ file: [UInt8], for time: Int64 = grace) {
+        waiting.append(Waiting(file: file, note: note, due: monotonicNanoseconds() + time))
+        waiting.sort { $0.due < $1.due }
     }
+
+    // MARK: Later
+
+    /// When the next file is looked at; nil where none waits.
+    var next: Int64? { waiting.first?.due }
+
+    /// Whether a file waits, or its note was lost.
+    func waits(_ file: [UInt8]) -> Bool { lost.contains(file) || waiting.contains { $0.file == file } }
+
+    /// Looks again at what came out a while ago.
+    func finish(dueAt now: Int64, on disk: inout LocalDisk) throws {
+        let due = waiting.prefix { $0.due <= now }
+        waiting.removeFirst(due.count)
+        for each in due { try finish(each.note, each.file, isDue: true, on: &disk) }
+    }
+
+    /// Goes on with what a killed program has taken out.
+    func finishAll(on disk: inout LocalDisk) throws {
+        for (file, note) in try store.taken() { try finish(note, file, on: &disk) }
+    }
+
+    /// Before the machine leaves its cluster: what came out and is written yet is put back, so that nothing of it is lost.
+    func finishAll(waiting nanoseconds: Int64, on disk: inout LocalDisk) throws {
+        let limit = monotonicNanoseconds() + nanoseconds
+        while let next, case let now = monotonicNanoseconds(), now < limit {
+            if next > now { pause(nanoseconds: min(next, limit) - now) }
+            try finish(dueAt: monotonicNanoseconds(), on: &disk)
+        }
+        for each in waiting {
+            let mayBeWritten = try contents.writers(of: each.file) != .none
+            if let found = try contents.content(of: each.file), mayBeWritten || !each.note.expects(found) {
+                try putBack(each.file, found, each.note, on: &disk)
+            }
+            end(each.file)
+        }
+        waiting = []
+    }
+
+    /// The files that are to be gone on with.
+    func names() throws -> Set<[UInt8]> {
+        var names = lost
+        try store.forEach(.taken) { key, _ in names.insert(key) }
+        return names
+    }
+
+    // MARK: After a power cut
 
     /// Notes what has come out and is not known, after a boot.
-    func noteLostTaken() throws {
-        lostTaken = try store.lostTaken(in: contents)
-        if lostTaken.isEmpty { try noteBoot() }
+    func noteLost() throws {
+        lost = try store.lostTaken(in: contents)
+        if lost.isEmpty { try noteBoot() }
     }
 
     private func noteBoot() throws {
@@ -127,56 +195,65 @@ extension Machine {
         if try store.value("boot") != boot { try store.store { try $0.set("boot", boot) } }
     }
 
+    /// Whether a file whose note was lost lacks room, and is to be tried again now.
+    var mayTryLost: Bool {
+        full.next <= monotonicNanoseconds() && lost.contains { full.lacking.contains(.takenOut($0)) }
+    }
+
     /// Puts back what has come out without a note, once what the cluster has is known: what would have been expected is
     /// a base then, or in the cluster.
-    func recoverTaken() {
-        if lostTaken.isEmpty { return }
+    func recoverLost(_ fold: ClusterFold, _ mirror: ClusterMirror, on disk: inout LocalDisk) {
+        if lost.isEmpty { return }
         var digests = Set(fold.tree.nodes.values.map(\.content.digest))
         for base in mirror.base.values { digests.insert(base.node.content.digest) }
-        for name in lostTaken {
+        for name in lost {
             do {
                 if let found = try contents.content(of: name), found.kind == .other || !digests.contains(found.digest) {
-                    let copy = FileNames.conflict(Array("recovered".utf8), freshName()) { _ in false }
-                    try putBack(name, found, StoredTaken(path: copy, aside: copy, expected: []))
+                    let copy = FileNames.conflict(Array("recovered".utf8), .fresh()) { _ in false }
+                    try putBack(name, found, StoredTaken(path: copy, aside: copy, expected: []), on: &disk)
                 }
-                if lostTaken.count == 1 { try noteBoot() }
-                lostTaken.remove(name)
+                if lost.count == 1 { try noteBoot() }
+                lost.remove(name)
                 full.ended(.takenOut(name))
             } catch {
                 // The file stays, and is tried again with the next connection, or when there is room.
                 if FullDisk.isFull(error) {
                     full.failed(.takenOut(name), error)
                 } else {
-                    status.failure = "\(error)"
+                    report.status.failure = "\(error)"
                 }
             }
         }
     }
 
-    private func putBack(_ file: [UInt8], _ found: ContentFiles.Found, _ taken: StoredTaken) throws {
-        let start = taken.aside.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
-        let name = Array(taken.aside[start...])
-        func otherName() -> FileName { FileNames.conflict(name, freshName()) { _ in false } }
+    // MARK: Putting back
+
+    private func putBack(
+        _ file: [UInt8], _ found: ContentFiles.Found, _ note: StoredTaken, on disk: inout LocalDisk
+    ) throws {
+        let start = note.aside.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+        let name = Array(note.aside[start...])
+        func otherName() -> FileName { FileNames.conflict(name, .fresh()) { _ in false } }
         // What came out has the inode of the item that it was. The copy is an item of its own, and not that one, moved.
-        if let local = disk.item(at: taken.path) { disk.forgetMark(of: local) }
+        if let local = disk.item(at: note.path) { disk.forgetMark(of: local) }
         for attempt in 0..<100 {
-            var path = taken.aside[..<start] + (attempt == 0 ? name : otherName())
+            var path = note.aside[..<start] + (attempt == 0 ? name : otherName())
             do {
-                try put(file, found, at: Array(path))
+                try put(file, found, at: Array(path), on: disk)
             } catch let error as CoordinationError where error.code == .conflict {
                 continue
             } catch let error as CoordinationError where error.code == .notFound || error.code == .wrongType {
                 // The directory is gone: in the root, then.
                 path = otherName()[...]
-                try put(file, found, at: Array(path))
+                try put(file, found, at: Array(path), on: disk)
             }
-            note(conflict: Array(path))
+            report.note(conflict: Array(path))
             return try disk.look(at: Array(path))
         }
-        throw CoordinationError(Errno.exists, operation: "move", item: printable(taken.aside))
+        throw CoordinationError(Errno.exists, operation: "move", item: printable(note.aside))
     }
 
-    private func put(_ file: [UInt8], _ found: ContentFiles.Found, at path: [UInt8]) throws {
+    private func put(_ file: [UInt8], _ found: ContentFiles.Found, at path: [UInt8], on disk: LocalDisk) throws {
         if found.kind == .other {
             // A directory may have come there a moment before the exchange.
             try disk.move(file, of: contents, to: path)
@@ -187,45 +264,13 @@ extension Machine {
         }
     }
 
-    /// Looks again at what came out a while ago.
-    func finishTakenOut(_ now: Int64) throws {
-        let due = takenOut.prefix { $0.due <= now }
-        takenOut.removeFirst(due.count)
-        for each in due { try finish(each.taken, each.file, isDue: true) }
-        // What lacks room is tried again, also without another connection.
-        if isConnected, lostTaken.contains(where: { full.lacking.contains(.takenOut($0)) }), full.next <= now {
-            recoverTaken()
-        }
-    }
+    // MARK: Storing
 
-    /// Goes on with what a killed program has taken out.
-    func finishTaken() throws { for (file, note) in try store.taken() { try finish(note, file) } }
+    var isUnstored: Bool { !ended.isEmpty }
 
-    /// Before the machine leaves its cluster: what came out and is written yet gets a conflict name, so that nothing of
-    /// it is lost.
-    func finishAllTaken(waiting nanoseconds: Int64) throws {
-        let limit = monotonicNanoseconds() + nanoseconds
-        try finishTaken()
-        try noteLostTaken()
-        recoverTaken()
-        while let next = takenOut.first, case let now = monotonicNanoseconds(), now < limit {
-            if next.due > now { pause(nanoseconds: min(next.due, limit) - now) }
-            try finishTakenOut(monotonicNanoseconds())
-        }
-        for each in takenOut {
-            let mayBeWritten = try contents.writers(of: each.file) != .none
-            if let found = try contents.content(of: each.file), mayBeWritten || !each.taken.expects(found) {
-                try putBack(each.file, found, each.taken)
-            }
-            end(taken: each.file)
-        }
-        takenOut = []
-    }
-
-    /// The files that are to be gone on with.
-    func takenNames() throws -> Set<[UInt8]> {
-        var names = lostTaken
-        try store.forEach(.taken) { key, _ in names.insert(key) }
-        return names
+    /// Removes the notes of files that are gone. Only within `store`.
+    func store(in store: StateStore) throws {
+        for file in ended { try store.set(.taken, file, nil) }
+        ended = []
     }
 }

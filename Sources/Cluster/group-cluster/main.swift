@@ -98,7 +98,7 @@ private func asFarAsThereIsRoom<Result>(
             run.complain("\(error); trying again when there may be room")
         }
         // A process that was about to open what came out has done so then.
-        var freeing = ended == full.next ? nil : monotonicNanoseconds() + Machine.grace
+        var freeing = ended == full.next ? nil : monotonicNanoseconds() + TakenOut.grace
         while signals.received == nil, case let now = monotonicNanoseconds(), full.next > now {
             if let time = freeing, time <= now {
                 freeing = nil
@@ -176,9 +176,8 @@ private func identity(_ run: inout CommandRun, _ store: StateStore) throws -> Ma
             throw run.arguments.usageError(
                 "--name takes letters, digits, '-', '_' and '.'; it is needed the first time")
         }
-        var generator = SystemRandomNumberGenerator()
         identity = MachineIdentity(
-            name: name, host: hostName(), machineText: ClusterName.random(using: &generator).text, endpoints: [])
+            name: name, host: hostName(), machineText: ClusterName.fresh().text, endpoints: [])
     }
     if let etcd = try run.arguments.text("etcd") {
         identity.endpoints = etcd.split(separator: ",").map { String($0) }
@@ -297,7 +296,7 @@ private func finishTaken(in container: Container) throws {
     guard let identity = try MachineIdentity.load(store) else { return }
     let machine = try Machine(
         container, identity, store, EtcdConfiguration(endpoints: identity.endpoints), FullDisk())
-    try machine.finishAllTaken(waiting: 5_000_000_000)
+    try machine.finishTaken(waiting: 5_000_000_000)
 }
 
 private func leave(_ run: inout CommandRun) throws -> ExitStatus {

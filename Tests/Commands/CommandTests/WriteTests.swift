@@ -19,9 +19,9 @@ struct `groupctl write` {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching()
         let script = """
-            mkfifo fifo; exec 3<>fifo
             for n in 1 2 3; do
-                groupctl write "$1" "item$n" <fifo & writers="$writers $!"; head -c 3000000 /dev/zero >fifo
+                mkfifo "fifo$n"; exec {open}<>"fifo$n"
+                groupctl write "$1" "item$n" <"fifo$n" & writers="$writers $!"; head -c 3000000 /dev/zero >"fifo$n"
             done
             for try in $(seq 200); do
                 [ "$(du -s "$1/.group/staging" | cut -f 1)" -gt 8000 ] && break; sleep 0.05

@@ -21,7 +21,7 @@ package final class ClusterProgram {
             throw TemporaryContainer.Failed(description: "another program runs")
         }
         self.right = right
-        changes = try records.changes()
+        changes = try records.changes(since: .now)
         var status = ClusterStatus(
             name: "todo", host: "here", machine: ClusterRecords.newName(), endpoints: ["http://127.0.0.1:1"],
             processIdentifier: getpid(), since: Date())

@@ -1,0 +1,46 @@
+import Cluster
+import GroupContainer
+
+/// What the records of the container ask of its program, each decoded when it has changed: requests, locks and posts.
+/// Used by the thread of the machine.
+final class RecordBook {
+    private(set) var requests: [String: ClusterRequest] = [:]
+    private(set) var locks: [String: ClusterLockRequest] = [:]
+    private(set) var posts: [String: RelayedPost] = [:]
+    private let records: ClusterRecords
+    private var changes: Follower<DefaultsChange>
+
+    /// Reads all records.
+    init(_ records: ClusterRecords) throws {
+        self.records = records
+        changes = try records.changes(since: .snapshot)
+        try update()
+    }
+
+    /// Takes what has changed since the last call.
+    func update() throws {
+        while let change = try changes.next(timeout: .zero) {
+            switch change.kind {
+            case .set, .removed, .present: note(change.key)
+            case .cleared, .rescan:
+                (requests, locks, posts) = ([:], [:], [:])
+                for key in records.keys { note(key) }
+            case .degraded: continue
+            }
+        }
+    }
+
+    /// Requests in the order in which they were made.
+    var requestsInOrder: [ClusterRequest] {
+        requests.values.sorted { ($0.queuedAt, $0.operation) < ($1.queuedAt, $1.operation) }
+    }
+
+    private func note(_ key: String) {
+        switch ClusterRecords.Key(key) {
+        case .request(let name): requests[name] = records.request(name)
+        case .lock(let name): locks[name] = records.lock(name)
+        case .post(let name): posts[name] = records.post(name)
+        case nil: return
+        }
+    }
+}

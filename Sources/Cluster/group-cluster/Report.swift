@@ -1,0 +1,116 @@
+import Cluster
+import FoundationEssentials
+import GroupBytes
+import GroupCluster
+import GroupContainer
+import GroupSystemCalls
+
+/// What the program says of its machine: lines for its user, and the status, which is a record that others read.
+///
+/// A conflict stands in the status until its copy is gone, also after the program is started again. Used by the thread of
+/// the machine.
+final class Report {
+    var status: ClusterStatus
+    /// When the number of the cluster's entries was read.
+    var readAt: Date?
+    private var lines: [String] = []
+    private var shown: ClusterStatus?
+    /// The time from which on the status is written again.
+    private var next: Int64 = 0
+    private var hasUnstoredConflicts = false
+    private let records: ClusterRecords
+    private let store: StateStore
+    private let full: FullDisk
+    private let note: FullDiskNote
+
+    init(_ status: ClusterStatus, _ container: Container, _ records: ClusterRecords, _ store: StateStore, _ full: FullDisk)
+    {
+        (self.status, self.records, self.store, self.full) = (status, records, store, full)
+        note = FullDiskNote(container)
+    }
+
+    /// Prepares for a disk without room.
+    func prepare() { note.prepare(hasText: full.hasNote) }
+
+    // MARK: Lines
+
+    /// Notes a line for the program's user.
+    func log(_ line: String) { lines.append(line) }
+
+    /// Returns the lines that were noted since the last call.
+    func takeLines() -> [String] {
+        defer { lines = [] }
+        return lines
+    }
+
+    // MARK: Conflicts
+
+    /// Notes a copy with a conflict name.
+    func note(conflict copy: [UInt8]) {
+        if status.conflicts.contains(where: { $0.copy == printable(copy) }) { return }
+        log("conflict: '\(printable(copy))'")
+        status.conflicts.append(.init(copy, foundAt: Date()))
+        if status.conflicts.count > 1_000 { status.conflicts.removeFirst() }
+        do {
+            try store.store(storeConflicts)
+        } catch {
+            // The next round stores them.
+            hasUnstoredConflicts = true
+        }
+    }
+
+    /// Stores the conflicts with everything else, if that is still to be done. Only within `store`.
+    func storeIfNeeded(_ store: StateStore) throws {
+        if hasUnstoredConflicts { try storeConflicts(store) }
+        hasUnstoredConflicts = false
+    }
+
+    var isUnstored: Bool { hasUnstoredConflicts }
+
+    private func storeConflicts(_ store: StateStore) throws {
+        try store.set(Self.conflictsKey, Array(try JSONEncoder().encode(status.conflicts)))
+    }
+
+    /// The row of the conflicts.
+    static let conflictsKey = "conflicts"
+
+    // MARK: The status
+
+    /// The status with what this machine lacks room for, before any other failure.
+    private var stated: ClusterStatus {
+        var stated = status
+        stated.failure = full.failure ?? status.failure
+        return stated
+    }
+
+    /// When the status is written; nil where it says what is so.
+    var nextTime: Int64? { shown == stated ? nil : next }
+
+    /// Writes the status if it says something else than the record, at most five times a second. `isGone` returns
+    /// whether a copy with a conflict name was removed or renamed by a person.
+    func show(force: Bool, isGone: ([UInt8]) -> Bool) throws {
+        if shown != stated { status.conflicts.removeAll { isGone(Array($0.path)) } }
+        // The date alone is written rarely, so that a cluster in which nothing happens costs next to nothing.
+        let isOld = readAt.map { $0.timeIntervalSince(status.readAt ?? .distantPast) > 60 } ?? false
+        if isOld || shown != stated { status.readAt = readAt }
+        let new = stated
+        if shown == new { return }
+        let isUrgent = shown?.isConnected != new.isConnected || shown?.paused != new.paused
+        if !force && (!isUrgent && next > monotonicNanoseconds() || !full.mayTry(.status)) { return }
+        next = monotonicNanoseconds() + 200_000_000
+        do {
+            try records.set(new)
+        } catch {
+            guard FullDisk.isFull(error) else { throw error }
+            full.failed(.status, error)
+            (next, full.hasNote) = (full.next, true)
+            return note.set(full.failure)
+        }
+        full.ended(.status)
+        if full.hasNote {
+            note.set(nil)
+            full.hasNote = false
+        }
+        shown = new
+    }
+}
