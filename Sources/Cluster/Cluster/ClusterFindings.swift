@@ -20,7 +20,24 @@ extension ClusterStatus {
                     "clusterPaused", .error, "the cluster's program is paused: \(paused)",
                     why: "nothing is sent to other machines or taken from them, and strict changes are refused",
                     remedy:
-                        "end the program; put back what is gone, or run 'group-cluster accept'; start it again"))
+                        "see the guide for the cause; 'group-cluster accept' has the machine join anew"))
+        }
+        if let withheld {
+            always.append(
+                ServiceRecord.Finding(
+                    "clusterWithheld", .warning,
+                    "\(withheld) removals are not sent to other machines, as more than half of all items were gone at once",
+                    why: "a file system that is not mounted, or a mistake, must not empty the other machines",
+                    remedy: "put back what is gone, or run 'group-cluster accept'"))
+        }
+        if let replaced, let last = replaced.last {
+            always.append(
+                ServiceRecord.Finding(
+                    "clusterReplaced", .note,
+                    "the cluster had other values than this machine; this machine's are in '\(last)'"
+                        + (replaced.count > 1 ? " and \(replaced.count - 1) other files" : ""),
+                    why: "what was set before a machine joins counts only where the cluster has nothing",
+                    remedy: "import what is right ('groupctl defaults import'), and remove the files"))
         }
         if paused == nil && isConnected && toSend + toApply > 0, let failure {
             always.append(

@@ -17,12 +17,14 @@ package struct ClusterRecords: Sendable {
     static let statusKey = "status"
     private static let requests = "request."
     private static let locks = "lock."
+    private static let acceptance = "accept"
 
     /// What a key of the suite names, with the name of the request, of the lock's request or of the post.
     package enum Key {
         case request(String)
         case lock(String)
         case post(String)
+        case acceptance
 
         package init?(_ key: String) {
             func name(after prefix: String) -> String { String(key.dropFirst(prefix.count)) }
@@ -32,6 +34,8 @@ package struct ClusterRecords: Sendable {
                 self = .lock(name(after: locks))
             } else if key.hasPrefix(RelayedPost.prefix) {
                 self = .post(name(after: RelayedPost.prefix))
+            } else if key == ClusterRecords.acceptance {
+                self = .acceptance
             } else {
                 return nil
             }
@@ -153,6 +157,33 @@ package struct ClusterRecords: Sendable {
     package func remove(lock identifier: String) throws(CoordinationError) {
         try suite.removeValue(forKey: Self.locks + identifier)
     }
+
+    // MARK: What a person decides
+
+    /// Asks the program that runs to go on as a person has decided, and waits until it has. Error: `unavailable` if it has
+    /// not in time
+    package func accept(timeout: Duration) throws(CoordinationError) {
+        let mark = DefaultsValue.string(Self.newName())
+        var wait = RecordWait(try suite.follow(of: [Self.acceptance], since: .now), until: Deadline(after: timeout))
+        try suite.set(mark, forKey: Self.acceptance)
+        while true {
+            try wait.pass()
+            if suite.value(forKey: Self.acceptance) != mark { return }
+            if wait.isOver { break }
+            try wait.block()
+        }
+        if try suite.compareAndSet(forKey: Self.acceptance, from: mark, to: nil, durability: .durable) {
+            throw CoordinationError(
+                .unavailable, operation: "accept", containerPath: "\(container.path)",
+                reason: "the cluster's program has not taken the decision in time",
+                remedy: .init(.init(rawValue: "retry"), "see whether it runs ('group-cluster status'), and try again"))
+        }
+    }
+
+    package var isAcceptanceAsked: Bool { suite.value(forKey: Self.acceptance) != nil }
+
+    /// Notes that the program has done what a person has decided.
+    package func removeAcceptance() throws(CoordinationError) { try suite.removeValue(forKey: Self.acceptance) }
 
     // MARK: Posts
 

@@ -131,9 +131,12 @@ package struct ClusterStatus: Codable, Equatable, Sendable {
     package var toSend = 0
     package var conflicts: [Conflict] = []
     package var unmirrored: [Unmirrored] = []
-    /// Why the program sends and applies nothing until a person has decided: another history, a loss of most items, a newer
-    /// version.
+    /// Why the program sends and applies nothing until a person has decided: another history, a newer version.
     package var paused: String?
+    /// How many removals are not sent before a person has accepted them, as most items were gone at once; nil for none.
+    package var withheld: Int?
+    /// Files with values of this machine for which the cluster has others.
+    package var replaced: [String]?
     package var failure: String?
 
     package init(

@@ -11,6 +11,13 @@ package struct ClusterEntry: Equatable, Sendable {
     /// Who made the changes, for people: a process's purpose and the host, as text.
     package var author: [UInt8]
 
+    /// Returns the author of an entry as the container's records have it; `cluster` where it is not known, as for what
+    /// was folded by an earlier run of the program.
+    package static func purpose(of author: [UInt8]?) -> String {
+        guard let author, !author.isEmpty else { return "cluster" }
+        return printable(author)
+    }
+
     package init(
         _ operation: ClusterName, isStrict: Bool = false, _ changes: [ClusterChange] = [], author: [UInt8] = []
     ) {

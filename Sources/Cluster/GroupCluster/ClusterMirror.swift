@@ -78,13 +78,6 @@ package struct ClusterMirror: Equatable, Sendable {
         return found
     }
 
-    /// Returns whether more than half of the items, of at least eight, are gone from the disk, without those that were removed by
-    /// coordinated changes.
-    package func isLost(_ disk: LocalTree, removed: Set<LocalItem> = []) -> Bool {
-        base.count >= 8
-            && base.values.count { disk[$0.local] == nil && !removed.contains($0.local) } * 2 > base.count
-    }
-
     /// Takes a local-first entry of this machine that was folded: the base becomes what was sent, whatever the entry's
     /// fate. If the cluster has something else, that is applied like any other change.
     package mutating func folded(_ sent: [SentItem], _ operation: ClusterName) {

@@ -23,6 +23,28 @@ extension ClusterMirror {
         return removed + changed.sorted()
     }
 
+    /// Takes items of the disk that stand where items of the base are gone for those: what was put back is no new item.
+    package mutating func takeBack(on disk: LocalTree, in tree: ClusterTree) {
+        var directories: [LocalItem] = [.root]
+        while let directory = directories.popLast() {
+            guard let parent = directory == .root ? ItemName.root : items[directory] else { continue }
+            for local in disk.children(of: directory) {
+                guard let here = disk[local] else { continue }
+                takeOver(local, here, in: parent, disk, tree)
+                if here.content.kind == .directory { directories.append(local) }
+            }
+        }
+    }
+
+    private mutating func takeOver(
+        _ local: LocalItem, _ here: LocalTree.Node, in parent: ItemName, _ disk: LocalTree, _ tree: ClusterTree
+    ) {
+        guard items[local] == nil, let item = tree.child(of: parent, here.name), let old = base[item],
+            disk[old.local] == nil, old.node.content.kind == here.content.kind
+        else { return }
+        bind(item, Base(node: old.node, local: local))
+    }
+
     private struct Draft {
         var disk: LocalTree
         var tree: ClusterTree
@@ -48,12 +70,8 @@ extension ClusterMirror {
         }
         if here.parent != .root, items[here.parent] == nil { collect(here.parent, &draft) }
         let parent = here.parent == .root ? ItemName.root : items[here.parent] ?? draft.named[here.parent] ?? .root
-        if items[local] == nil, let item = draft.tree.child(of: parent, here.name), let old = base[item],
-            draft.disk[old.local] == nil, old.node.content.kind == here.content.kind
-        {
-            // A file was replaced by another one under its name, as editors do: that is a write.
-            bind(item, Base(node: old.node, local: local))
-        }
+        // A file was replaced by another one under its name, as editors do: that is a write.
+        takeOver(local, here, in: parent, draft.disk, draft.tree)
         if let other = draft.tree.child(of: parent, here.name), other != items[local], let old = base[other],
             draft.disk[old.local].map({ isMoved($0, old) }) ?? true
         {

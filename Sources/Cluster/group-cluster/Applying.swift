@@ -99,14 +99,7 @@ extension Machine {
         return places
     }
 
-    /// Returns who made a change, as the container's records have it; `cluster` for what was not folded since the program
-    /// was started.
-    static func purpose(_ author: [UInt8]?) -> String {
-        guard let author, !author.isEmpty else { return "cluster" }
-        return printable(author)
-    }
-
-    private func purpose(of item: ItemName?) -> String { Self.purpose(item.flatMap { authors[$0] }) }
+    private func purpose(of item: ItemName?) -> String { ClusterEntry.purpose(of: item.flatMap { authors[$0] }) }
 
     private func coordinator(_ item: ItemName?) -> BlockingCoordinator {
         container.coordinator(purpose: purpose(of: item)).blocking

@@ -186,7 +186,7 @@ final class Channels {
 
     /// Stores the posts that are in flight. Only within `store`.
     func storePosts(in store: StateStore) throws {
-        try store.set(Self.inFlightKey, Array(inFlight.joined(separator: " ").utf8))
+        try store.set(StateRow.postsInFlight, Array(inFlight.joined(separator: " ").utf8))
     }
 
     /// Stores the messages of the fold that are new, and removes those that it no longer has; with `isAllNew`, all of them
@@ -212,7 +212,4 @@ final class Channels {
         }
         unstored = []
     }
-
-    /// The row of the posts that are in flight.
-    static let inFlightKey = "posts in flight"
 }

@@ -30,6 +30,8 @@ final class ClusterSuite {
     private var setBefore: Set<[UInt8]>? = []
     /// Set where the place in the log was lost.
     private var lost: Lost?
+    /// Values from before the machine joined that the cluster has others for, until they are taken.
+    private var replaced: [String: DefaultsValue] = [:]
 
     private struct Lost {
         /// What was set up to this number was sent.
@@ -113,7 +115,11 @@ final class ClusterSuite {
                     if change.kind == .present {
                         // What was set before the machine joined counts only where the cluster has nothing.
                         let present = cluster ?? known()
-                        if present.values[change.key] == nil { made = [Self.set(key, value, base: .zero)] }
+                        if present.values[change.key] == nil {
+                            made = [Self.set(key, value, base: .zero)]
+                        } else if Self.value(present.values[change.key]) != value {
+                            replaced[change.key] = value
+                        }
                         cluster = present
                     } else {
                         made = [change.addend.map { .value(ValueChange(key, .add($0))) } ?? Self.set(key, value)]
@@ -190,6 +196,12 @@ final class ClusterSuite {
         if hasUnread { return nil }
         defer { setBefore = nil }
         return setBefore
+    }
+
+    /// Returns, once, the values from before the machine joined for which the cluster has others.
+    func takeReplaced() -> [String: DefaultsValue] {
+        defer { replaced = [:] }
+        return replaced
     }
 
     func noteSent(through cursor: Cursor) { sentThrough = cursor }

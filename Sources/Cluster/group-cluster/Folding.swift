@@ -162,8 +162,9 @@ extension Machine {
             if inFlight.entry.isStrict {
                 try finish(inFlight.entry.operation, fate, items)
             } else if fate != .unavailable {
+                if fate == .conflict { try suites.notTaken(inFlight.entry, fold) }
                 mirror.folded(inFlight.sent, inFlight.entry.operation)
-                if hasAcceptedLoss { try checkLoss() }
+                if removals.needsCheck { checkRemovals() }
             } else {
                 for item in inFlight.sent { outbox.add(.item(item.local)) }
             }

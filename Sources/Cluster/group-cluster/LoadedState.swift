@@ -65,12 +65,12 @@ struct LoadedState {
     var accepted: [ClusterName: Set<ItemName>] = [:]
     /// Keys that were set here to what the cluster cannot have.
     var refusedKeys: Set<[UInt8]> = []
-    /// Items that coordinated changes have removed, which is not sent yet.
-    var removals: Set<LocalItem> = []
+    var removals = RemovalGuard()
     /// Keys that may not have what the fold has.
     var unappliedKeys: Set<[UInt8]> = []
+    /// The files with values for which the cluster has others.
+    var replaced: [String] = []
     var pause: Pause?
-    var hasAcceptedLoss = false
 
     /// Reads a set of keys.
     private static func keys(_ bytes: [UInt8]?) throws -> Set<[UInt8]> {
@@ -119,7 +119,7 @@ struct LoadedState {
             index: place.index, revision: place.revision, chain: place.chain, machines: machines, nodes: nodes,
             values: values, channels: channels)
         postsInFlight =
-            try store.value(Channels.inFlightKey).map { bytes in
+            try store.value(StateRow.postsInFlight).map { bytes in
                 String(decoding: bytes, as: UTF8.self).split(separator: " ").map { String($0) }
             } ?? []
         var locals: [LocalItem: LocalTree.Node] = [:]
@@ -144,16 +144,17 @@ struct LoadedState {
         }
         outbox = ClusterOutbox(machine: machine, number: place.number, inFlight: inFlight)
         accepted = try Self.accepted(store.value("accepted") ?? [])
-        refusedKeys = try Self.keys(store.value(Suites.refusedKey))
-        unappliedKeys = try Self.keys(store.value(Suites.unappliedKey))
-        var removed = ByteReader(try store.value(Machine.removalsKey) ?? [])
-        while removed.remaining > 0 { removals.insert(LocalItem(try removed.number(UInt64.self))) }
+        refusedKeys = try Self.keys(store.value(StateRow.refusedKeys))
+        unappliedKeys = try Self.keys(store.value(StateRow.unappliedKeys))
+        removals = try RemovalGuard(stored: store, items: base.count)
         cursor = try store.value("cursor").flatMap { Cursor(String(decoding: $0, as: UTF8.self)) }
-        if let bytes = try store.value(Report.conflictsKey) {
+        if let bytes = try store.value(StateRow.conflicts) {
             conflicts = try JSONDecoder().decode([ClusterStatus.Conflict].self, from: Data(bytes))
         }
-        pause = try store.value(Pause.key).flatMap { Pause(rawValue: String(decoding: $0, as: UTF8.self)) }
-        hasAcceptedLoss = try store.value("accepted loss") != nil
+        pause = try store.value(StateRow.pause).flatMap { Pause(rawValue: String(decoding: $0, as: UTF8.self)) }
+        if let bytes = try store.value(StateRow.replaced) {
+            replaced = try JSONDecoder().decode([String].self, from: Data(bytes))
+        }
     }
 
     /// Runs `body`, which reads what is stored. Error: `damaged` where that cannot be read

@@ -26,13 +26,13 @@ extension Machine {
         if !changedItems.isEmpty {
             toStore.cursor = follower.cursor
             // All items are counted for it: only where one is gone, or is back.
-            if hasAcceptedLoss || changedItems.contains(where: { disk.tree[$0.local] == nil }) { try checkLoss() }
+            if removals.needsCheck || changedItems.contains(where: { disk.tree[$0.local] == nil }) { checkRemovals() }
         }
         drafts += changedItems.map { DraftedChange(.item($0.local), time: $0.time) }
         changedItems = []
         for draft in order.take(drafts, limit: limit, now: now, name: ClusterName.fresh) { outbox.add(draft) }
         if drafts.isEmpty && order.earliest == nil && outbox.waitingCount == 0 && outbox.inFlight == nil {
-            removedByCoordination = []
+            removals.sentAll()
         }
     }
 
@@ -62,25 +62,26 @@ extension Machine {
         }
         if change.kind.isMarker { return }
         if change.kind == .removed, change.isCoordinated, let item = disk.item(at: change.path.bytes) {
-            noteRemoved(item)
+            removals.note(meant: [item] + disk.tree.descendants(of: item))
         }
         if let other = change.kind.otherPath { try disk.look(at: other.bytes) }
         try disk.look(at: change.path.bytes)
     }
 
-    /// Notes what a coordinated change removes: somebody means that.
-    private func noteRemoved(_ item: LocalItem) {
-        removedByCoordination.insert(item)
-        removedByCoordination.formUnion(disk.tree.descendants(of: item))
+    /// Withholds removals where most items are gone, and sends them where they are back.
+    func checkRemovals() {
+        if removals.isWithholding { mirror.takeBack(on: disk.tree, in: fold.tree) }
+        switch removals.check(mirror, disk.tree) {
+        case .began: log("withheld: \(Acceptance.reasonToWithhold); see 'group-cluster accept'")
+        case .ended:
+            log("going on: most items are there again")
+            addRemovals()
+        case nil: return
+        }
     }
 
-    /// Pauses where most of what was here is gone, and no coordinated change has removed it.
-    func checkLoss() throws {
-        let isLost = mirror.isLost(disk.tree, removed: removedByCoordination)
-        if isLost && currentPause == nil && !hasAcceptedLoss { beginPause(.loss) }
-        if !isLost && hasAcceptedLoss {
-            hasAcceptedLoss = false
-            try store.store { try $0.set("accepted loss", nil) }
-        }
+    /// Lets what is gone be sent.
+    func addRemovals() {
+        for local in mirror.differences(on: disk.tree) where disk.tree[local] == nil { outbox.add(.item(local)) }
     }
 }

@@ -42,6 +42,7 @@ final class Machine {
     let locks: Locks
     let taken: TakenOut
     var requests: StrictQueue
+    var removals: RemovalGuard
     var schedule = ItemSchedule()
     var history = HistoryReading()
     var commits = CommitAttempts()
@@ -51,11 +52,6 @@ final class Machine {
 
     /// Why nothing is sent or applied until a person has decided; nil where the machine is not paused.
     var currentPause: Pause? { didSet { report.status.paused = currentPause?.reason } }
-    /// Items that coordinated changes have removed, until that is sent; and what of that is stored.
-    var removedByCoordination: Set<LocalItem> = []
-    var storedRemovals: Set<LocalItem> = []
-    /// A person has accepted that most items are gone.
-    var hasAcceptedLoss = false
     /// Items that cannot be sent, and why.
     var refused: [[UInt8]: String] = [:]
     /// Who made what is to be applied, for the journal.
@@ -66,6 +62,8 @@ final class Machine {
     var looked = 0
     /// Whether the machine has just joined: what is here was not made since.
     private(set) var stateIsNew: Bool
+    /// Whether a person has accepted that the cluster has another history.
+    var mustJoinAnew = false
     private var nextLockCheck: Int64 = 0
     let recordsChanged = Guarded(true)
     /// What the fold and the outbox have changed since they were stored.
@@ -110,7 +108,7 @@ final class Machine {
         }
         let loaded = try LoadedState(store, identity.machine)
         (fold, mirror, outbox) = (loaded.fold, loaded.mirror, loaded.outbox)
-        (removedByCoordination, storedRemovals) = (loaded.removals, loaded.removals)
+        removals = loaded.removals
         var disk = try LocalDisk(container)
         disk.load(loaded)
         self.disk = disk
@@ -120,6 +118,7 @@ final class Machine {
             name: identity.name, host: identity.host, machine: identity.machine.text,
             endpoints: configuration.endpoints, processIdentifier: processIdentifier(), since: Date())
         status.conflicts = loaded.conflicts
+        status.replaced = loaded.replaced.isEmpty ? nil : loaded.replaced
         report = Report(status, container, records, store, full)
         book = try RecordBook(records)
         suites = Suites(container, store, full, report, loaded)
@@ -127,7 +126,6 @@ final class Machine {
         locks = Locks(container, records, book, link)
         taken = TakenOut(store, contents, full, report)
         requests = StrictQueue(accepted: loaded.accepted)
-        hasAcceptedLoss = loaded.hasAcceptedLoss
         // A newer version of this program may have been started.
         if let pause = loaded.pause, pause != .newerVersion { showPause(pause) }
     }
@@ -138,7 +136,7 @@ final class Machine {
 
     /// Runs until `isEnding` returns true, which an interruption makes this function look at. `print` gets a line for each
     /// thing that the user would notice. After an error, this object is to be given up: what is stored is true.
-    func run(_ print: (String) -> Void, until isEnding: () -> Bool) throws {
+    func run(_ print: (String) -> Void, until isEnding: () -> Bool) throws -> End {
         defer { endThreads() }
         report.prepare()
         try taken.finishAll(on: &disk)
@@ -151,19 +149,20 @@ final class Machine {
             toStore.cursor = follower.cursor
         }
         // What was put back may be in no change that is still to come.
-        if currentPause == .loss || hasAcceptedLoss { try disk.lookAtAll() }
+        if removals.needsCheck { try disk.lookAtAll() }
         mirror.markDifferences(to: fold.tree)
         for local in mirror.differences(on: disk.tree) { outbox.add(.item(local)) }
         _ = disk.takeChanged()
-        try checkLoss()
-        if currentPause == .loss, !mirror.isLost(disk.tree, removed: removedByCoordination) { try goOn() }
+        checkRemovals()
+        // What a person has decided was meant for an earlier run.
+        if book.isAcceptanceAsked { try records.removeAcceptance() }
         try channels.countUnapplied(fold)
         if outbox.inFlight == nil { try channels.forgetPosts() }
         try watchStores()
         try link.start()
         try followRecords()
         defer { link.stop() }
-        while !isEnding() {
+        while !isEnding() && !mustJoinAnew {
             let seen = Interruption.latest
             try takeChanges()
             let haveChanged = recordsChanged.withLock { flag in
@@ -197,6 +196,14 @@ final class Machine {
         }
         report.status.isConnected = false
         try showStatus(force: true)
+        return mustJoinAnew ? .toJoinAnew : .interrupted
+    }
+
+    /// Why the loop has ended.
+    enum End {
+        case interrupted
+        /// A person has accepted that the cluster has another history.
+        case toJoinAnew
     }
 
     /// Ends what no longer lacks room.

@@ -7,6 +7,8 @@ final class RecordBook {
     private(set) var requests: [String: ClusterRequest] = [:]
     private(set) var locks: [String: ClusterLockRequest] = [:]
     private(set) var posts: [String: RelayedPost] = [:]
+    /// Whether a person has decided that the program is to go on.
+    private(set) var isAcceptanceAsked = false
     private let records: ClusterRecords
     private var changes: Follower<DefaultsChange>
 
@@ -23,7 +25,7 @@ final class RecordBook {
             switch change.kind {
             case .set, .removed, .present: note(change.key)
             case .cleared, .rescan:
-                (requests, locks, posts) = ([:], [:], [:])
+                (requests, locks, posts, isAcceptanceAsked) = ([:], [:], [:], false)
                 for key in records.keys { note(key) }
             case .degraded: continue
             }
@@ -40,6 +42,7 @@ final class RecordBook {
         case .request(let name): requests[name] = records.request(name)
         case .lock(let name): locks[name] = records.lock(name)
         case .post(let name): posts[name] = records.post(name)
+        case .acceptance: isAcceptanceAsked = records.isAcceptanceAsked
         case nil: return
         }
     }

@@ -23,8 +23,10 @@ final class Report {
     private let full: FullDisk
     private let note: FullDiskNote
 
-    init(_ status: ClusterStatus, _ container: Container, _ records: ClusterRecords, _ store: StateStore, _ full: FullDisk)
-    {
+    init(
+        _ status: ClusterStatus, _ container: Container, _ records: ClusterRecords, _ store: StateStore,
+        _ full: FullDisk
+    ) {
         (self.status, self.records, self.store, self.full) = (status, records, store, full)
         note = FullDiskNote(container)
     }
@@ -67,12 +69,29 @@ final class Report {
 
     var isUnstored: Bool { hasUnstoredConflicts }
 
-    private func storeConflicts(_ store: StateStore) throws {
-        try store.set(Self.conflictsKey, Array(try JSONEncoder().encode(status.conflicts)))
+    // MARK: Values for which the cluster has others
+
+    /// Notes a file with values of this machine for which the cluster has others.
+    func note(replaced file: [UInt8]) {
+        let path = printable(file)
+        if status.replaced?.contains(path) == true { return }
+        log("other values in the cluster: this machine's are in '\(path)'")
+        status.replaced = (status.replaced ?? []) + [path]
+        hasUnstoredConflicts = true
     }
 
-    /// The row of the conflicts.
-    static let conflictsKey = "conflicts"
+    /// Forgets the files that a person has removed.
+    private func forgetReplaced() {
+        let left = (status.replaced ?? []).filter { FileManager.default.fileExists(atPath: $0) }
+        if left.count == status.replaced?.count ?? 0 { return }
+        status.replaced = left.isEmpty ? nil : left
+        hasUnstoredConflicts = true
+    }
+
+    private func storeConflicts(_ store: StateStore) throws {
+        try store.set(StateRow.conflicts, Array(try JSONEncoder().encode(status.conflicts)))
+        try store.set(StateRow.replaced, try status.replaced.map { Array(try JSONEncoder().encode($0)) })
+    }
 
     // MARK: The status
 
@@ -89,13 +108,17 @@ final class Report {
     /// Writes the status if it says something else than the record, at most five times a second. `isGone` returns
     /// whether a copy with a conflict name was removed or renamed by a person.
     func show(force: Bool, isGone: ([UInt8]) -> Bool) throws {
-        if shown != stated { status.conflicts.removeAll { isGone(Array($0.path)) } }
+        if shown != stated {
+            status.conflicts.removeAll { isGone(Array($0.path)) }
+            forgetReplaced()
+        }
         // The date alone is written rarely, so that a cluster in which nothing happens costs next to nothing.
         let isOld = readAt.map { $0.timeIntervalSince(status.readAt ?? .distantPast) > 60 } ?? false
         if isOld || shown != stated { status.readAt = readAt }
         let new = stated
         if shown == new { return }
-        let isUrgent = shown?.isConnected != new.isConnected || shown?.paused != new.paused
+        let isUrgent =
+            shown?.isConnected != new.isConnected || shown?.paused != new.paused || shown?.withheld != new.withheld
         if !force && (!isUrgent && next > monotonicNanoseconds() || !full.mayTry(.status)) { return }
         next = monotonicNanoseconds() + 200_000_000
         do {

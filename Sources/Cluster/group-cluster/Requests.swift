@@ -23,6 +23,7 @@ extension Machine {
     /// Takes the requests and locks that are recorded.
     func takeRecords() throws {
         try book.update()
+        if book.isAcceptanceAsked { try accept() }
         var recorded: [(name: ClusterName, request: ClusterRequest)] = []
         for request in book.requestsInOrder {
             if let name = ClusterName(text: request.operation), name != .zero {
@@ -54,9 +55,7 @@ extension Machine {
             }
             if request.isGivenUp || isTooOld {
                 toStore.isOutboxChanged = true
-                // What is given up is not stored while most items are gone.
-                let mayBeCommitted = commits.mayBeCommitted || currentPause == .loss
-                if outbox.giveUp(name, empty: .fresh(), mayBeCommitted: mayBeCommitted) != nil {
+                if outbox.giveUp(name, empty: .fresh(), mayBeCommitted: commits.mayBeCommitted) != nil {
                     try end(name, .unavailable, unreachable)
                 }
             }

@@ -13,6 +13,8 @@ extension Machine {
         while outbox.inFlight == nil, tries > 0, let draft = outbox.next() {
             tries -= 1
             switch draft {
+            // It is added again when it may be sent.
+            case .item(let local) where removals.withholds(local, mirror, disk.tree): continue
             case .item(let local) where awaitsRemovals(local): outbox.add(.item(local))
             case .item(let local): try prepare(local)
             case .entry(let entry, _) where entry.isStrict: try prepare(request: entry.operation)
@@ -49,7 +51,7 @@ extension Machine {
         guard mirror.stale.isEmpty else { return locals }
         while locals.count < Self.mostAtOnce, let next = outbox.firstItem {
             let size = Int64(clamping: disk.mark(of: next)?.size ?? 0)
-            if size > room || awaitsRemovals(next) { break }
+            if size > room || awaitsRemovals(next) || removals.withholds(next, mirror, disk.tree) { break }
             room -= size
             _ = outbox.next()
             locals.append(next)

@@ -76,10 +76,10 @@ let groupClusterSpecification = CommandSpecification(
             exitStatuses: statuses),
         CommandSpecification(
             name: "accept",
-            summary: "Ends a pause: goes on with a restored etcd or another one, or although most items are gone.",
+            summary: "Goes on with a restored etcd or another one, or sends the removals that are withheld.",
             usage: ["group-cluster accept GROUP"], positionals: [group],
             description: [
-                "After another history, the machine joins anew: what differs here gets a conflict name, and nothing is overwritten. After a loss of most items, the removal of those that are still gone is sent. 'join' must not be running."
+                "After another history, the machine joins anew: an item that differs here gets a conflict name, and the values for which the cluster has others are written to files beside the container, which 'status' names. Where more than half of all items were gone at once, the removal of those that are still gone is sent. A running 'join' goes on at once; otherwise this takes effect when it is started."
             ],
             exitStatuses: statuses),
         CommandSpecification(

@@ -169,3 +169,29 @@ extension StateStore {
         case taken
     }
 }
+
+/// The names of rows with one value each.
+enum StateRow {
+    static let conflicts = "conflicts"
+    /// The files with values for which the cluster has others.
+    static let replaced = "replaced"
+    static let postsInFlight = "posts in flight"
+    /// Keys whose changes the cluster cannot have.
+    static let refusedKeys = "refused keys"
+    /// Keys that may not have what the fold has.
+    static let unappliedKeys = "unapplied keys"
+    /// The items that coordinated changes have removed.
+    static let meantRemovals = "removals"
+    /// The number of items that there were when removals began to be withheld.
+    static let withheldRemovals = "withheld removals"
+    /// There when a person has accepted the removals.
+    static let acceptedRemovals = "accepted loss"
+    /// The raw value of a `Pause`.
+    static let pause = "pause"
+
+    /// The place in the log of a suite behind what was sent.
+    static func suite(_ name: String) -> String { "suite/\(name)" }
+
+    /// Stands for the place in the log of a suite that was there before the machine joined.
+    static let joinedSuite = "-"
+}

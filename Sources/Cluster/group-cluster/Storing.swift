@@ -8,10 +8,8 @@ import GroupSystemCalls
 /// What outlives the program, and what others see of it.
 extension Machine {
     func storeState() throws {
-        // What is gone may come back, and then it is the same as before.
-        if currentPause == .loss { return }
         let isStored =
-            toStore.isEmpty && !mirror.hasChanged && !disk.hasUnstored && removedByCoordination == storedRemovals
+            toStore.isEmpty && !mirror.hasChanged && !disk.hasUnstored && !removals.isUnstored
             && !requests.isUnstored && !suites.areUnstored && !channels.areUnstored && !taken.isUnstored
             && !report.isUnstored
         if isStored { return }
@@ -43,22 +41,15 @@ extension Machine {
                 try channels.storePosts(in: store)
             }
             if requests.isUnstored { try store.set("accepted", LoadedState.bytes(ofAccepted: requests.accepted)) }
-            if removedByCoordination != storedRemovals {
-                var writer = ByteWriter()
-                for item in removedByCoordination { writer.write(item.number) }
-                try store.set(Machine.removalsKey, removedByCoordination.isEmpty ? nil : writer.bytes)
-            }
+            if removals.isUnstored { try removals.store(in: store) }
             try suites.store(in: store)
             try channels.store(fold, isAllNew: unstored.isAllNew, in: store)
             try taken.store(in: store)
             try report.storeIfNeeded(store)
         }
         requests.stored()
-        storedRemovals = removedByCoordination
+        removals.stored()
     }
-
-    /// The row of the items that coordinated changes have removed.
-    static let removalsKey = "removals"
 
     /// Says that nothing is sent, as etcd has too much.
     func noRoom(_ used: UInt64) -> String {
@@ -71,6 +62,8 @@ extension Machine {
         report.status.toApply = mirror.stale.count
         let lacking = full.lacking.count { if case .sent(let local) = $0 { !outbox.waits(local) } else { false } }
         report.status.toSend = outbox.waitingCount + lacking + (outbox.inFlight == nil ? 0 : 1)
+        let withheld = removals.withheldCount(mirror, disk.tree)
+        report.status.withheld = withheld == 0 ? nil : withheld
         let unmirrored = disk.unmirrored.merging(refused) { first, _ in first }
             .merging(suites.refusedSuites) { first, _ in first }
         report.status.unmirrored = unmirrored.sorted { $0.key.lexicographicallyPrecedes($1.key) }.prefix(1_000).map {
@@ -78,5 +71,34 @@ extension Machine {
         }
         // A person has removed or renamed a copy when it is neither here nor in the cluster.
         try report.show(force: force) { disk.item(at: $0) == nil && fold.tree.item(at: $0) == nil }
+    }
+}
+
+extension RemovalGuard {
+    /// Stores the rows. Only within `store`.
+    func store(in store: StateStore) throws {
+        var writer = ByteWriter()
+        for item in meant { writer.write(item.number) }
+        try store.set(StateRow.meantRemovals, meant.isEmpty ? nil : writer.bytes)
+        var count: [UInt8]?
+        if case .withholding(let number) = state { count = Array("\(number)".utf8) }
+        try store.set(StateRow.withheldRemovals, count)
+        try store.set(StateRow.acceptedRemovals, state == .accepted ? [1] : nil)
+    }
+
+    /// Reads the rows. `items` is the number of items of the base, for the state of an earlier version.
+    init(stored store: StateStore, items: Int) throws {
+        var meant: Set<LocalItem> = []
+        var reader = ByteReader(try store.value(StateRow.meantRemovals) ?? [])
+        while reader.remaining > 0 { meant.insert(LocalItem(try reader.number(UInt64.self))) }
+        let isOldLoss = try store.value(StateRow.pause) == Array(Acceptance.oldLoss.utf8)
+        let count =
+            try store.value(StateRow.withheldRemovals) == nil
+            ? nil : Int(clamping: store.number(StateRow.withheldRemovals))
+        if let count = count ?? (isOldLoss ? items : nil) {
+            self.init(.withholding(of: max(0, count)), meant: meant)
+        } else {
+            self.init(try store.value(StateRow.acceptedRemovals) == nil ? .open : .accepted, meant: meant)
+        }
     }
 }

@@ -15,6 +15,7 @@ final class Suites {
     private let store: StateStore
     private let full: FullDisk
     private let report: Report
+    private let replacedValues: ReplacedValues
     private var suites: [String: ClusterSuite] = [:]
     private var dirty: Set<[UInt8]> = []
     /// Keys that may not have what the stored fold has, also after the program is started again.
@@ -30,6 +31,7 @@ final class Suites {
         _ container: Container, _ store: StateStore, _ full: FullDisk, _ report: Report, _ loaded: LoadedState
     ) {
         (self.container, self.store, self.full, self.report) = (container, store, full, report)
+        replacedValues = ReplacedValues(container, report)
         (unapplied, refused) = (loaded.unappliedKeys, loaded.refusedKeys)
         stored = (loaded.unappliedKeys, loaded.refusedKeys)
         dirty = unapplied.union(loaded.fold.values.keys)
@@ -73,6 +75,7 @@ final class Suites {
         var drafts: [DraftedChange<Cursor>] = []
         for (name, suite) in suites {
             let changes = try suite.takeChanges { inCluster(name, known) }
+            try replacedValues.note(suite.takeReplaced(), of: name)
             if suite.hasMore { limit = min(limit, suite.lastTime) }
             for change in changes {
                 if ClusterEntry(.fresh(), change.changes).bytes.count > Self.largestTransaction
@@ -98,11 +101,11 @@ final class Suites {
     }
 
     private func open(_ name: String, _ known: Known) throws {
-        let text = try store.value(Self.row(of: name)).map { String(decoding: $0, as: UTF8.self) }
+        let text = try store.value(StateRow.suite(name)).map { String(decoding: $0, as: UTF8.self) }
         // A suite that was there before the machine joined has the cluster's values, and others are added to them. A suite
         // that was made since has its own history only.
-        let isOld = known.isNew || text == Self.joined
-        if isOld { try store.store { try $0.set(Self.row(of: name), Array(Self.joined.utf8)) } }
+        let isOld = known.isNew || text == StateRow.joinedSuite
+        if isOld { try store.store { try $0.set(StateRow.suite(name), Array(StateRow.joinedSuite.utf8)) } }
         let suite: ClusterSuite
         if let cursor = text.flatMap({ Cursor($0) }) {
             suite = try ClusterSuite(container, name, since: .cursor(cursor))
@@ -125,7 +128,7 @@ final class Suites {
         let first = try GroupDefaults(container, suite: name, purpose: "cluster").firstPlace
         let suite = try ClusterSuite(container, name, since: first.map { .cursor($0) } ?? .start)
         // What its log drops before it is sent is found by this.
-        try store.store { try $0.set(Self.row(of: name), Array(suite.sentThrough.description.utf8)) }
+        try store.store { try $0.set(StateRow.suite(name), Array(suite.sentThrough.description.utf8)) }
         return suite
     }
 
@@ -184,6 +187,22 @@ final class Suites {
         for case .value(let change) in changes { dirty.insert(change.key) }
     }
 
+    /// Keeps the values of an entry of this machine that the cluster did not take, as it has others: those from before the
+    /// machine joined. Nothing is kept twice, also if the program is killed before it has stored that the entry is folded.
+    func notTaken(_ entry: ClusterEntry, _ fold: ClusterFold) throws {
+        var values: [String: [String: DefaultsValue]] = [:]
+        for case .value(let change) in entry.changes where change.base == .zero {
+            guard let names = ClusterSuite.names(change.key), let value = change.action.applied(to: nil) else {
+                continue
+            }
+            let sent = ClusterSuite.value(value)
+            if let sent, sent != ClusterSuite.value(fold.values[change.key]?.value) {
+                values[names.suite, default: [:]][names.key] = sent
+            }
+        }
+        for (suite, values) in values { try replacedValues.note(values, of: suite) }
+    }
+
     // MARK: What the cluster has
 
     /// Whether a key may not have what the cluster has.
@@ -220,7 +239,7 @@ final class Suites {
             guard let names = ClusterSuite.names(key) else { continue }
             var value = fold.values[key]?.value
             for action in actions[key] ?? [] { value = action.applied(to: value) }
-            let author = Machine.purpose(authors[key])
+            let author = ClusterEntry.purpose(of: authors[key])
             bySuite[names.suite, default: []].append(
                 .init(key: names.key, value: ClusterSuite.value(value), author: author))
         }
@@ -265,23 +284,11 @@ final class Suites {
 
     /// Stores what was sent, and the keys that do not have what the stored fold has. Only within `store`.
     func store(in store: StateStore) throws {
-        if stored.refused != refused { try store.set(Self.refusedKey, LoadedState.bytes(of: refused)) }
-        if stored.unapplied != unapplied { try store.set(Self.unappliedKey, LoadedState.bytes(of: unapplied)) }
+        if stored.refused != refused { try store.set(StateRow.refusedKeys, LoadedState.bytes(of: refused)) }
+        if stored.unapplied != unapplied { try store.set(StateRow.unappliedKeys, LoadedState.bytes(of: unapplied)) }
         for (suite, cursor) in unstoredCursors {
-            try store.set(Self.row(of: suite), Array(cursor.description.utf8))
+            try store.set(StateRow.suite(suite), Array(cursor.description.utf8))
         }
         (stored, unstoredCursors) = ((unapplied, refused), [:])
     }
-
-    /// The row of a suite: the place in its log behind what was sent.
-    static func row(of suite: String) -> String { "suite/\(suite)" }
-
-    /// Stands for the place in the log of a suite that was there before the machine joined.
-    static let joined = "-"
-
-    /// The row of the keys whose changes were refused.
-    static let refusedKey = "refused keys"
-
-    /// The row of the keys that may not have what the fold has.
-    static let unappliedKey = "unapplied keys"
 }

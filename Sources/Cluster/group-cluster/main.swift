@@ -139,6 +139,21 @@ private func runMachine(
     let store = try StateStore(container)
     defer { store.close() }
     if full.isFull { try store.checkRoom() }
+    while true {
+        switch try runMachine(&run, store, container, full, signals) {
+        case .interrupted: return
+        case .toJoinAnew:
+            _ = try Acceptance.accept(store, container)
+            try ClusterRecords(container).removeAcceptance()
+            run.complain("accepted: this machine joins anew")
+        }
+    }
+}
+
+private func runMachine(
+    _ run: inout CommandRun, _ store: StateStore, _ container: Container, _ full: FullDisk,
+    _ signals: TerminationSignals
+) throws -> Machine.End {
     let identity = try identity(&run, store)
     var configuration = try EtcdConfiguration(endpoints: identity.endpoints)
     configuration.user = identity.user
@@ -151,7 +166,7 @@ private func runMachine(
         }
         machine.entriesBetweenSnapshots = number
     }
-    try machine.run({ run.complain($0) }, until: { signals.received != nil })
+    return try machine.run({ run.complain($0) }, until: { signals.received != nil })
 }
 
 /// Returns what this machine is in its cluster: what is stored, with what the options replace. Of a state that other
@@ -217,7 +232,7 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
     let isRunning = try SoleProcess.isThere(for: .cluster, of: container)
     if isRunning, let text = FullDiskNote(container).text { (status.isConnected, status.failure) = (false, text) }
     let isStuck = status.failure != nil && status.toSend + status.toApply > 0
-    let isUp = isRunning && status.isConnected && status.paused == nil && !isStuck
+    let isUp = isRunning && status.isConnected && status.paused == nil && status.withheld == nil && !isStuck
     if run.options.isJSON {
         try run.output.writeLine(
             JSONValue.object([
@@ -238,6 +253,8 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
                         })
                 ),
                 ("paused", status.paused.map { .string($0) } ?? .null),
+                ("withheld", .integer(Int64(status.withheld ?? 0))),
+                ("replaced", .array((status.replaced ?? []).map { .string($0) })),
                 ("failure", status.failure.map { .string($0) } ?? .null),
             ]).encoded())
         return isUp ? .success : .unavailable
@@ -254,7 +271,11 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
             + (status.readAt.map { ", as of \(text($0))" } ?? ""),
         "to apply   \(status.toApply)", "to send    \(status.toSend)",
     ]
+    if let withheld = status.withheld {
+        lines.append("withheld   \(withheld) removals: \(Acceptance.reasonToWithhold); see 'group-cluster accept'")
+    }
     if let failure = status.failure { lines.append("failure    \(failure)") }
+    for file in status.replaced ?? [] { lines.append("replaced   values for which the cluster has others: \(file)") }
     for conflict in status.conflicts { lines.append("conflict   \(conflict.copy), since \(text(conflict.foundAt))") }
     for item in status.unmirrored { lines.append("not mirrored \(item.path): \(item.reason)") }
     for line in lines { try run.output.writeLine(PipeText.escaped(Array(line.utf8))) }
@@ -277,14 +298,25 @@ private func showResult(_ run: inout CommandRun) throws -> ExitStatus {
 
 private func accept(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
-    let right = try right(to: container)
-    _ = try records(container)
+    let (records, status) = try records(container)
+    let nothing = "nothing to accept: this machine is not paused, and withholds nothing"
+    let update = "nothing to accept: update this program, and start it"
+    guard let right = try SoleProcess(for: .cluster, of: container) else {
+        if status.paused == Pause.newerVersion.reason {
+            run.complain(update)
+        } else if status.paused == nil && status.withheld == nil {
+            run.complain(nothing)
+        } else {
+            try records.accept(timeout: run.lockTimeout)
+        }
+        return .success
+    }
     let store = try StateStore(container)
     defer { store.close() }
     switch try Acceptance.accept(store, container) {
-    case .loss, .otherHistory: break
-    case .newerVersion: run.complain("nothing to accept: update this program, and start it")
-    case nil: run.complain("nothing to accept: this machine is not paused")
+    case .removals, .joinsAnew: break
+    case .newerVersionIsNeeded: run.complain(update)
+    case .nothing: run.complain(nothing)
     }
     return withExtendedLifetime(right) { .success }
 }

@@ -196,38 +196,106 @@ struct `Machines that come back` {
         }
     }
 
-    @Test func `where most items are gone at once, nothing is removed elsewhere before a person accepts it`() throws {
-        for number in 1...10 { try a.write("\(number)", to: "d/\(number)") }
-        #expect(agree(a, b) { $0.count == 11 })
-        let elsewhere = try TemporaryDirectory()
-        try FileManager.default.moveItem(atPath: "\(a.path)/d", toPath: "\(elsewhere.path)/d")
-        #expect(try comes { (try a.status()["paused"] as? String)?.contains("more than half") == true })
-        try b.write("11", to: "d/11")
-        #expect(b.tree.count == 12)
-        try a.end()
-        try a.start()
-        #expect(try a.status()["paused"] as? String != nil)
-        try a.end()
-        #expect(try RunningProcess(["group-cluster", "accept", a.path + "/"], input: "").finish().status == 0)
-        try a.start()
-        #expect(agree(a, b) { $0.keys.sorted() == ["d", "d/11"] })
+    @Test func `values that lose against a restored etcd are in files that the status names`() throws {
+        let suites = try [a, b].map { try GroupDefaults($0.temporary.open(), suite: "s") }
+        func have(_ values: [String: DefaultsValue]) -> Bool {
+            comes { suites.allSatisfy { suite in values.allSatisfy { suite.value(forKey: $0.key) == $0.value } } }
+        }
+        try suites[0].set("early", forKey: "theme")
+        try suites[0].set(10, forKey: "n")
+        #expect(have(["theme": .string("early"), "n": .integer(10)]))
+        let backup = try TemporaryDirectory()
+        try etcd.saveSnapshot(to: "\(backup.path)/backup")
+        try suites[0].set("late", forKey: "theme")
+        try suites[0].increment("n", by: 10)
+        try suites[0].set("kept", forKey: "new")
+        #expect(have(["theme": .string("late"), "n": .integer(20), "new": .string("kept")]))
+        etcd.kill()
+        try etcd.restore(from: "\(backup.path)/backup")
+        for machine in [a, b] { #expect(try comes { try machine.status()["paused"] as? String != nil }) }
+        try suites[0].increment("n", by: 5)
+        // While they run.
+        for machine in [a, b] { #expect(try machine.cluster("accept", machine.path + "/").status == 0) }
+        #expect(have(["theme": .string("early"), "n": .integer(10), "new": .string("kept")]))
+        for machine in [a, b] {
+            #expect(try comes { (try machine.status()["replaced"] as? [String])?.count == 1 })
+            #expect(try machine.findings().contains("clusterReplaced"))
+        }
+        let files = try #require(try a.status()["replaced"] as? [String])
+        #expect(files[0].contains(".replaced/") && files[0].hasSuffix("/s.plist"))
+        // What is right is set again.
+        #expect(try a.groupctl("defaults", "import", a.path + "/", "s", files[0]).status == 0)
+        #expect(have(["theme": .string("late"), "n": .integer(25), "new": .string("kept")]))
+        try FileManager.default.removeItem(atPath: files[0])
+        try a.write("1", to: "f")
+        #expect(try comes { (try a.status()["replaced"] as? [String])?.isEmpty == true })
     }
 
-    @Test func `where items that were gone are put back, nothing has to be accepted`() throws {
+    @Test func `where most items are gone at once, only their removals wait, until a person accepts them`() throws {
+        for number in 1...10 { try a.write("\(number)", to: "d/\(number)") }
+        try a.write("1", to: "other")
+        #expect(agree(a, b) { $0.count == 12 })
+        let elsewhere = try TemporaryDirectory()
+        try FileManager.default.moveItem(atPath: "\(a.path)/d", toPath: "\(elsewhere.path)/d")
+        #expect(try comes { try a.status()["withheld"] as? Int == 11 })
+        #expect(try a.cluster("status", a.path + "/").status == 69)
+        #expect(try a.findings().contains("clusterWithheld"))
+        // Everything else goes on.
+        let suites = try [a, b].map { try GroupDefaults($0.temporary.open(), suite: "s") }
+        try suites[0].set(1, forKey: "here")
+        try suites[1].set(2, forKey: "there")
+        try a.write("new", to: "new")
+        try b.write("11", to: "d/11")
+        #expect(try a.cluster("write", a.path + "/", "strict", input: "1").status == 0)
+        #expect(try a.groupctl("remove", a.path + "/", "other").status == 0)
+        #expect(comes { suites.allSatisfy { $0.value(forKey: "here") != nil && $0.value(forKey: "there") != nil } })
+        #expect(comes { b.tree["new"] != nil && b.tree["strict"] != nil && b.tree["other"] == nil })
+        #expect(comes { a.tree.keys.sorted() == ["d", "d/11", "new", "strict"] })
+        #expect(b.tree.count == 14)
+        try a.end()
+        try a.start()
+        #expect(try comes { try a.status()["withheld"] as? Int == 10 }, "the directory is there again")
+        #expect(b.tree.count == 14)
+        // While it runs.
+        #expect(try a.cluster("accept", a.path + "/").status == 0)
+        #expect(agree(a, b) { $0.keys.sorted() == ["d", "d/11", "new", "strict"] })
+        #expect(try comes { try a.status()["withheld"] as? Int == 0 })
+        #expect(try !a.findings().contains("clusterWithheld"))
+        #expect(try a.cluster("accept", a.path + "/").text.contains("nothing to accept"))
+    }
+
+    @Test(arguments: [true, false])
+    func `where items that were gone are put back, nothing has to be accepted`(isRunning: Bool) throws {
         for number in 1...10 { try a.write("\(number)", to: "d/\(number)") }
         #expect(agree(a, b) { $0.count == 11 })
         let elsewhere = try TemporaryDirectory()
         try FileManager.default.moveItem(atPath: "\(a.path)/d", toPath: "\(elsewhere.path)/d")
-        #expect(try comes { (try a.status()["paused"] as? String)?.contains("more than half") == true })
-        try a.end()
+        #expect(try comes { try a.status()["withheld"] as? Int == 11 })
+        // Items of another machine do not make it less than half.
+        for number in 1...20 { try b.write("\(number)", to: "e/\(number)") }
+        #expect(comes { a.tree.count == 21 })
+        #expect(try a.status()["withheld"] as? Int == 11)
+        if !isRunning { try a.end() }
         try FileManager.default.moveItem(atPath: "\(elsewhere.path)/d", toPath: "\(a.path)/d")
-        try FileManager.default.removeItem(atPath: "\(a.path)/d/1")
-        try a.start()
-        #expect(try a.status()["paused"] as? String == nil)
-        #expect(agree(a, b) { $0.count == 10 && $0["d/1"] == nil })
+        if !isRunning { try FileManager.default.removeItem(atPath: "\(a.path)/d/1") }
+        if !isRunning { try a.start() }
+        #expect(try comes { try a.status()["withheld"] as? Int == 0 })
+        if isRunning { try FileManager.default.removeItem(atPath: "\(a.path)/d/1") }
+        #expect(agree(a, b) { $0.count == 31 && $0["d/1"] == nil && $0["d/2"] != nil })
         try a.end()
         try a.start()
-        #expect(try a.status()["paused"] as? String == nil)
+        #expect(try a.status()["withheld"] as? Int == 0)
+    }
+
+    @Test func `removals that are withheld are accepted also while the program does not run`() throws {
+        for number in 1...10 { try a.write("\(number)", to: "\(number)") }
+        #expect(agree(a, b) { $0.count == 10 })
+        for number in 1...10 { try FileManager.default.removeItem(atPath: "\(a.path)/\(number)") }
+        #expect(try comes { try a.status()["withheld"] as? Int ?? 0 > 0 })
+        a.kill()
+        #expect(try a.cluster("accept", a.path + "/").status == 0)
+        try a.start()
+        #expect(agree(a, b) { $0.isEmpty })
     }
 
     @Test func `most items may be removed by a coordinated change`() throws {

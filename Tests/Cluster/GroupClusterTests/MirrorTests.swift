@@ -139,15 +139,52 @@ struct MirrorTests {
         #expect(alone.machine.disk[x]?.content == file(1))
     }
 
-    @Test("most items gone at once is a loss, unless a coordinated change has removed them")
-    func loss() throws {
+    @Test func `where most items are gone, removals are withheld until most are back or a person accepts`() throws {
         var alone = Alone()
         let locals = (0..<10).map { alone.make("\($0)", file(UInt8($0))) }
         _ = try alone.send()
+        var guarded = RemovalGuard()
+        func check() -> RemovalGuard.Event? { guarded.check(alone.machine.core.mirror, alone.machine.disk) }
+        func withholds(_ local: LocalItem) -> Bool {
+            guarded.withholds(local, alone.machine.core.mirror, alone.machine.disk)
+        }
         for local in locals.prefix(5) { alone.machine.put(local, nil) }
-        #expect(!alone.machine.core.mirror.isLost(alone.machine.disk))
+        var event = check()
+        #expect(event == nil && !withholds(locals[0]))
         alone.machine.put(locals[5], nil)
-        #expect(alone.machine.core.mirror.isLost(alone.machine.disk))
-        #expect(!alone.machine.core.mirror.isLost(alone.machine.disk, removed: [locals[0]]))
+        event = check()
+        #expect(event == .began && withholds(locals[0]) && !withholds(locals[6]))
+        #expect(guarded.withheldCount(alone.machine.core.mirror, alone.machine.disk) == 6)
+        // A coordinated change is meant.
+        guarded.note(meant: [locals[6]])
+        alone.machine.put(locals[6], nil)
+        event = check()
+        #expect(event == nil && !withholds(locals[6]) && withholds(locals[0]))
+        // Half of the items that there were are there again.
+        alone.machine.put(locals[0], LocalTree.Node(.root, [UInt8(ascii: "0")], file(0)))
+        event = check()
+        #expect(event == .ended && !withholds(locals[1]))
+        alone.machine.put(locals[0], nil)
+        event = check()
+        #expect(event == .began)
+        let accepted = [guarded.accept(), guarded.accept()]
+        #expect(accepted == [true, false] && !withholds(locals[0]) && guarded.needsCheck)
+        event = check()
+        #expect(event == nil && guarded.state == .accepted, "they are not sent yet")
+        _ = try alone.send()
+        event = check()
+        #expect(guarded.state == .open && guarded.isUnstored)
+        guarded.sentAll()
+        #expect(guarded.meant.isEmpty)
+    }
+
+    @Test func `of few items all may be removed at once`() throws {
+        var alone = Alone()
+        let locals = (0..<7).map { alone.make("\($0)", file(UInt8($0))) }
+        _ = try alone.send()
+        for local in locals { alone.machine.put(local, nil) }
+        var guarded = RemovalGuard()
+        let event = guarded.check(alone.machine.core.mirror, alone.machine.disk)
+        #expect(event == nil)
     }
 }
