@@ -76,11 +76,3 @@ package func hostName() -> String {
     guard unsafe gethostname(&name, name.count - 1) == 0 else { return "unknown" }
     return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
-
-/// Starts this program anew in this process, with the same words; a newer file of the program's name, where its file was
-/// replaced. Returns only after an error, which it throws. System calls: execve(2)
-package func startProgramAnew() throws(Errno) -> Never {
-    if let path = programPath() { unsafe withCString(path) { _ = unsafe execv($0, CommandLine.unsafeArgv) } }
-    if let name = unsafe CommandLine.unsafeArgv.pointee { _ = unsafe execvp(name, CommandLine.unsafeArgv) }
-    throw Errno.last
-}
