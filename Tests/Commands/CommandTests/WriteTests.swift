@@ -18,10 +18,11 @@ struct `groupctl write` {
     @Test func `what killed writers left in staging goes with the next command, while members live`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching()
+        // A writer has up to a mebibyte in memory, and the rest in staging.
         let script = """
             for n in 1 2 3; do
                 mkfifo "fifo$n"; exec {open}<>"fifo$n"
-                groupctl write "$1" "item$n" <"fifo$n" & writers="$writers $!"; head -c 3000000 /dev/zero >"fifo$n"
+                groupctl write "$1" "item$n" <"fifo$n" & writers="$writers $!"; head -c 5000000 /dev/zero >"fifo$n"
             done
             for try in $(seq 200); do
                 [ "$(du -s "$1/.group/staging" | cut -f 1)" -gt 8000 ] && break; sleep 0.05
