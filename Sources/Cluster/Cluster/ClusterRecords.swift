@@ -176,7 +176,7 @@ package struct ClusterRecords: Sendable {
             throw CoordinationError(
                 .unavailable, operation: "accept", containerPath: "\(container.path)",
                 reason: "the cluster's program has not taken the decision in time",
-                remedy: .init(.init(rawValue: "retry"), "see whether it runs ('group-cluster status'), and try again"))
+                remedy: .init(.tryAgain, "see whether it runs (group-cluster status), and try again"))
         }
     }
 

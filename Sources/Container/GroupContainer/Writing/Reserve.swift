@@ -40,7 +40,8 @@ extension OpenContainer {
             try intentFiles.write(record, entry: entry, nonce: memberTable.nonce, in: directory)
             return nil
         } catch {
-            guard error == .noSpace || error == .quotaExceeded, record.way == .intoStaging, record.encoded().count <= Self.reserveSize,
+            guard error == .noSpace || error == .quotaExceeded, record.way == .intoStaging,
+                record.encoded().count <= Self.reserveSize,
                 let handle = try? lockFile.borrow()
             else { throw error }
             var isTaken = false
