@@ -6,10 +6,30 @@ import GroupContainer
 import GroupEtcd
 import GroupSystemCalls
 
-/// Changes of the disk by what the cluster has. Each is made under the item's lock, and only as far as the disk still is what
-/// the step was planned for; what else stood there is never lost.
+/// Brings the disk to the cluster's tree, one step at a time. How the file `list` gets the content that another machine
+/// has written:
+///
+/// 1. Plan. `ClusterMirror.nextStep` compares the cluster's tree, the base and the disk as it was last seen, and
+///    returns one step: create, rename, exchange or remove. Here: exchange the content of `list`.
+/// 2. Prepare. The new content is copied to a file in the directory of contents. (If it is not on this machine, it is
+///    loaded from etcd, and the item waits.) A note is stored that says what is expected to come out, and under which
+///    name anything else is kept. A program that is killed from here on reads the note at its next start.
+/// 3. Lock. The change is a coordinated one, and waits up to 100 ms for the item's lock. If a process has the lock for
+///    longer, the item is deferred, and other items go on.
+/// 4. Exchange. renameat2(RENAME_EXCHANGE) puts the new file at `list`, and what stood there, whatever it is, into the
+///    directory of contents. A writer that takes no lock can change the file at any moment up to this one, so a
+///    comparison before the exchange would prove nothing. A create and a rename need a free path instead, and the
+///    removal of a directory needs an empty one.
+/// 5. Compare what came out: see `TakenOut`. If it is the expected content or the new one, it is removed a second
+///    later, once no process has it open for writing. A process that still writes it finishes; then its content is an
+///    unexpected one. Unexpected content returns beside the item as `list (conflict OPERATION)`, and is sent to the
+///    other machines as a new item.
+/// 6. Record. The disk as seen, and the base of the item, get the new state. If the program is killed before they are
+///    stored, the next run finds the disk equal to the cluster's tree, and takes that over.
+///
+/// If the disk is not as planned, a step throws. Its paths are looked at again, and a new step is planned.
 extension Machine {
-    /// How long a step waits for an item that is in use, or presented, before the others go on.
+    /// How long a step waits for an item that is in use, or has a presenter, before other items go on.
     private static let patience = Duration.milliseconds(100)
     private static let deferral: Int64 = 300_000_000
 
@@ -27,14 +47,16 @@ extension Machine {
         } catch let error as CoordinationError {
             switch error.code {
             case .conflict, .notFound, .notEmpty, .wrongType, .outsideContainer:
-                // The disk is not what it was seen to be. A directory may have something in it that is never mirrored.
+                // The disk is not what the plan was made for. What is in the way may be of a kind that is never
+                // mirrored, and stay there.
                 let places = try lookAgain(step)
                 let isInTheWay = error.code == .notEmpty || places.contains { disk.isUnmirrored($0) }
                 let pause: Int64 = isInTheWay ? 1_000_000_000 : 20_000_000
                 guard let item else { return }
                 schedule.wait(item, until: monotonicNanoseconds() + pause, isPassed: isInTheWay)
                 if error.code == .notEmpty, case .remove(let local, _) = step {
-                    // Unless its other items are just on their way, they are of a kind that is not mirrored.
+                    // Items of the cluster that are in the directory leave it soon, and the next try removes it.
+                    // Otherwise this reason stays.
                     refused[disk.path(of: local)] =
                         "it was removed on another machine, and has items that are not mirrored"
                 }
@@ -48,7 +70,7 @@ extension Machine {
                 try lookAgain(step)
                 if let item { lacksRoom(item, error, size: contentSize(of: step)) }
             default:
-                // No permission, another file system: the rest goes on.
+                // The causes, such as a missing permission, concern this item only.
                 report.status.failure = "\(error)"
                 try lookAgain(step)
                 if let item {
@@ -59,13 +81,13 @@ extension Machine {
         }
     }
 
-    /// Lets an item wait until there may be room for it; the rest goes on.
+    /// Lets an item wait until there may be room for it, while other items go on.
     private func lacksRoom(_ item: ItemName, _ error: any Error, size: UInt64?) {
         full.failed(.item(item), error, size: size ?? .max)
         schedule.wait(item, until: full.next, isPassed: true)
     }
 
-    /// Returns the size of the content that a step needs; nil where it is not known.
+    /// Returns the size of the content that a step needs; nil if it is not known.
     private func contentSize(of step: MirrorStep) -> UInt64? {
         switch step {
         case .create(_, _, _, let content), .exchange(_, _, let content, _):
@@ -74,7 +96,7 @@ extension Machine {
         }
     }
 
-    /// The item that a step brings nearer to the cluster's tree: what is deferred if it cannot be made.
+    /// Returns the item that a step is made for. This item is deferred if the step fails.
     private func item(of step: MirrorStep) -> ItemName? {
         switch step {
         case .create(let item, _, _, _): item
@@ -83,7 +105,7 @@ extension Machine {
         }
     }
 
-    /// Looks at the places of a step, and returns them.
+    /// Looks at the paths of a step, and returns them.
     @discardableResult
     private func lookAgain(_ step: MirrorStep) throws -> [[UInt8]] {
         let places: [[UInt8]] =
@@ -128,7 +150,7 @@ extension Machine {
         let local = disk.newItem()
         disk.putMade(local, LocalTree.Node(parent, name, content))
         mirror.made(.create(item, in: parent, name, content), by: local, in: fold.tree)
-        // Another machine may have given the name to what came out of an exchange.
+        // Another machine made this item of a file that came out of its exchange, and gave it the conflict name.
         if name.contains(Array("(conflict ".utf8)) { report.note(conflict: disk.path(name, in: parent)) }
     }
 
@@ -138,7 +160,7 @@ extension Machine {
             ItemPath(bytes: disk.path(of: local)), to: ItemPath(bytes: disk.path(name, in: parent)),
             durability: durability, timeout: Self.patience)
         disk.put(local, LocalTree.Node(parent, name, node.content))
-        // The old name of a copy is forgotten.
+        // The copy is reported under its new name. `Report.show` forgets the old one.
         if name.contains(Array("(conflict ".utf8)) { report.note(conflict: disk.path(name, in: parent)) }
         mirror.made(.rename(local, to: parent, name), by: nil, in: fold.tree)
     }
@@ -162,14 +184,14 @@ extension Machine {
                 contents.discard(ready)
                 throw error
             }
-            // An error may come after the exchange.
+            // The call may throw after the exchange was made, so the inode decides whether it was.
             do {
                 _ = try contents.place.exchange(
                     ready.name, at: path, replacing: true, mode: new.kind == .file ? UInt32(new.mode) : nil,
                     purpose: purpose(of: item), durability: durability, timeout: Self.patience)
             } catch {
                 if contents.isFile(ready.name, withInode: inode) {
-                    // Nothing came out.
+                    // The new file is still here: nothing was exchanged.
                     contents.discard(ready)
                     taken.end(ready.name)
                 } else {
@@ -203,7 +225,7 @@ extension Machine {
             }
             try taken.finish(note, file, on: &disk)
         }
-        // What came back is an item of its own, which the journal reports.
+        // If something was put back at this path, `look` finds it as a new item.
         refused[path] = nil
         disk.forget(local)
         mirror.made(.remove(local, expected: expected), by: nil, in: fold.tree)
@@ -212,7 +234,8 @@ extension Machine {
 
     // MARK: Contents
 
-    /// Makes a file of the directory of contents that is to become an item; nil where the content is not here yet.
+    /// Makes a file in the directory of contents that can become the item. Returns nil if the content is not on this
+    /// machine yet.
     private func staged(_ content: ItemContent, for item: ItemName) throws -> ContentFiles.Staged? {
         try translating(path(of: item)) { () throws(Errno) -> ContentFiles.Staged? in
             if content.kind == .link { return try contents.stage(linkTo: content.digest) }
@@ -221,7 +244,7 @@ extension Machine {
                 let isInFlight = outbox.inFlight?.digests.contains(content.digest) ?? false
                 return try contents.stage(content.digest, mayTake: !isInFlight)
             }
-            // Nothing is lost by waiting: the step is planned again when the content is here.
+            // The step is planned again when the content has arrived, or at the end of this wait.
             schedule.wait(item, until: monotonicNanoseconds() + 5_000_000_000, isPassed: false)
             guard let operation = fold.tree[item]?.version else { return nil }
             if schedule.beginLoading(content.digest, at: fold.index) {
@@ -231,7 +254,7 @@ extension Machine {
         }
     }
 
-    /// Runs `body`, whose errors are those of one item.
+    /// Runs `body`, and translates its error into that of an item.
     private func translating<Result>(
         _ path: ItemPath, _ body: () throws(Errno) -> Result
     ) throws(CoordinationError) -> Result {
@@ -246,12 +269,13 @@ extension Machine {
         CoordinationError(error, operation: "store the content of", item: path.description)
     }
 
-    /// The path that an item has in the cluster.
+    /// Returns the path that an item has in the cluster.
     private func path(of item: ItemName) -> ItemPath {
         ItemPath(bytes: Array(fold.tree.path(item).joined(separator: [UInt8(ascii: "/")])))
     }
 
-    /// The contents that are needed, and cannot be had from the cluster or are loaded for an item that waits.
+    /// The digests of the contents that must stay on this machine: the entry in flight needs them, or a stale item
+    /// will.
     var neededContents: Set<[UInt8]> {
         var digests = Set(outbox.inFlight?.digests ?? [])
         for item in mirror.stale.elements { if let node = fold.tree[item] { digests.insert(node.content.digest) } }
@@ -272,7 +296,7 @@ extension Machine {
             }
         case .failed(let failure):
             report.status.failure = "\(failure)"
-            // The content is damaged in etcd, or cannot be stored here. Values, messages and locks do not wait for it.
+            // The content is damaged in etcd. Values, messages and locks no longer wait for its items.
             if case .malformed = failure { schedule.pass(isItem) }
         }
     }

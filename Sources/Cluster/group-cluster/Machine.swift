@@ -7,15 +7,28 @@ import GroupContainer
 import GroupEtcd
 import GroupSystemCalls
 
-/// The state of this machine in its cluster, and the one thread that changes it: it follows the container, folds the cluster's
-/// entries, applies what they result in to the disk, and sends what was changed here. The decisions are those of `GroupCluster`;
-/// this type makes them happen, and stores what must outlive the program.
+/// The state of this machine in its cluster, and the loop that changes it. One thread runs the loop and owns everything
+/// here.
 ///
-/// Each part below has a state of its own, and can be read alone; the extensions of this type, a file for each, carry
-/// what happens between the parts:
+/// The loop follows the container, replays the cluster's log, applies the result to the disk, and sends what was
+/// changed on this machine. The decisions are made by the values of `GroupCluster`, which do no input or output. This
+/// type acts on them, and stores what must outlive the program.
 ///
-///     journal, suites, channels ── LocalChanges ──▶ outbox ── Sending ──▶ etcd ── Folding ──▶ fold, mirror ── Applying ──▶ disk
-///     records ── Requests ──▶ outbox                                                     └──▶ suites, channels
+/// A few words that all files of this program use:
+///
+/// - The *fold* is the state that results from replaying the cluster's log: a tree of items, values and messages.
+/// - The *mirror* has the base of each item: the state that was last the same in the fold and on the disk. An item
+///   whose base differs from the fold is *stale*: the disk lacks a change of the cluster.
+/// - The *outbox* has what waits to be sent, and the one entry that is in flight.
+///
+/// Each part below has its own state and can be read alone. The extensions of this type, one file each, connect the
+/// parts:
+///
+///     journal, suites, channels ── LocalChanges ──▶ outbox ── Sending ──▶ etcd ── Folding ──▶ fold, mirror
+///     records ── Requests ──▶ outbox
+///
+///     fold, mirror ── Applying ──▶ disk
+///              └──▶ suites, channels
 final class Machine {
     let container: Container
     let store: StateStore
@@ -24,17 +37,17 @@ final class Machine {
     let identity: MachineIdentity
     let mailbox = Mailbox<LinkEvent>()
     let link: EtcdLink
-    /// What lacks room on the disk. It outlives this object.
+    /// The work that lacks room on the disk. This object outlives the machine.
     let full: FullDisk
 
-    // What is known, of the cluster and of this machine.
+    // The cluster's state, this machine's state, and what differs between them.
     var fold: ClusterFold
     var mirror: ClusterMirror
     var outbox: ClusterOutbox
     var disk: LocalDisk
     var follower: Follower<Change>
 
-    // The parts.
+    // The parts, each with a file of its own.
     let report: Report
     let book: RecordBook
     let suites: Suites
@@ -50,25 +63,26 @@ final class Machine {
     var sendingPace = Pace.sending
     private var lookingPace = Pace.looking
 
-    /// Why nothing is sent or applied until a person has decided; nil where the machine is not paused.
+    /// The reason why nothing is sent or applied until a person has decided; nil while the machine is not paused.
     var currentPause: Pause? { didSet { report.status.paused = currentPause?.reason } }
-    /// Items that cannot be sent, and why.
+    /// The paths of items that cannot be sent or applied, with the reasons. The status shows them.
     var refused: [[UInt8]: String] = [:]
-    /// Who made what is to be applied, for the journal.
+    /// The author of each change that is to be applied. The journal records the author with the change.
     var authors: [ItemName: [UInt8]] = [:]
-    /// Items that were changed here in this round, and when.
+    /// The items that were changed here in this round of the loop, with the times of their changes.
     var changedItems: [(local: LocalItem, time: Int64)] = []
-    /// The number of changes in the journal of this round.
+    /// The number of changes of the journal that were read since the last sleep.
     var looked = 0
-    /// Whether the machine has just joined: what is here was not made since.
+    /// Whether the machine has just joined: everything that is here was made before that.
     private(set) var stateIsNew: Bool
-    /// Whether a person has accepted that the cluster has another history.
+    /// Whether a person has accepted that the cluster has another history. The loop ends then, and `main` makes a new
+    /// machine.
     var mustJoinAnew = false
     private var nextLockCheck: Int64 = 0
     let recordsChanged = Guarded(true)
-    /// What the fold and the outbox have changed since they were stored.
+    /// The parts of the fold and of the outbox that were changed since they were stored.
     var toStore = Unstored()
-    /// Whether the threads that wait for changes are to end.
+    /// Whether the threads that wait for changes should end.
     private let isOver = Guarded(false)
     private let storesWaker = try? Poller()
 
@@ -79,7 +93,7 @@ final class Machine {
         var isFoldChanged = false
         var isAllNew = false
         var isOutboxChanged = false
-        /// Whether a request is about to be sent, which must be on the disk before.
+        /// Whether the transaction must be on the disk when it returns: a request is sent right after it.
         var mustBeDurable = false
         var cursor: Cursor?
         var isEmpty: Bool {
@@ -126,7 +140,7 @@ final class Machine {
         locks = Locks(container, records, book, link)
         taken = TakenOut(store, contents, full, report)
         requests = StrictQueue(accepted: loaded.accepted)
-        // A newer version of this program may have been started.
+        // This version of the program may read what the stored pause was about, so that pause is not resumed.
         if let pause = loaded.pause, pause != .newerVersion { showPause(pause) }
     }
 
@@ -134,13 +148,16 @@ final class Machine {
 
     // MARK: The loop
 
-    /// Runs until `isEnding` returns true, which an interruption makes this function look at. `print` gets a line for each
-    /// thing that the user would notice. After an error, this object is to be given up: what is stored is true.
+    /// Runs until `isEnding` returns true. An interruption wakes the loop, which then calls `isEnding`.
+    ///
+    /// `print` gets a line for each event that concerns the user. After an error this object must not be used any more,
+    /// since its memory may be ahead of the stored state. The stored state is consistent.
     func run(_ print: (String) -> Void, until isEnding: () -> Bool) throws -> End {
         defer { endThreads() }
         report.prepare()
         try taken.finishAll(on: &disk)
-        // Contents that were loaded may be incomplete since a power cut; those in flight were synchronized.
+        // A loaded content may be incomplete after a power cut, since loading does not sync it. The contents of the
+        // entry in flight were synced before it was sent.
         try taken.noteLost()
         contents.removeAll(except: Set(outbox.inFlight?.digests ?? []), try taken.names())
         giveUpLostContents()
@@ -148,13 +165,13 @@ final class Machine {
             try disk.lookAtAll()
             toStore.cursor = follower.cursor
         }
-        // What was put back may be in no change that is still to come.
+        // Items that were put back while the program did not run may be in no later change of the journal.
         if removals.needsCheck { try disk.lookAtAll() }
         mirror.markDifferences(to: fold.tree)
         for local in mirror.differences(on: disk.tree) { outbox.add(.item(local)) }
         _ = disk.takeChanged()
         checkRemovals()
-        // What a person has decided was meant for an earlier run.
+        // A decision that is recorded now was meant for an earlier run.
         if book.isAcceptanceAsked { try records.removeAcceptance() }
         try channels.countUnapplied(fold)
         if outbox.inFlight == nil { try channels.forgetPosts() }
@@ -170,7 +187,7 @@ final class Machine {
                 return flag
             }
             if haveChanged || nextLockCheck <= monotonicNanoseconds() && locks.areWatched {
-                // A process that has a lock, or waits for one, may have been killed, which changes no record.
+                // A process that holds or awaits a lock may have been killed, which changes no record.
                 nextLockCheck = monotonicNanoseconds() + 1_000_000_000
                 try takeRecords()
             }
@@ -186,7 +203,8 @@ final class Machine {
             let now = monotonicNanoseconds()
             if looked > 0 { lookingPace.ended(changes: looked, at: now) }
             looked = 0
-            // What comes from the cluster, and what is asked of it, ends the wait.
+            // Collecting is a wait without the follower: more changes gather in the journal meanwhile. Events of the
+            // link, and records, still end the wait.
             let collecting = lookingPace.next - now
             if collecting > 0 {
                 Interruption.wait(since: seen, atMost: min(collecting, rest ?? .max))
@@ -199,20 +217,21 @@ final class Machine {
         return mustJoinAnew ? .toJoinAnew : .interrupted
     }
 
-    /// Why the loop has ended.
+    /// The reason why the loop has ended.
     enum End {
         case interrupted
         /// A person has accepted that the cluster has another history.
         case toJoinAnew
     }
 
-    /// Ends what no longer lacks room.
+    /// Forgets the work that lacked room and is done by now, or is not wanted any more.
     private func noteRoom() {
         if !full.isFull { return }
         if let failure = full.takeNews() { log(failure) }
         full.keep { work in
             switch work {
-            // A round was stored. Most is to be stored after a connection.
+            // A round was stored, but the largest one follows the connection. So the failure is kept until the machine
+            // is connected, is paused, or has failed to read the log.
             case .state: !history.isConnected && currentPause == nil && history.failures == 0
             case .item(let item): mirror.stale.contains(item)
             case .sent(let local): disk.tree[local] != nil
@@ -225,11 +244,11 @@ final class Machine {
         if full.endRound() { log("going on: there is room on the disk") }
     }
 
-    /// The next time at which something is due; nil where only events matter.
+    /// Returns the time at which something is due next; nil if only an event ends the wait.
     private func nextTime() -> Int64? {
         var times = [schedule.next, taken.next, requests.nextRetry, report.nextTime].compactMap { $0 }
         if let next = order.earliest {
-            // The times of posts and of sets are whatever their records have.
+            // The times of posts and of values come from records, and may be any number.
             let (rest, isOver) = next.subtractingReportingOverflow(wallNanoseconds())
             let longest: Int64 = 1_000_000_000
             times.append(monotonicNanoseconds() + (isOver ? longest : min(max(0, rest), longest)))
@@ -239,12 +258,12 @@ final class Machine {
         if outbox.request != nil && !commits.isAwaited && history.isConnected { times.append(commits.next) }
         if outbox.waitingCount > 0, sendingPace.next > monotonicNanoseconds() { times.append(sendingPace.next) }
         if locks.areWatched { times.append(nextLockCheck) }
-        // Requests that wait for what was changed before them.
+        // Requests that wait for earlier changes of suites are looked at again.
         if recordsChanged.withLock({ $0 }) { times.append(monotonicNanoseconds() + 20_000_000) }
         return times.min()
     }
 
-    /// Lets a change of a record end the wait of the loop.
+    /// Starts a thread that wakes the loop after each change of a record.
     private func followRecords() throws {
         let changes = try records.changes(since: .now)
         let flag = recordsChanged
@@ -254,7 +273,7 @@ final class Machine {
         }
     }
 
-    /// Lets a new suite or channel end the wait of the loop.
+    /// Starts a thread that wakes the loop when a suite or a channel is made.
     private func watchStores() throws {
         let places = container.storeDirectories
         guard let poller = storesWaker else { return }
@@ -281,22 +300,23 @@ final class Machine {
 
     var isWritingSnapshot = false
     private var lastSnapshot: UInt64 = 0
-    /// A snapshot is written after this many entries.
+    /// The number of entries after which a snapshot is written.
     var entriesBetweenSnapshots: UInt64 = 4_096
     private static let stepsAtOnce = 256
 
-    /// Does what can be done now. Returns whether there may be more.
+    /// Does everything that is possible now. Returns whether there may be more to do at once.
     private func work() throws -> Bool {
         let now = monotonicNanoseconds()
         schedule.release(at: now)
         requests.passed(now)
         if history.isWanted && currentPause == nil && history.next <= now { read() }
         try taken.finish(dueAt: now, on: &disk)
-        // What lacks room is tried again, also without another connection.
+        // Files that lack room are put back as soon as there is room, not only at the next connection.
         if history.isConnected && taken.mayTryLost { taken.recoverLost(fold, mirror, on: &disk) }
         if currentPause != nil { return false }
         if try applySteps() { return true }
-        // What was changed after an item is changed here after it; an item that is in use, or cannot be had, is not awaited.
+        // A value or message that was sent after an item becomes visible after that item. An item that is in use or
+        // cannot be loaded delays them for a short time only: see `ItemSchedule`.
         if suites.areDirty || channels.areDirty, isCaughtUp {
             try suites.apply(fold) { self.unfoldedChanges }
             try channels.apply(fold, asFarAsThereIsRoom: true)
@@ -331,19 +351,19 @@ final class Machine {
         return false
     }
 
-    /// Sends the items again whose contents could not be kept.
+    /// Queues the items again whose contents had no room to be kept.
     private func tryAgain(_ now: Int64) {
         if full.next > now { return }
         for case .sent(let local) in full.lacking { outbox.add(.item(local)) }
     }
 
-    /// Whether everything that the cluster has is here but what cannot be had now, and what that keeps from its place. True only
-    /// behind `applySteps`.
+    /// Whether the disk has everything that the cluster has, except items that cannot be applied now and the items that
+    /// those keep from their paths. Valid only after `applySteps`.
     var isCaughtUp: Bool {
         schedule.isCaughtUp(stale: mirror.stale.elements, isSending: outbox.inFlight?.sent.isEmpty == false)
     }
 
-    /// Applies what the cluster has to the disk. Returns whether more can be done at once.
+    /// Makes the steps that bring the disk to the cluster's tree. Returns whether more steps can be made at once.
     private func applySteps() throws -> Bool {
         var made = 0
         let isBulk = mirror.stale.count > 8
@@ -357,7 +377,8 @@ final class Machine {
             made += 1
         }
         if made > 0 && isBulk {
-            // What is stored as applied must not be lost by a power cut: it would be taken for a change made here.
+            // A step that is stored as made must be on the disk: after a power cut, an older content would otherwise be
+            // taken for a change of this machine, and sent.
             try disk.synchronize()
         }
         if mirror.stale.isEmpty {
@@ -367,7 +388,8 @@ final class Machine {
         return made == Self.stepsAtOnce
     }
 
-    /// Before the machine leaves its cluster: finishes what it has begun with files that came out of the container.
+    /// Finishes what the program has begun with files that came out of the container, before the machine leaves its
+    /// cluster.
     func finishTaken(waiting nanoseconds: Int64) throws {
         try taken.finishAll(on: &disk)
         try taken.noteLost()

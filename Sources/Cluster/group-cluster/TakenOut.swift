@@ -13,7 +13,7 @@ extension StoredTaken {
 }
 
 extension StateStore {
-    /// Returns the files that came out, or are about to, and their notes. Error: `damaged`
+    /// Returns the files that came out or are about to, with their notes. Error: `damaged`
     func taken() throws -> [(file: [UInt8], note: StoredTaken)] {
         var taken: [(file: [UInt8], note: StoredTaken)] = []
         try LoadedState.checked {
@@ -25,16 +25,16 @@ extension StateStore {
         return taken
     }
 
-    /// Returns the files that came out, perhaps, and whose note a power cut has taken: the notes are not written to the
-    /// disk for each item.
+    /// Returns the files that may have come out and have lost their notes in a power cut. The transaction of a note is
+    /// not synced.
     func lostTaken(in contents: ContentFiles) throws -> Set<[UInt8]> {
         if try value("boot") == bootIdentifier() { return [] }
         return Set(try contents.outNames()).subtracting(try taken().map(\.file))
     }
 
-    /// Removes of the contents what nothing needs: temporary files, contents that can be loaded again, and files that
-    /// came out, have what was expected, and are not being written. Returns whether there was such a file. The machine
-    /// must not run.
+    /// Removes the files that nothing needs, to make room: temporary files, contents that can be loaded again, and
+    /// files that came out with an expected content and have no writer. Returns whether any was removed. The machine
+    /// must not run meanwhile.
     func free(_ contents: ContentFiles) throws -> Bool {
         let inFlight = try LoadedState.checked {
             try value("in flight").map { try ClusterOutbox.InFlight(bytes: $0) }
@@ -48,10 +48,11 @@ extension StateStore {
 }
 
 extension ContentFiles {
-    /// Removes a file that came out if it has what was expected, and no process has it open for writing. Returns false
-    /// if it is still there.
+    /// Removes a file that came out if its content is expected and no process has it open for writing. Returns false if
+    /// the file is still there.
     fileprivate func removeIfOver(_ file: [UInt8], _ note: StoredTaken) throws(Errno) -> Bool {
-        // Looked at first: once there is no writer, the content stays as it is.
+        // Writers are looked for before the content is read. No path leads to the file, so a file without a writer
+        // never gets one, and its content is final.
         if try writers(of: file) != .none { return false }
         guard let found = try content(of: file) else { return true }
         if !note.expects(found) { return false }
@@ -60,13 +61,16 @@ extension ContentFiles {
     }
 }
 
-/// Files that came out of the container by a step, and what becomes of them: what was expected is removed when no
-/// process writes it any more, and anything else is put back beside the item. Used by the thread of the machine.
+/// The files that came out of the container by a step, and what becomes of each. Used by the machine's thread.
 ///
-///     noted ── the step ──▶ out ── has what was expected, and no process has it open ──▶ removed
-///                            └── has anything else ──▶ put back, with a conflict name if its place is taken
+///     noted ── the step ──▶ out ── the content is expected, and nothing has it open for writing ──▶ removed
+///                            └── any other content ──▶ put back, with a conflict name if its path is taken
+///
+/// A file that came out is never removed with content that was not expected. A process may have had the file open
+/// before the step, and write to it afterwards. Such a writer is harmless: the file is kept until no process has it
+/// open for writing, and is put back if its content has changed by then.
 final class TakenOut {
-    /// A file that came out, and when to look at it again.
+    /// A file that came out, and the time at which it is looked at again.
     private struct Waiting {
         var file: [UInt8]
         var note: StoredTaken
@@ -77,40 +81,41 @@ final class TakenOut {
     private let contents: ContentFiles
     private let full: FullDisk
     private let report: Report
-    /// In the order in which they are looked at.
+    /// The files that wait, by the times at which they are looked at.
     private var waiting: [Waiting] = []
-    /// Files that came out, perhaps, and whose note a power cut has taken.
+    /// Files that may have come out and have lost their notes in a power cut.
     private var lost: Set<[UInt8]> = []
-    /// Files that are gone, and whose notes are still stored.
+    /// Files that are gone while their notes are still stored.
     private var ended: Set<[UInt8]> = []
 
     init(_ store: StateStore, _ contents: ContentFiles, _ full: FullDisk, _ report: Report) {
         (self.store, self.contents, self.full, self.report) = (store, contents, full, report)
     }
 
-    /// How long what came out is kept. A process that was about to open it for writing, by the path that it had, has
-    /// done so then, and writes where no path leads.
+    /// How long a file that came out is kept at least. A process that had looked up its path before the step, and was
+    /// about to open it for writing, has it open by then, so that `writers` finds the process.
     static let grace: Int64 = 1_000_000_000
 
-    /// Notes a file that is about to come out.
+    /// Stores the note of a file that is about to come out.
     func begin(_ note: StoredTaken, _ file: [UInt8]) throws {
         try store.store { try $0.set(.taken, file, note.bytes) }
     }
 
-    /// Lets the next transaction remove a note. A note of a file that is gone has no effect.
+    /// Lets the next transaction remove the note of a file that is gone. Until then the note has no effect.
     func end(_ file: [UInt8]) {
         ended.insert(file)
         full.ended(.takenOut(file))
     }
 
-    /// Puts what came out back beside the item if it was not expected. Otherwise it is removed when it is due, and no
-    /// process has it open for writing: what a process writes yet may not be lost.
+    /// Decides what becomes of a file after its step. Unexpected content is put back beside the item now. Expected
+    /// content is removed after the grace period, once no process has it open for writing.
     func finish(_ note: StoredTaken, _ file: [UInt8], on disk: inout LocalDisk) throws {
         try finish(note, file, isDue: false, on: &disk)
     }
 
     private func finish(_ note: StoredTaken, _ file: [UInt8], isDue: Bool, on disk: inout LocalDisk) throws {
-        // Asked first: once there is no writer, the content stays as it is.
+        // Writers are looked for before the content is read: a file without a writer never gets one, so its content is
+        // final.
         let writers = try isDue ? contents.writers(of: file) : .some
         guard let found = try contents.content(of: file) else { return end(file) }
         if note.expects(found) {
@@ -121,7 +126,7 @@ final class TakenOut {
             do {
                 try putBack(file, found, note, on: &disk)
             } catch let error as CoordinationError {
-                // In use, no room: it is not forgotten.
+                // The path is in use, or there is no room: the file waits and is tried again.
                 if FullDisk.isFull(error) {
                     full.failed(.takenOut(file), error)
                     return keep(note, file, for: max(Self.grace, full.next - monotonicNanoseconds()))
@@ -140,25 +145,26 @@ final class TakenOut {
 
     // MARK: Later
 
-    /// When the next file is looked at; nil where none waits.
+    /// The time at which the next file is looked at; nil if none waits.
     var next: Int64? { waiting.first?.due }
 
-    /// Whether a file waits, or its note was lost.
+    /// Returns whether a file waits, or has lost its note.
     func waits(_ file: [UInt8]) -> Bool { lost.contains(file) || waiting.contains { $0.file == file } }
 
-    /// Looks again at what came out a while ago.
+    /// Looks again at the files whose time has come.
     func finish(dueAt now: Int64, on disk: inout LocalDisk) throws {
         let due = waiting.prefix { $0.due <= now }
         waiting.removeFirst(due.count)
         for each in due { try finish(each.note, each.file, isDue: true, on: &disk) }
     }
 
-    /// Goes on with what a killed program has taken out.
+    /// Resumes the work on files that an earlier run of the program has taken out.
     func finishAll(on disk: inout LocalDisk) throws {
         for (file, note) in try store.taken() { try finish(note, file, on: &disk) }
     }
 
-    /// Before the machine leaves its cluster: what came out and is written yet is put back, so that nothing of it is lost.
+    /// Finishes all files before the machine leaves its cluster, within `nanoseconds`. A file that may still be written
+    /// after that is put back, so that no write to it is lost.
     func finishAll(waiting nanoseconds: Int64, on disk: inout LocalDisk) throws {
         let limit = monotonicNanoseconds() + nanoseconds
         while let next, case let now = monotonicNanoseconds(), now < limit {
@@ -175,7 +181,7 @@ final class TakenOut {
         waiting = []
     }
 
-    /// The files that are to be gone on with.
+    /// Returns the names of the files that must stay: those with a note, and those that have lost theirs.
     func names() throws -> Set<[UInt8]> {
         var names = lost
         try store.forEach(.taken) { key, _ in names.insert(key) }
@@ -184,7 +190,7 @@ final class TakenOut {
 
     // MARK: After a power cut
 
-    /// Notes what has come out and is not known, after a boot.
+    /// Finds, after a boot, the files that have lost their notes.
     func noteLost() throws {
         lost = try store.lostTaken(in: contents)
         if lost.isEmpty { try noteBoot() }
@@ -195,13 +201,13 @@ final class TakenOut {
         if try store.value("boot") != boot { try store.store { try $0.set("boot", boot) } }
     }
 
-    /// Whether a file whose note was lost lacks room, and is to be tried again now.
+    /// Whether a file that has lost its note lacked room and may be tried again now.
     var mayTryLost: Bool {
         full.next <= monotonicNanoseconds() && lost.contains { full.lacking.contains(.takenOut($0)) }
     }
 
-    /// Puts back what has come out without a note, once what the cluster has is known: what would have been expected is
-    /// a base then, or in the cluster.
+    /// Puts back the files that have lost their notes. To be called when the cluster's log was read: every content that
+    /// a note would have expected is then that of a base, or of an item of the cluster.
     func recoverLost(_ fold: ClusterFold, _ mirror: ClusterMirror, on disk: inout LocalDisk) {
         if lost.isEmpty { return }
         var digests = Set(fold.tree.nodes.values.map(\.content.digest))
@@ -216,7 +222,7 @@ final class TakenOut {
                 lost.remove(name)
                 full.ended(.takenOut(name))
             } catch {
-                // The file stays, and is tried again with the next connection, or when there is room.
+                // The file stays, and is tried again at the next connection, or when there is room.
                 if FullDisk.isFull(error) {
                     full.failed(.takenOut(name), error)
                 } else {
@@ -234,7 +240,8 @@ final class TakenOut {
         let start = note.aside.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
         let name = Array(note.aside[start...])
         func otherName() -> FileName { FileNames.conflict(name, .fresh()) { _ in false } }
-        // What came out has the inode of the item that it was. The copy is an item of its own, and not that one, moved.
+        // The file has the inode by which the disk knows the item at `note.path`. The copy is a new item, and must not
+        // be taken for that item, moved.
         if let local = disk.item(at: note.path) { disk.forgetMark(of: local) }
         for attempt in 0..<100 {
             var path = note.aside[..<start] + (attempt == 0 ? name : otherName())
@@ -243,7 +250,7 @@ final class TakenOut {
             } catch let error as CoordinationError where error.code == .conflict {
                 continue
             } catch let error as CoordinationError where error.code == .notFound || error.code == .wrongType {
-                // The directory is gone: in the root, then.
+                // The directory is gone: the copy goes into the root directory.
                 path = otherName()[...]
                 try put(file, found, at: Array(path), on: disk)
             }
@@ -255,7 +262,8 @@ final class TakenOut {
 
     private func put(_ file: [UInt8], _ found: ContentFiles.Found, at path: [UInt8], on disk: LocalDisk) throws {
         if found.kind == .other {
-            // A directory may have come there a moment before the exchange.
+            // `exchange` does not take it: a directory that came to the path just before the step, or a file that may
+            // not be read.
             try disk.move(file, of: contents, to: path)
         } else {
             _ = try contents.place.exchange(
@@ -268,7 +276,7 @@ final class TakenOut {
 
     var isUnstored: Bool { !ended.isEmpty }
 
-    /// Removes the notes of files that are gone. Only within `store`.
+    /// Removes the notes of files that are gone. To be called within `store` only.
     func store(in store: StateStore) throws {
         for file in ended { try store.set(.taken, file, nil) }
         ended = []
