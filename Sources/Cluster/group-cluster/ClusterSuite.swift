@@ -5,38 +5,41 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// A suite of the defaults that is kept together with those of other machines.
+/// A suite whose values the machines of the cluster share.
 ///
-/// What a process of this machine sets is visible here at once, and is sent. What stands in the suite is what the cluster has, and
-/// on top of it, in their order, the changes of this machine that the cluster does not have yet. A record of this program is
-/// appended only if nothing else was, since the suite was read; so an addition that a process makes meanwhile is not lost, and
-/// an addition that the cluster has already is not made twice.
+/// A value that a process of this machine sets is visible here at once, and is sent later. So the suite has the
+/// cluster's values, with the changes on top that the cluster does not have yet.
+///
+/// This program sets the cluster's values by a record without the keys that a process has set since the suite was read.
+/// An addition that a process makes at that moment is therefore not overwritten, and an addition that the cluster has
+/// already is not made twice.
 final class ClusterSuite {
     let name: String
     let defaults: GroupDefaults
     private var follower: Follower<DefaultsChange>
-    /// The place behind the last change that is not to be read again: the changes behind it are in the outbox.
+    /// The position up to which changes were sent, or need not be. Changes behind it are in the outbox, or not read
+    /// yet.
     private(set) var sentThrough: Cursor
-    /// The number of the suite's last record that was read.
+    /// The sequence number of the suite's last record that was read.
     private var last: SequenceNumber
     /// The time of the last change that was read.
     private(set) var lastTime: Int64 = 0
-    /// Whether there was more than is taken at once.
+    /// Whether there are more changes than one round takes.
     var hasMore = false
-    /// Whether there is something that was not read, or was set by this program.
+    /// Whether there are records that were not read yet, of a process or of this program.
     var hasUnread: Bool { follower.hasMore }
-    /// The keys that the program's last run has set after it had stored its state for the last time, as far as the log
-    /// was read; nil when they were taken.
+    /// The keys that this program has set since it last stored its state, as far as the log was read; nil after they
+    /// were taken.
     private var setBefore: Set<[UInt8]>? = []
-    /// Set where the place in the log was lost.
+    /// Set when the position in the log was lost.
     private var lost: Lost?
-    /// Values from before the machine joined that the cluster has others for, until they are taken.
+    /// The values from before the machine joined for which the cluster has others, until they are taken.
     private var replaced: [String: DefaultsValue] = [:]
 
     private struct Lost {
-        /// What was set up to this number was sent.
+        /// The sequence number up to which changes were sent.
         var since: SequenceNumber
-        /// Whether all that was set since is among the values that are set now.
+        /// Whether everything that was set after that number is among the present values.
         var isComplete: Bool
     }
 
@@ -48,7 +51,7 @@ final class ClusterSuite {
         if case .cursor(let cursor) = origin { sentThrough = cursor } else { sentThrough = follower.cursor }
     }
 
-    /// What the cluster has for a key.
+    /// The value that the cluster has for a key.
     struct Value {
         var key: String
         var value: DefaultsValue?
@@ -56,10 +59,10 @@ final class ClusterSuite {
         var author: String
     }
 
-    /// What the cluster has for the keys of a suite, with what this machine sends on top of it.
+    /// The cluster's values of a suite, with the changes on top that this machine sends.
     struct InCluster {
         var values: [String: ClusterFold.Value] = [:]
-        /// Keys that may have an older value of the cluster here.
+        /// The keys that may have an older value of the cluster here.
         var unapplied: Set<String> = []
 
         mutating func apply(_ changes: [ClusterChange]) {
@@ -70,18 +73,26 @@ final class ClusterSuite {
         }
     }
 
-    /// A change of a process of this machine.
+    /// A change that a process of this machine has made.
     struct Local {
         var changes: [ClusterChange]
         var time: Int64
-        /// The place behind it; nil in the middle of what cannot be read from there on.
+        /// The position behind the change; nil if reading cannot resume there.
         var cursor: Cursor?
     }
 
     /// Returns the changes that were made here since the last call.
     ///
-    /// Where the place in the suite's log was lost, what differs from the cluster was set or removed here, or added: the difference
-    /// of two numbers is an addition, so that no machine's additions are lost.
+    /// If the position in the suite's log was lost, the values are compared with the cluster's. A key that differs was
+    /// set or removed here, unless it may have an older value of the cluster. The difference of two numbers becomes an
+    /// addition: to set the sum would take back the additions of other machines.
+    ///
+    /// | the log has | the change that is made of it |
+    /// |---|---|
+    /// | a set, removed or added key | the same change |
+    /// | a value from before the machine joined | a set that counts only if the cluster has no value |
+    /// | a cleared suite | the removal of each key |
+    /// | a lost position | the differences from the cluster's values |
     func takeChanges(_ inCluster: () -> InCluster) throws -> [Local] {
         var changes: [Local] = []
         var open: Local?
@@ -113,7 +124,7 @@ final class ClusterSuite {
                     made = [.value(ValueChange(key, .remove))]
                 } else if let value = change.newValue {
                     if change.kind == .present {
-                        // What was set before the machine joined counts only where the cluster has nothing.
+                        // A value from before the machine joined counts only if the cluster has none.
                         let present = cluster ?? known()
                         if present.values[change.key] == nil {
                             made = [Self.set(key, value, base: .zero)]
@@ -126,7 +137,7 @@ final class ClusterSuite {
                     }
                 }
             case .cleared:
-                // A follower of the whole suite gets one change for all keys.
+                // A follower of the whole suite gets one change for all of its keys.
                 made = known().values.keys.map { .value(ValueChange(Self.key(suite: name, $0), .remove)) }
             case .rescan:
                 let isComplete = try defaults.hasDropped(sentThrough)
@@ -156,7 +167,7 @@ final class ClusterSuite {
                 changes.append(local)
                 open = nil
             }
-            // A process may set as quickly as this program reads.
+            // A process may set keys as quickly as this program reads.
             if count >= Self.mostAtOnce && follower.isBetweenRecords {
                 hasMore = follower.hasMore
                 break
@@ -164,7 +175,8 @@ final class ClusterSuite {
         }
         if let open { changes.append(open) }
         last = follower.cursor.sequence
-        // Places are those in the log, where the times of two processes may be the other way round.
+        // The order is that of the log. The times of two processes may be in another order, and are raised where they
+        // are.
         for place in changes.indices {
             lastTime = max(lastTime, changes[place].time)
             changes[place].time = lastTime
@@ -172,7 +184,7 @@ final class ClusterSuite {
         return changes
     }
 
-    /// Returns what was changed here of a key, where the place in the log was lost.
+    /// Returns the change of a key for a present value, or a removal, after the position in the log was lost.
     private func difference(_ change: DefaultsChange, _ key: [UInt8], _ cluster: InCluster, _ lost: Lost)
         -> [ClusterChange]
     {
@@ -191,7 +203,8 @@ final class ClusterSuite {
         return [Self.set(key, value)]
     }
 
-    /// Returns, once, the keys that the program's last run has set since it stored its state; nil before all were read.
+    /// Returns, once, the keys that this program has set since it last stored its state. Returns nil until all records
+    /// are read.
     func takeSetBefore() -> Set<[UInt8]>? {
         if hasUnread { return nil }
         defer { setBefore = nil }
@@ -206,14 +219,15 @@ final class ClusterSuite {
 
     func noteSent(through cursor: Cursor) { sentThrough = cursor }
 
-    /// Notes that everything that was read is sent, or was made by this program. Returns whether that is news.
+    /// Notes that all changes that were read are sent, or were made by this program. Returns whether the position has
+    /// changed.
     func noteAllSent() -> Bool {
         defer { sentThrough = follower.cursor }
         return sentThrough != follower.cursor
     }
 
-    /// Sets what the cluster has. Returns the keys that a process has set since its changes were taken: they are set when those are
-    /// taken, too.
+    /// Sets values of the cluster. Returns the keys that a process has set since its changes were read: those are set
+    /// after these changes were taken.
     func set(_ values: [Value], index: UInt64) throws -> Set<String> {
         let present = defaults.dictionaryRepresentation()
         var different = values.filter { present[$0.key] != $0.value }.sorted { $0.author < $1.author }[...]
@@ -234,15 +248,15 @@ final class ClusterSuite {
     }
 
     private static let largestRecord = 1 << 20
-    /// How many changes are taken at once.
+    /// The number of changes that one round takes.
     private static let mostAtOnce = 8_192
 
-    /// Makes sure that a power cut does not take back what is about to be sent.
+    /// Syncs the suite, so that a power cut does not take back what is about to be sent.
     func synchronize() throws { try defaults.synchronizeAll() }
 
     private let isOver = Guarded(false)
 
-    /// Starts a thread that calls `body` after each change, as long as this object lives.
+    /// Starts a thread that calls `body` after each change, for as long as this object lives.
     func onChange(_ body: @escaping @Sendable () -> Void) throws {
         try defaults.follow(since: .now).onEach(until: isOver, body)
     }

@@ -6,7 +6,11 @@ import GroupContainer
 import GroupEtcd
 import GroupSystemCalls
 
-/// What comes from the cluster, on its way into the fold.
+/// Takes what comes from etcd: readings of the log, single entries, and the answers to requests.
+///
+/// Entries get into the fold in two ways. While the machine follows the log, each event of the watch is the next entry,
+/// and is applied at once. At a connection, and wherever an event was missed, the whole log is read and compared with
+/// the fold (`ClusterFold.continued`); events that arrive meanwhile are kept until then. See `HistoryReading`.
 extension Machine {
     func read() {
         if history.begin() { link.send(.read) }
@@ -21,7 +25,7 @@ extension Machine {
             history.ended()
             disconnect(failure)
         case .event(let entry):
-            // A reading finds it when a person has decided.
+            // A paused machine drops events. When a person has decided, a reading has the entries.
             if currentPause != nil { return }
             if history.isFollowing { try fold(arrived: entry) } else { history.keep(entry) }
         case .committed(let request, let entry):
@@ -63,7 +67,7 @@ extension Machine {
         if history.lost(at: monotonicNanoseconds()) {
             (report.status.isConnected, report.status.since) = (false, Date())
         }
-        // After some 600 ms: nearly every election of etcd is over by then.
+        // Five failures take some 600 ms. Nearly every election of etcd is over by then.
         if history.failures == 5, let text = report.status.failure { log("not connected: \(text); trying again") }
     }
 
@@ -112,7 +116,7 @@ extension Machine {
                 try apply(entry)
             } catch let damage as ClusterDamage {
                 if case .newerVersion = damage { return beginPause(.newerVersion) }
-                // What cannot be the next entry is compared with what stands.
+                // The entry cannot be the next one: a reading compares it with what is in etcd.
                 read()
             }
         case .repeated: return
@@ -141,7 +145,7 @@ extension Machine {
         if isOwn { try foldOwn(verdict.items) }
     }
 
-    /// Notes the items that got a conflict name by an entry.
+    /// Reports the items that an entry has given a conflict name.
     private func noteConflicts(_ verdict: ClusterFold.Verdict) {
         let mark = Array("(conflict \(verdict.operation.text)".utf8)
         for item in verdict.items {
@@ -182,7 +186,7 @@ extension Machine {
         // An earlier attempt was committed, and its answer was lost.
         if counter >= request.number { commits.reached() }
         if counter != request.number - 1 {
-            // Or the cluster has another history.
+            // The entry is missing in the fold, or the cluster has another history.
             read()
             commits.wait(until: monotonicNanoseconds() + 20_000_000)
         }

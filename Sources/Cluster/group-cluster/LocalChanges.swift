@@ -5,11 +5,13 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// What processes of this machine change, on its way to the outbox.
+/// Takes the changes that processes of this machine make, on their way to the outbox.
 extension Machine {
-    /// Takes what processes of this machine have changed: items, values and messages, in the order of their times. What was
-    /// changed since this round began waits for the next one, as something before it may have been missed; so does what was changed
-    /// after the last change of a suite of which not everything was read.
+    /// Takes the changes that processes of this machine have made: items, values and messages, in the order of their
+    /// times.
+    ///
+    /// A change that is younger than the beginning of this round waits for the next one, since an older change may not
+    /// have been seen yet. The same is true for changes after the last one that was read of a suite with more changes.
     func takeChanges() throws {
         let now = wallNanoseconds()
         var limit = now
@@ -25,7 +27,7 @@ extension Machine {
         noteChanged(time: now)
         if !changedItems.isEmpty {
             toStore.cursor = follower.cursor
-            // All items are counted for it: only where one is gone, or is back.
+            // The check counts all items, so it is made only if an item is gone, or may be back.
             if removals.needsCheck || changedItems.contains(where: { disk.tree[$0.local] == nil }) { checkRemovals() }
         }
         drafts += changedItems.map { DraftedChange(.item($0.local), time: $0.time) }
@@ -36,10 +38,10 @@ extension Machine {
         }
     }
 
-    /// How many entries wait before values and messages stay where they are until some were sent.
+    /// The number of waiting entries above which values and messages stay in their suites and records.
     static let mostWaiting = 4_096
 
-    /// The changes of values of this machine that are not folded yet, in their order.
+    /// The changes of values of this machine that are not in the fold yet, in their order.
     var unfoldedChanges: [ClusterChange] {
         var changes: [ClusterChange] = []
         if let entry = outbox.inFlight?.entry, !entry.isStrict { changes += entry.changes }
@@ -68,7 +70,7 @@ extension Machine {
         try disk.look(at: change.path.bytes)
     }
 
-    /// Withholds removals where most items are gone, and sends them where they are back.
+    /// Withholds removals if most items are gone, and lets them be sent if most items are back: see `RemovalGuard`.
     func checkRemovals() {
         if removals.isWithholding { mirror.takeBack(on: disk.tree, in: fold.tree) }
         switch removals.check(mirror, disk.tree) {
@@ -80,7 +82,7 @@ extension Machine {
         }
     }
 
-    /// Lets what is gone be sent.
+    /// Queues the removals of all items that are gone.
     func addRemovals() {
         for local in mirror.differences(on: disk.tree) where disk.tree[local] == nil { outbox.add(.item(local)) }
     }

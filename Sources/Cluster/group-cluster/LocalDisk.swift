@@ -4,10 +4,16 @@ import GroupContainer
 import GroupDigest
 import GroupSystemCalls
 
-/// The items of this machine's disk, as far as this program has seen them: `look(at:)` compares one path with the disk. An item
-/// that was moved is found by its inode.
+/// The items of the disk as this program has last seen them. `look(at:)` compares a path with the disk, and notes the
+/// differences. An item that was moved is recognized by its inode.
+///
+/// Nothing is taken on trust from the journal: a change there only says where to look. The content of a file counts as
+/// known while inode, size and dates are those that it had when it was read (`Mark`).
+///
+///     seen ── not at its path ──▶ missing ── found by its inode ──▶ seen, moved
+///                                       └── the round ends ──▶ forgotten: a removal
 struct LocalDisk {
-    /// What shows, without reading it, that a file is the one that was read.
+    /// The attributes that show, without reading it, that a file still has the content that was read.
     struct Mark: Equatable {
         var inode: UInt64
         var size: UInt64
@@ -18,8 +24,10 @@ struct LocalDisk {
             (inode, size, modified, changed) = (status.inode, status.size, status.modified, status.changed)
         }
 
-        /// The mark of a file or directory that is about to be read. While its dates are new, a later change may leave them as they are: they
-        /// have the kernel's ticks, of up to 10 ms. The mark fits no file then, so that the file is read again at its next change.
+        /// Returns the mark of a file or directory that is about to be read.
+        ///
+        /// The kernel's dates have ticks of up to 10 ms, so a change soon after the last one may leave the dates as
+        /// they are. While the dates are that new, the mark matches no file, and the next look reads the file again.
         static func beforeReading(_ status: FileStatus) -> Mark {
             var mark = Mark(status)
             if !status.isLink, (wallNanoseconds() &- mark.changed).magnitude < 50_000_000 { mark.changed = -1 }
@@ -33,7 +41,7 @@ struct LocalDisk {
             changed = stored.changed
         }
 
-        /// The mark of a file that was made and not looked at since: no file has it.
+        /// The mark of a file that was made and not looked at since. It matches no file.
         static let unknown = Mark(inode: 0, size: 0, modified: 0, changed: 0)
 
         init(inode: UInt64, size: UInt64, modified: Int64, changed: Int64) {
@@ -41,24 +49,24 @@ struct LocalDisk {
         }
     }
 
-    /// Files above this size are not mirrored.
+    /// The largest size of a file that is mirrored, in bytes.
     static let largestFile: UInt64 = 64 << 20
 
     private(set) var tree = LocalTree()
     private var marks: [LocalItem: Mark] = [:]
     private var byInode: [UInt64: LocalItem] = [:]
     private var last: UInt64 = 0
-    /// Items that are in no cluster, and why.
+    /// The paths of items that are in no cluster, with the reasons.
     private(set) var unmirrored: [[UInt8]: String] = [:]
-    /// Items that were not found at their place, and may turn up at another one.
+    /// Items that were not found at their paths, and may turn up at another one until the round ends.
     private var missing: Worklist<LocalItem> = .init()
-    /// Items that differ from what the owner has stored, and those that it has not looked at yet.
+    /// Items that differ from what is stored (`toStore`), and items that `takeChanged` has yet to return (`changed`).
     private var toStore: Set<LocalItem> = []
     private var changed: Worklist<LocalItem> = .init()
     private var isLookingAtAll = false
     private let root: Root
 
-    /// The container's directory, shared by copies of this value.
+    /// The container's directory. Copies of this value share it.
     private final class Root: Sendable {
         let descriptor: FileDescriptor
         let device: UInt64
@@ -75,7 +83,7 @@ struct LocalDisk {
     /// Writes everything that was changed in the container's file system to the disk. System calls: syncfs(2)
     func synchronize() throws(Errno) { try root.descriptor.synchronizeFileSystem() }
 
-    /// Writes the directory around an item to the disk, or the one that it was in.
+    /// Writes the directory of an item to the disk; the root if the item is gone.
     func synchronizeDirectory(of item: LocalItem) throws(Errno) {
         try open(directory: tree[item]?.parent ?? .root).synchronize()
     }
@@ -101,7 +109,7 @@ struct LocalDisk {
         return place
     }
 
-    /// Opens the directory of an item, so that no symbolic link leads out of the container.
+    /// Opens the directory of an item. No symbolic link on the path leads out of the container.
     func open(directory item: LocalItem) throws(Errno) -> FileDescriptor {
         if item == .root {
             return try FileDescriptor.open([UInt8(ascii: ".")], in: root.descriptor, [.reading, .directory])
@@ -113,7 +121,7 @@ struct LocalDisk {
         try FileDescriptor.open(path(of: item), in: root.descriptor, [.reading, .notFollowing, .nonBlocking])
     }
 
-    /// Moves what stands in the directory of contents to a path.
+    /// Moves a file of the directory of contents to a path.
     func move(_ name: [UInt8], of contents: ContentFiles, to path: [UInt8]) throws(CoordinationError) {
         do throws(Errno) {
             let start = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
@@ -127,14 +135,15 @@ struct LocalDisk {
 
     func mark(of item: LocalItem) -> Mark? { marks[item] }
 
-    /// Whether an error says that an item was removed or moved meanwhile: also out of the container, or behind a symbolic link.
+    /// Returns whether an error means that an item was removed or moved meanwhile, also out of the container or behind
+    /// a symbolic link.
     static func isGone(_ error: Errno) -> Bool {
         [.noSuchEntry, .notADirectory, .tooManyLinks, .crossesDevices].contains(error)
     }
 
     // MARK: Looking
 
-    /// Compares what stands at a path with what is known of it.
+    /// Compares what is at a path with what is known of it.
     mutating func look(at path: [UInt8]) throws {
         let names = path.split(separator: UInt8(ascii: "/")).map { Array($0) }
         guard let name = names.last else { return }
@@ -143,8 +152,8 @@ struct LocalDisk {
         var above: [UInt8] = []
         for name in names.dropLast() {
             above += (above.isEmpty ? [] : [UInt8(ascii: "/")]) + name
-            // The directory is not known yet, or no more: its own change comes later, or has come. What is in one that is not
-            // mirrored stays as it was seen.
+            // A directory on the path is unknown, or known no more: its own change is about to come, or has come. Items
+            // in a directory that is not mirrored stay as they were last seen.
             guard let next = tree.child(of: parent, name), tree.isDirectory(next), unmirrored[above] == nil else {
                 return
             }
@@ -153,7 +162,7 @@ struct LocalDisk {
         try look(at: name, in: parent, path)
     }
 
-    /// Whether something stands at a path that is in no cluster.
+    /// Returns whether something is at a path that is in no cluster.
     func isUnmirrored(_ path: [UInt8]) -> Bool { unmirrored[path] != nil }
 
     private mutating func look(at name: FileName, in parent: LocalItem, _ path: [UInt8]) throws {
@@ -167,7 +176,7 @@ struct LocalDisk {
             } else if error == .nameTooLong {
                 unmirrored[path] = Self.tooLong
             } else if Self.isGone(error) {
-                // What a file system that is mounted above it hides is not gone.
+                // A mounted file system hides the item. A hidden item is not gone.
                 if let known, !isHidden(path) { missing.insert(known) }
             } else {
                 throw error
@@ -175,7 +184,7 @@ struct LocalDisk {
             return
         }
         guard let kind = kind(of: status, name, path) else {
-            // As long as something stands there, what was mirrored before is not removed anywhere.
+            // An item that was mirrored before is not removed on other machines while anything is at its path.
             if let known { missing.remove(known) }
             return
         }
@@ -206,30 +215,30 @@ struct LocalDisk {
         set(found, markRead)
         put(found, LocalTree.Node(parent, name, content))
         if kind == .directory && !isLookingAtAll {
-            // What is in a directory that was moved in, or was not mirrored before, has no changes of its own; and what was
-            // changed in it before it was moved was looked for at its old place.
+            // A directory that was moved in, or was not mirrored before, comes with items that have no changes of their
+            // own. Changes in it from before the move were looked for at the old path.
             try lookAtAll(within: found, path)
         }
     }
 
-    /// Notes the content of a file that was read since it was looked at.
+    /// Notes the content of a file that was read after the last look.
     mutating func note(_ digest: [UInt8], _ status: FileStatus, of item: LocalItem) {
         guard let node = tree[item] else { return }
         var mark = Mark(status)
-        // It may have been changed while it was read.
+        // The file may have been changed while it was read.
         mark.changed = -1
         set(item, mark)
         put(item, LocalTree.Node(node.parent, node.name, ItemContent(.file, mode: Self.mode(status, .file), digest)))
     }
 
-    /// Notes that the content of a file is not known any more, so that whatever is read of it next counts as a change.
+    /// Forgets the content of a file, so that the next look counts its content as a change.
     mutating func noteUnknown(_ item: LocalItem) {
         guard let node = tree[item], node.content.kind == .file else { return }
         set(item, .unknown)
         tree.put(item, LocalTree.Node(node.parent, node.name, ItemContent(.file, mode: node.content.mode)))
     }
 
-    /// Ends a round of `look`: what was not found anywhere is gone.
+    /// Ends a round of looking: a missing item that was found nowhere is removed.
     mutating func endRound() {
         while let item = missing.removeFirst() { if tree[item] != nil { forget(item) } }
     }
@@ -248,7 +257,7 @@ struct LocalDisk {
 
     private static let tooLong = "its path is too long"
 
-    /// Returns whether a directory above a path is on another file system.
+    /// Returns whether a directory on a path is on another file system.
     private func isHidden(_ path: [UInt8]) -> Bool {
         path.indices.contains { place in
             guard path[place] == UInt8(ascii: "/"), let above = try? status(of: Array(path[..<place])) else {
@@ -270,7 +279,7 @@ struct LocalDisk {
         }
     }
 
-    /// Returns what an item is in the cluster; nil, with the reason noted, for what is not mirrored.
+    /// Returns the kind that an item has in the cluster. Returns nil for what is not mirrored, and notes the reason.
     private mutating func kind(of status: FileStatus, _ name: FileName, _ path: [UInt8]) -> ItemContent.Kind? {
         if name.starts(with: ".group".utf8) { return nil }
         var reason: String?
@@ -329,7 +338,7 @@ struct LocalDisk {
                 return ItemContent(.file, mode: Self.mode(status, .file), digest)
             }
         } catch {
-            // Gone since, or another item has its name: that is a change of its own.
+            // The item is gone, or another one has its path now. Either is a change that is seen by itself.
             if Self.isGone(error) || kind == .link && error == .invalid { return nil }
             if kind == .file && [.isADirectory, .noSuchDevice, .illegalSeek, .invalid].contains(error) { return nil }
             if error == .inputOutput {
@@ -350,13 +359,13 @@ struct LocalDisk {
 
     // MARK: Changing
 
-    /// Returns a number for an item that is new.
+    /// Returns a number for a new item.
     mutating func newItem() -> LocalItem {
         last += 1
         return LocalItem(last)
     }
 
-    /// Puts an item, which this program has made or moved itself, at its place.
+    /// Puts an item at its path. An item that was known there before is removed.
     mutating func put(_ item: LocalItem, _ node: LocalTree.Node) {
         if let other = tree.child(of: node.parent, node.name), other != item { forget(other) }
         if tree[item] != node {
@@ -366,13 +375,14 @@ struct LocalDisk {
         toStore.insert(item)
     }
 
-    /// Puts an item that this program has just made. Its file is read at the next look: another process may have replaced it.
+    /// Puts an item that this program has just made. Another process may have replaced its file since, so the next look
+    /// reads the file.
     mutating func putMade(_ item: LocalItem, _ node: LocalTree.Node) {
         set(item, .unknown)
         put(item, node)
     }
 
-    /// Lets an item be found by its place only, until it is looked at again.
+    /// Forgets the inode of an item. Until the next look, the item is known by its path only.
     mutating func forgetMark(of item: LocalItem) { set(item, .unknown) }
 
     /// Removes an item that is gone, with everything below it.
@@ -386,10 +396,10 @@ struct LocalDisk {
         }
     }
 
-    /// Takes an item from its place, where another one is now, until it is found or the round ends.
+    /// Takes an item from its path, where another one is now, until it is found elsewhere or the round ends.
     private mutating func displace(_ item: LocalItem) {
         guard var node = tree[item] else { return }
-        // No file has such a name.
+        // A placeholder, which no file can have as its name.
         node.name = [0] + Array("\(item.number)".utf8)
         tree.put(item, node)
         changed.insert(item)
@@ -411,7 +421,7 @@ struct LocalDisk {
 
     // MARK: The whole disk
 
-    /// Looks at everything: after a place in the journal was lost, and at first.
+    /// Looks at the whole disk, as when the machine has joined, or after the position in the journal was lost.
     mutating func lookAtAll() throws {
         isLookingAtAll = true
         defer { isLookingAtAll = false }
@@ -421,7 +431,7 @@ struct LocalDisk {
         endRound()
     }
 
-    /// Looks at everything in a directory.
+    /// Looks at everything below a directory.
     private mutating func lookAtAll(within directory: LocalItem, _ path: [UInt8]) throws {
         isLookingAtAll = true
         defer { isLookingAtAll = false }
@@ -436,7 +446,7 @@ struct LocalDisk {
             names = try open(directory: directory).entryNames()
         } catch {
             if directory == .root { throw error }
-            // What cannot be seen is not gone.
+            // Items that cannot be seen are not gone.
             seen.formUnion(tree.descendants(of: directory))
             if error == .accessDenied { unmirrored[path] = "this program may not read it" }
             return
@@ -457,7 +467,7 @@ struct LocalDisk {
 
     // MARK: Storing
 
-    /// Hands the rows that have changed to `body`; nil for an item that is gone.
+    /// Calls `body` with each row that has changed; the value is nil for an item that is gone.
     mutating func store(_ body: (_ key: [UInt8], _ value: [UInt8]?) throws -> Void) throws {
         for item in toStore {
             guard let node = tree[item], let mark = marks[item] else {
@@ -471,7 +481,7 @@ struct LocalDisk {
         toStore = []
     }
 
-    /// Takes what the last run has stored.
+    /// Loads the items that the last run has stored.
     mutating func load(_ state: LoadedState) {
         tree = state.tree
         for (item, stored) in state.local { set(item, Mark(stored)) }
@@ -481,6 +491,6 @@ struct LocalDisk {
 
     var hasUnstored: Bool { !toStore.isEmpty }
 
-    /// The last number that was given, so that no number is given twice.
+    /// The last number that an item got. No number is used twice.
     var lastNumber: UInt64 { last }
 }

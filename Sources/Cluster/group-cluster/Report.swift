@@ -5,17 +5,17 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// What the program says of its machine: lines for its user, and the status, which is a record that others read.
+/// What the program reports about its machine: lines for its user, and the status, a record that other programs read.
 ///
-/// A conflict stands in the status until its copy is gone, also after the program is started again. Used by the thread of
-/// the machine.
+/// A conflict stays in the status until its copy is gone, also after a restart of the program. Used by the machine's
+/// thread.
 final class Report {
     var status: ClusterStatus
-    /// When the number of the cluster's entries was read.
+    /// The time at which the number of the cluster's entries was read.
     var readAt: Date?
     private var lines: [String] = []
     private var shown: ClusterStatus?
-    /// The time from which on the status is written again.
+    /// The time from which on the status may be written again.
     private var next: Int64 = 0
     private var hasUnstoredConflicts = false
     private let records: ClusterRecords
@@ -31,15 +31,15 @@ final class Report {
         note = FullDiskNote(container)
     }
 
-    /// Prepares for a disk without room.
+    /// Prepares the file that shows a failure when the disk is full.
     func prepare() { note.prepare(hasText: full.hasNote) }
 
     // MARK: Lines
 
-    /// Notes a line for the program's user.
+    /// Adds a line for the program's user.
     func log(_ line: String) { lines.append(line) }
 
-    /// Returns the lines that were noted since the last call.
+    /// Returns the lines that were added since the last call.
     func takeLines() -> [String] {
         defer { lines = [] }
         return lines
@@ -47,7 +47,7 @@ final class Report {
 
     // MARK: Conflicts
 
-    /// Notes a copy with a conflict name.
+    /// Reports a copy with a conflict name, once.
     func note(conflict copy: [UInt8]) {
         if status.conflicts.contains(where: { $0.copy == printable(copy) }) { return }
         log("conflict: '\(printable(copy))'")
@@ -56,12 +56,12 @@ final class Report {
         do {
             try store.store(storeConflicts)
         } catch {
-            // The next round stores them.
+            // The next round stores the conflict.
             hasUnstoredConflicts = true
         }
     }
 
-    /// Stores the conflicts with everything else, if that is still to be done. Only within `store`.
+    /// Stores the conflicts if `note` could not. To be called within `store` only.
     func storeIfNeeded(_ store: StateStore) throws {
         if hasUnstoredConflicts { try storeConflicts(store) }
         hasUnstoredConflicts = false
@@ -71,7 +71,7 @@ final class Report {
 
     // MARK: Values for which the cluster has others
 
-    /// Notes a file with values of this machine for which the cluster has others.
+    /// Reports a file that has values of this machine for which the cluster has others.
     func note(replaced file: [UInt8]) {
         let path = printable(file)
         if status.replaced?.contains(path) == true { return }
@@ -95,24 +95,26 @@ final class Report {
 
     // MARK: The status
 
-    /// The status with what this machine lacks room for, before any other failure.
+    /// The status with the failure that is shown: a full disk comes before any other one.
     private var stated: ClusterStatus {
         var stated = status
         stated.failure = full.failure ?? status.failure
         return stated
     }
 
-    /// When the status is written; nil where it says what is so.
+    /// The time at which the status is written next; nil if the record is up to date.
     var nextTime: Int64? { shown == stated ? nil : next }
 
-    /// Writes the status if it says something else than the record, at most five times a second. `isGone` returns
-    /// whether a copy with a conflict name was removed or renamed by a person.
+    /// Writes the status if it differs from the record, at most five times a second. A new connection, pause or
+    /// withholding is written at once. `isGone` returns whether a person has removed or renamed a copy with a conflict
+    /// name.
     func show(force: Bool, isGone: ([UInt8]) -> Bool) throws {
         if shown != stated {
             status.conflicts.removeAll { isGone(Array($0.path)) }
             forgetReplaced()
         }
-        // The date alone is written rarely, so that a cluster in which nothing happens costs next to nothing.
+        // A status in which only the time is new is written once a minute, so that an idle cluster costs next to
+        // nothing.
         let isOld = readAt.map { $0.timeIntervalSince(status.readAt ?? .distantPast) > 60 } ?? false
         if isOld || shown != stated { status.readAt = readAt }
         let new = stated

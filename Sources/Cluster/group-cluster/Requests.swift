@@ -5,19 +5,20 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// Why a request is not sent, where this machine is the cause.
+/// The reason why this machine itself refuses a request.
 private struct RefusedRequest: Error {
     let code: CoordinationError.Code
     let reason: String
 }
 
-/// Strict changes that processes of this machine ask of the cluster. Their records are the queue.
+/// Sends the strict changes that processes of this machine request. The records of the requests are their queue: see
+/// `StrictQueue` for the states of a request.
 extension Machine {
-    /// How long the fate of a request can be asked for, in nanoseconds of this run.
+    /// How long the record of a finished request is kept, so that its fate can be read, in nanoseconds of this run.
     private static let kept: Int64 = 7 * 86_400 * 1_000_000_000
     private static let mostKept = 1_000
-    /// How long a request waits that cannot be sent, in nanoseconds of this run, if its caller does not give it up: it may
-    /// have been killed.
+    /// How long a request waits that cannot be sent, in nanoseconds of this run. A caller gives up earlier, unless it
+    /// was killed.
     private static let longestWait: Int64 = 600 * 1_000_000_000
 
     /// Takes the requests and locks that are recorded.
@@ -34,19 +35,20 @@ extension Machine {
         }
         let now = monotonicNanoseconds()
         requests.look(at: recorded.map(\.name), now: now)
-        // What was changed here before a request was made is sent before it.
+        // Changes that were made here before the request are sent before it.
         try takeChanges()
         let isBehind = outbox.waitingCount > Self.mostWaiting && suites.haveUnread
         let readUntil = isBehind ? 0 : suites.readUntil
         for (name, request) in recorded where !request.state.isOver {
-            // It ends when it is applied here, also where its caller no longer waits: 'accepted' says that this machine has it.
+            // The request ends when it is applied here, even if its caller no longer waits: the state `accepted` means
+            // that this machine has the change.
             if requests.accepted[name] != nil { continue }
             let isTooOld = requests.age(of: name, at: now) > Self.longestWait
             if outbox.inFlight?.entry.operation != name && !requests.isQueued(name) {
                 if try resolve(name) { continue }
                 let isOver = request.isGivenUp || isTooOld
                 if !isOver && request.queuedAt.timeIntervalSince1970 * 1e9 > Double(readUntil) {
-                    // Some suites have changes from before it that are not read yet.
+                    // Some suite has changes from before the request that are not read yet.
                     recordsChanged.withLock { $0 = true }
                     continue
                 }
@@ -69,7 +71,8 @@ extension Machine {
         try sweep(Set(recorded.filter { !$0.request.state.isOver }.map(\.request.operation)))
     }
 
-    /// Removes the staged contents of requests that are over, and of callers that were killed before they made one.
+    /// Removes the staged contents of requests that are over, and of callers that were killed before they recorded a
+    /// request.
     private func sweep(_ present: Set<String>) throws {
         let directory = try ClusterRecords.contents(of: container).open()
         for name in try directory.entryNames() {
@@ -86,7 +89,8 @@ extension Machine {
             ? "it was not sent in time" : "the cluster is not connected\(report.status.failure.map { ": \($0)" } ?? "")"
     }
 
-    /// Finds the fate of a request that was refused when the last run was killed.
+    /// Finds the fate of a request that was folded before the last run could record it. Returns false if the request is
+    /// not this machine's last entry.
     private func resolve(_ operation: ClusterName) throws -> Bool {
         guard let last = fold.machines[outbox.machine], last.operation == operation else { return false }
         try end(operation, last.outcome == .accepted ? .accepted : .conflict, nil)
@@ -113,7 +117,7 @@ extension Machine {
             if let lock = request.lock, let grant = request.grant.flatMap({ ClusterName(text: $0) }) {
                 token = LockToken(lock: Array(lock.utf8), grant: grant)
             }
-            // Its caller may take it back until this is recorded, and only until then.
+            // Its caller can take the request back until this is recorded, and not after that.
             if request.state == .waiting, try !records.beginSending(operation.text) {
                 return try end(operation, .unavailable, unreachable)
             }
@@ -137,7 +141,7 @@ extension Machine {
         }
     }
 
-    /// Queues a request behind what is to be sent or applied before it.
+    /// Queues a request again, behind the changes that must be sent or applied before it.
     private func again(_ operation: ClusterName) {
         requests.again(operation, at: monotonicNanoseconds())
         outbox.add(.entry(ClusterEntry(operation, isStrict: true), nil))
@@ -148,14 +152,15 @@ extension Machine {
             throw StrictFault.invalid("it has too many changes")
         }
         let directory = try ClusterRecords.contents(of: container).open()
-        // Paths whose items earlier parts remove or move away: what stands there yet is not what a later part finds.
+        // The paths whose items earlier parts remove or move away. A later part does not find what is still at such a
+        // path.
         var vacated: [[FileName]] = []
         let isVacated = request.parts.map { part in
             let path = Self.names(part.path)
             defer { if [.remove, .move].contains(part.action) { vacated.append(path) } }
             return vacated.contains { path.starts(with: $0) }
         }
-        // Before a content is copied.
+        // All conditions are checked before any content is copied.
         for (part, isVacated) in zip(request.parts, isVacated)
         where part.isConditional && !(isVacated && part.before == nil) { try check(part) }
         return try zip(request.parts, isVacated).map { part, isVacated throws in
@@ -191,7 +196,7 @@ extension Machine {
         }
     }
 
-    /// Compares the item with what it was when the caller decided.
+    /// Compares the item's generation with the one that the caller has seen.
     private func check(_ part: Proposal.Part) throws {
         let now: Generation?
         do {
@@ -217,7 +222,8 @@ extension Machine {
         case .unavailable: try end(operation, .unavailable, unreachable)
         case .conflict:
             guard let request = book.requests[operation.text] else { return }
-            // A request without a condition replaces whatever is there when its turn comes.
+            // A request without a condition replaces whatever is there when its turn comes, so it is sent again with
+            // new bases.
             let isFree = request.parts.allSatisfy { !$0.isConditional }
             let isAllowed = requests.refused(operation)
             if reason == nil && isFree && !request.isGivenUp && isAllowed { return again(operation) }
@@ -225,7 +231,7 @@ extension Machine {
         }
     }
 
-    /// Ends the requests that are applied here.
+    /// Ends the accepted requests whose changes are applied here.
     func finishAccepted() throws {
         if requests.accepted.isEmpty { return }
         for operation in requests.applied(isStale: mirror.stale.contains) { try end(operation, .accepted, nil) }
@@ -235,9 +241,9 @@ extension Machine {
         _ operation: ClusterName, _ state: ClusterRequest.State, _ reason: String?,
         _ code: CoordinationError.Code? = nil
     ) throws {
-        // What became of it is stored before its record says so; that it was accepted, until its record says so.
+        // The fate is stored before the record shows it. An accepted request stays stored until then.
         requests.end(operation, isAccepted: state == .accepted)
-        // A power cut must not bring back in flight what the record says was not sent.
+        // A power cut must not bring back in flight a request whose record says that it was not sent.
         if state == .unavailable && toStore.isOutboxChanged { toStore.mustBeDurable = true }
         try storeState()
         defer { requests.forget(operation) }

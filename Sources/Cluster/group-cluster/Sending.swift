@@ -4,16 +4,16 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// What was changed on this machine is made an entry and put in flight: several items at once, or changes of suites and
-/// messages.
+/// Makes entries of what was changed on this machine, and puts them in flight. An entry has changes of several items,
+/// or changes of suites and messages, or one strict request.
 extension Machine {
-    /// Puts the next entry in flight.
+    /// Puts the next entry in flight, if nothing is in flight.
     func prepare() throws {
         var tries = outbox.waitingCount
         while outbox.inFlight == nil, tries > 0, let draft = outbox.next() {
             tries -= 1
             switch draft {
-            // It is added again when it may be sent.
+            // `addRemovals` adds the item again when its removal may be sent.
             case .item(let local) where removals.withholds(local, mirror, disk.tree): continue
             case .item(let local) where awaitsRemovals(local): outbox.add(.item(local))
             case .item(let local): try prepare(local)
@@ -23,8 +23,8 @@ extension Machine {
         }
     }
 
-    /// Whether an item is a directory that is gone, and the removal of something that was in it waits: the cluster removes only an
-    /// empty directory.
+    /// Returns whether an item is a directory that was removed here, and the removal of something in it still waits.
+    /// The cluster removes only an empty directory.
     private func awaitsRemovals(_ local: LocalItem) -> Bool {
         guard disk.tree[local] == nil, let item = mirror.items[local] else { return false }
         return fold.tree.children(of: item).contains { child in
@@ -32,8 +32,8 @@ extension Machine {
         }
     }
 
-    /// Gives up what is in flight where its content is gone: a power cut may have taken a file of the directory of contents. Its items
-    /// are sent anew.
+    /// Gives up the entry in flight if one of its contents is missing, as after a power cut. An empty entry competes
+    /// for its number, and its items are sent anew when that is decided.
     func giveUpLostContents() {
         guard let inFlight = outbox.inFlight, inFlight.empty == nil else { return }
         if inFlight.digests.allSatisfy({ contents.size(of: $0) != nil }) { return }
@@ -43,11 +43,11 @@ extension Machine {
 
     static let mostAtOnce = 64
 
-    /// Takes the items whose turn comes next, as far as one commit can have them with their contents.
+    /// Takes the next items from the outbox, as many as one commit can have together with their contents.
     private func batch(beginningWith local: LocalItem) -> [LocalItem] {
         var locals = [local]
         var room = Int64(ClusterKeys.smallContents) - Int64(clamping: disk.mark(of: local)?.size ?? 0)
-        // While something is stale, each item is judged alone.
+        // While any item is stale, each item is sent alone, so that a stale one holds up no other.
         guard mirror.stale.isEmpty else { return locals }
         while locals.count < Self.mostAtOnce, let next = outbox.firstItem {
             let size = Int64(clamping: disk.mark(of: next)?.size ?? 0)
@@ -59,17 +59,18 @@ extension Machine {
         return locals
     }
 
-    /// Puts a local-first entry in flight: what differs from the base of some items of the disk.
+    /// Puts a local-first entry in flight: the differences between some items of the disk and their bases.
     func prepare(_ local: LocalItem) throws {
         let locals = batch(beginningWith: local)
-        // A file that was changed since it was looked at has its present content kept, and is sent with that at its place.
+        // If a file was changed since it was looked at, an attempt stores its present content, and the next attempt
+        // sends that.
         for _ in 0..<Self.mostAttempts { if try prepare(locals) { return } }
         for local in locals { outbox.add(.item(local)) }
     }
 
     static let mostAttempts = 4
 
-    /// Returns false if a file has another content by now, which is kept.
+    /// Makes one attempt. Returns false if a file has a new content, which is stored now.
     private func prepare(_ locals: [LocalItem]) throws -> Bool {
         let operation = ClusterName.fresh()
         var attempt = mirror
@@ -80,7 +81,8 @@ extension Machine {
             return true
         }
         func again() { for local in locals { outbox.add(.item(local)) } }
-        // What the cluster has newer of these items is applied first, unless it cannot be now.
+        // The cluster has something newer of one of these items. It is applied first; until then they wait in the
+        // outbox.
         if sent.contains(where: { mirror.stale.contains($0.item) }) {
             again()
             return true
@@ -91,13 +93,13 @@ extension Machine {
             case .kept: continue
             case .changed: return false
             case .impossible(let reason):
-                // The next change of the item sends it.
+                // The item is sent when it changes again.
                 refuse(item.local, reason)
                 disk.noteUnknown(item.local)
                 for local in locals where local != item.local { outbox.add(.item(local)) }
                 return true
             case .noRoom(let error, let size):
-                // The others go on; this one is added again after a pause.
+                // The item is added again after a pause: see `tryAgain`. The others go on.
                 let path = ItemPath(bytes: disk.path(of: item.local))
                 full.failed(.sent(item.local), Self.notStored(path, error), size: size)
                 for local in locals where local != item.local { outbox.add(.item(local)) }
@@ -128,7 +130,7 @@ extension Machine {
         entry.author = Array(identity.host.utf8.prefix(200))
         try suites.synchronize(notes.suites)
         if !outbox.send(entry) {
-            // Its size was looked at; a channel's name may be too long.
+            // `LocalOrder` keeps the sizes within their limits, but a channel's name may be too long.
             order.forget(entry.operation)
             return suites.noteUnsent(entry.changes)
         }
@@ -147,23 +149,23 @@ extension Machine {
 
     private enum Kept {
         case kept
-        /// The item has another content by now.
+        /// The file has a new content, which is stored now.
         case changed
-        /// The content cannot be had, and why.
+        /// The content cannot be read, for this reason.
         case impossible(String)
         /// There is no room for the content, which has this size.
         case noRoom(Errno, UInt64)
     }
 
-    /// Keeps the content that is to be sent, and makes sure that a power cut does not bring an older one back: the older
-    /// one would be taken for a change.
+    /// Stores the content that is about to be sent, and syncs it together with the item. Without the sync, a power cut
+    /// could bring back an older content, which would be taken for a change and sent.
     private func keep(_ item: SentItem, isBulk: Bool) throws -> Kept {
         defer { if !isBulk { try? disk.synchronizeDirectory(of: item.local) } }
         switch item.change {
         case .created(_, _, let content), .written(let content):
             guard content.kind == .file else { return .kept }
             if !content.digest.isEmpty, contents.size(of: content.digest) != nil {
-                // What was loaded is not synchronized.
+                // A content that was loaded from the cluster is not synced.
                 if !isBulk { try contents.open(content.digest).synchronizeData() }
                 return .kept
             }
@@ -195,7 +197,7 @@ extension Machine {
 }
 
 extension ClusterOutbox.InFlight {
-    /// The contents that the entry has.
+    /// The digests of the contents that the entry names.
     var digests: [[UInt8]] {
         var digests: Set<[UInt8]> = []
         for change in entry.changes {

@@ -5,7 +5,7 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// What outlives the program, and what others see of it.
+/// Stores what outlives the program, and shows the status.
 extension Machine {
     func storeState() throws {
         let isStored =
@@ -51,7 +51,7 @@ extension Machine {
         removals.stored()
     }
 
-    /// Says that nothing is sent, as etcd has too much.
+    /// Returns the failure for an etcd database that uses too much room. Nothing is sent until there is room.
     func noRoom(_ used: UInt64) -> String {
         "etcd's database uses \(used >> 20) MiB of a budget of \(identity.budget >> 20), and nothing is sent from half of it on; compact and defragment etcd, or give it more room and this program a larger --budget"
     }
@@ -69,13 +69,13 @@ extension Machine {
         report.status.unmirrored = unmirrored.sorted { $0.key.lexicographicallyPrecedes($1.key) }.prefix(1_000).map {
             .init(path: printable($0.key), reason: $0.value)
         }
-        // A person has removed or renamed a copy when it is neither here nor in the cluster.
+        // A copy that is neither here nor in the cluster was removed or renamed by a person.
         try report.show(force: force) { disk.item(at: $0) == nil && fold.tree.item(at: $0) == nil }
     }
 }
 
 extension RemovalGuard {
-    /// Stores the rows. Only within `store`.
+    /// Stores the rows of the guard. To be called within `store` only.
     func store(in store: StateStore) throws {
         var writer = ByteWriter()
         for item in meant { writer.write(item.number) }
@@ -86,7 +86,8 @@ extension RemovalGuard {
         try store.set(StateRow.acceptedRemovals, state == .accepted ? [1] : nil)
     }
 
-    /// Reads the rows. `items` is the number of items of the base, for the state of an earlier version.
+    /// Reads the rows of the guard. `items` is the number of items with a base. An earlier version stored a pause in
+    /// place of the number of items at its beginning; `items` is taken for that number then.
     init(stored store: StateStore, items: Int) throws {
         var meant: Set<LocalItem> = []
         var reader = ByteReader(try store.value(StateRow.meantRemovals) ?? [])

@@ -4,12 +4,12 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// The suites of the container: what is set here is taken for the cluster, and what the cluster has is set here. Used by the
-/// thread of the machine.
+/// The suites of the container. Changes that processes make here go to the cluster, and the cluster's values are set
+/// here. Used by the machine's thread.
 ///
-/// A key is dirty while its suite may not have what the cluster has, with the changes of this machine that are not folded
-/// yet on top. A key that was set here to what the cluster cannot have is refused: it keeps that until it is set again, here or
-/// on another machine.
+/// What a key should have here is the cluster's value, with the changes of this machine on top that are not in the fold
+/// yet. A key is *dirty* while its suite may have something else. A key is *refused* if a change of it is too large for
+/// the cluster: the value stays here until the key is set again, on this machine or on another one.
 final class Suites {
     private let container: Container
     private let store: StateStore
@@ -18,12 +18,12 @@ final class Suites {
     private let replacedValues: ReplacedValues
     private var suites: [String: ClusterSuite] = [:]
     private var dirty: Set<[UInt8]> = []
-    /// Keys that may not have what the stored fold has, also after the program is started again.
+    /// Keys that may not have the value of the stored fold. They are stored, too.
     private var unapplied: Set<[UInt8]>
     private var refused: Set<[UInt8]>
-    /// Who has set what is to be set here, for the suites' records.
+    /// The authors of the values that are to be set here, for the records of the suites.
     private var authors: [[UInt8]: [UInt8]] = [:]
-    /// What of these is stored.
+    /// The state of both sets that is stored.
     private var stored: (unapplied: Set<[UInt8]>, refused: Set<[UInt8]>)
     private var unstoredCursors: [String: Cursor] = [:]
 
@@ -39,33 +39,33 @@ final class Suites {
 
     // MARK: What is set here
 
-    /// Whether a suite has more changes than are taken at once.
+    /// Whether a suite has more changes than one round takes.
     var haveMore: Bool { suites.values.contains(where: \.hasMore) }
 
-    /// Whether a suite has changes that were not read.
+    /// Whether a suite has changes that were not read yet.
     var haveUnread: Bool { suites.values.contains(where: \.hasUnread) }
 
     /// The time up to which the changes of all suites were read.
     var readUntil: Int64 { suites.values.filter(\.hasMore).map(\.lastTime).min() ?? .max }
 
-    /// What was known of the cluster when changes were taken.
+    /// What a round needs to know of the cluster and of this machine.
     struct Known {
         var fold: ClusterFold
-        /// Returns the changes of this machine that are not folded yet, in their order.
+        /// Returns the changes of this machine that are not in the fold yet, in their order.
         var unfolded: () -> [ClusterChange]
-        /// The suites that have some of these.
+        /// The suites that some of these changes belong to.
         var pendingSuites: Set<String>
-        /// Whether the machine has just joined: what is here was not set since.
+        /// Whether the machine has just joined: all values that are here were set before that.
         var isNew: Bool
         /// Whether everything that the cluster had was folded once.
         var isCurrent: Bool
-        /// Whether so much waits to be sent that changes stay in the suites' logs.
+        /// Whether so many entries wait that changes stay in the logs of their suites.
         var isFull: Bool
     }
 
-    /// Opens the suites that are new, and takes what was changed in all of them.
+    /// Opens new suites, and takes the changes of all suites.
     ///
-    /// `limit` becomes the time of the last change that was taken of a suite which has more.
+    /// If a suite has more changes than one round takes, `limit` becomes the time of the last one that was taken.
     func takeChanges(_ limit: inout Int64, _ known: Known) throws -> [DraftedChange<Cursor>] {
         for name in container.suiteNames() where suites[name] == nil { try open(name, known) }
         if known.isFull {
@@ -86,7 +86,8 @@ final class Suites {
                 }
                 for case .value(let change) in change.changes {
                     refused.remove(change.key)
-                    // A removal leaves no trace that keeps the program from setting the key behind it.
+                    // A removed key has no generation, by which `ClusterSuite.set` would see that a process has changed
+                    // it, so this program may have set it again. The key is compared anew.
                     if change.action == .remove { dirty.insert(change.key) }
                 }
                 let what = DraftedChange<Cursor>.What.values(change.changes, suite: name, place: change.cursor)
@@ -102,8 +103,8 @@ final class Suites {
 
     private func open(_ name: String, _ known: Known) throws {
         let text = try store.value(StateRow.suite(name)).map { String(decoding: $0, as: UTF8.self) }
-        // A suite that was there before the machine joined has the cluster's values, and others are added to them. A suite
-        // that was made since has its own history only.
+        // A suite from before the machine joined gets the cluster's values; its own values count only where the cluster
+        // has none. A suite that was made after that has nothing but its own history.
         let isOld = known.isNew || text == StateRow.joinedSuite
         if isOld { try store.store { try $0.set(StateRow.suite(name), Array(StateRow.joinedSuite.utf8)) } }
         let suite: ClusterSuite
@@ -123,20 +124,20 @@ final class Suites {
         try suite.onChange { Interruption.raise() }
     }
 
-    /// Opens a suite that was made since the machine has joined, from its beginning, and notes that.
+    /// Opens a suite that was made after the machine had joined, at its beginning.
     private func makeSuite(_ name: String) throws -> ClusterSuite {
         let first = try GroupDefaults(container, suite: name, purpose: "cluster").firstPlace
         let suite = try ClusterSuite(container, name, since: first.map { .cursor($0) } ?? .start)
-        // What its log drops before it is sent is found by this.
+        // The stored position shows later whether the log has dropped changes that were not sent.
         try store.store { try $0.set(StateRow.suite(name), Array(suite.sentThrough.description.utf8)) }
         return suite
     }
 
-    /// Marks the keys that the program's last run has set, and had not stored: the cluster may have removed one since, which a
-    /// snapshot does not show.
+    /// Marks the keys that the last run of the program had set but not stored as dirty. The cluster may have removed
+    /// such a key since, which a snapshot does not show.
     func markSetBefore() { for suite in suites.values { dirty.formUnion(suite.takeSetBefore() ?? []) } }
 
-    /// Returns what the cluster has for a suite, with what is not folded yet on top of it.
+    /// Returns the cluster's values of a suite, with the changes on top that are not in the fold yet.
     private func inCluster(_ suite: String, _ known: Known) -> ClusterSuite.InCluster {
         var cluster = ClusterSuite.InCluster()
         for (key, value) in known.fold.values {
@@ -152,16 +153,16 @@ final class Suites {
         return cluster
     }
 
-    /// The largest change of a suite at once, as bytes of an entry, with room for its author.
+    /// The largest change of a suite, as bytes of an entry; an author takes less than the rest.
     private static let largestTransaction = ClusterEntry.mostBytes - 1_024
 
-    /// Notes the keys of a change that is too large for the cluster. They keep their values here until they are set again.
+    /// Notes the keys of a change that is too large for the cluster.
     private func refuse(_ changes: [ClusterChange], of suite: String) {
         report.log("not sent: a change of the suite '\(suite)': \(Self.tooLarge)")
         for case .value(let change) in changes { refused.insert(change.key) }
     }
 
-    /// What is to be said of the suites with keys that were refused.
+    /// The suites with refused keys, and the reason, for the status.
     var refusedSuites: [[UInt8]: String] {
         let names = Set(refused.compactMap { ClusterSuite.names($0)?.suite })
         return Dictionary(names.map { (Array("defaults/\($0)".utf8), Self.tooLarge) }) { first, _ in first }
@@ -171,10 +172,10 @@ final class Suites {
 
     // MARK: What is sent
 
-    /// Makes sure that a power cut does not take back what is about to be sent of some suites.
+    /// Syncs some suites, so that a power cut does not take back what is about to be sent.
     func synchronize(_ names: Set<String>) throws { for name in names { try suites[name]?.synchronize() } }
 
-    /// Notes the places behind what was sent.
+    /// Notes the positions behind the changes that were sent.
     func noteSent(through places: [String: Cursor]) {
         for (name, place) in places {
             suites[name]?.noteSent(through: place)
@@ -182,13 +183,14 @@ final class Suites {
         }
     }
 
-    /// Notes changes that are not sent: the keys get back what the cluster has.
+    /// Notes changes that are not sent. Their keys get the cluster's values again.
     func noteUnsent(_ changes: [ClusterChange]) {
         for case .value(let change) in changes { dirty.insert(change.key) }
     }
 
-    /// Keeps the values of an entry of this machine that the cluster did not take, as it has others: those from before the
-    /// machine joined. Nothing is kept twice, also if the program is killed before it has stored that the entry is folded.
+    /// Writes the values of an entry that the cluster did not take to a file. Only values from before the machine
+    /// joined have a base, and are refused if the cluster has others. If the program is killed before it has stored
+    /// that the entry is folded, its next run writes the values once more, to a file of that run.
     func notTaken(_ entry: ClusterEntry, _ fold: ClusterFold) throws {
         var values: [String: [String: DefaultsValue]] = [:]
         for case .value(let change) in entry.changes where change.base == .zero {
@@ -205,19 +207,20 @@ final class Suites {
 
     // MARK: What the cluster has
 
-    /// Whether a key may not have what the cluster has.
+    /// Whether a key may not have the value that it should have.
     var areDirty: Bool { !dirty.isEmpty }
 
-    /// Notes keys that an entry has changed.
+    /// Notes the keys that an entry has changed.
     func folded(_ keys: Set<[UInt8]>, by author: [UInt8], isOwn: Bool) {
         dirty.formUnion(keys)
         unapplied.formUnion(keys)
         for key in keys { authors[key] = author }
-        // What this machine had set before a change that was refused does not undo that.
+        // A value of another machine ends a refusal. One of this machine's own was set before the refused change, and
+        // does not.
         if !isOwn { refused.subtract(keys) }
     }
 
-    /// Notes that the fold goes on at a snapshot: its values, and those that were there before, may be others.
+    /// Notes that a snapshot has replaced the fold: the values of both folds may differ.
     func replaced(_ old: ClusterFold, by new: ClusterFold) {
         refused = refused.filter { old.values[$0] == new.values[$0] }
         dirty.formUnion(old.values.keys)
@@ -225,8 +228,7 @@ final class Suites {
         unapplied.formUnion(dirty)
     }
 
-    /// Sets what the cluster has, with what is not folded yet on top of it. A key that a process has just set waits for the
-    /// next round.
+    /// Sets the values that the dirty keys should have. A key that a process has set meanwhile stays dirty.
     func apply(_ fold: ClusterFold, unfolded: () -> [ClusterChange]) throws {
         if dirty.isEmpty { return }
         var bySuite: [String: [ClusterSuite.Value]] = [:]
@@ -252,10 +254,10 @@ final class Suites {
             do {
                 if suites[name] == nil {
                     if values.allSatisfy({ $0.value == nil }) { continue }
-                    // A process may have made it, and set something, a moment ago.
+                    // A process may have made the suite a moment ago, and set something in it.
                     try add(makeSuite(name))
                 }
-                // A process has set these since; that change wakes this program, and is read first.
+                // A process has set these keys meanwhile. That change wakes this program, and is read first.
                 for key in try suites[name]?.set(values, index: fold.index) ?? [] {
                     left.insert(ClusterSuite.key(suite: name, key))
                 }
@@ -263,7 +265,7 @@ final class Suites {
             } catch let error as CoordinationError where error.code == .invalidArgument && suites[name] == nil {
                 // No machine of this version makes such a name.
             } catch let error as CoordinationError where error.code == .limitReached {
-                // A suite here may have less room than all others' changes of it need.
+                // The suite may have less room here than the changes of all machines need.
                 report.status.failure = "\(error)"
                 left.formUnion(keys)
             } catch  where FullDisk.isFull(error) {
@@ -282,7 +284,7 @@ final class Suites {
 
     var areUnstored: Bool { !unstoredCursors.isEmpty || stored != (unapplied, refused) }
 
-    /// Stores what was sent, and the keys that do not have what the stored fold has. Only within `store`.
+    /// Stores the positions of what was sent, and the sets of keys. To be called within `store` only.
     func store(in store: StateStore) throws {
         if stored.refused != refused { try store.set(StateRow.refusedKeys, LoadedState.bytes(of: refused)) }
         if stored.unapplied != unapplied { try store.set(StateRow.unappliedKeys, LoadedState.bytes(of: unapplied)) }
