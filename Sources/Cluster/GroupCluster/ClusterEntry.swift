@@ -2,17 +2,18 @@
 
 import GroupBytes
 
-/// What a machine sends to the cluster at once: changes, under the name of an operation.
+/// An entry of the cluster's log: the changes that a machine sends at once, under the name of an operation.
 package struct ClusterEntry: Equatable, Sendable {
     package var operation: ClusterName
-    /// Accepted with all changes or with none; otherwise each change is judged alone, and what conflicts is kept.
+    /// Whether the cluster accepts all changes or none. Otherwise each change is judged alone, and one that conflicts
+    /// keeps its content: see `ItemRules.swift`.
     package var isStrict: Bool
     package var changes: [ClusterChange]
-    /// Who made the changes, for people: a process's purpose and the host, as text.
+    /// The author of the changes, for people: the purpose of a process and the host, as text.
     package var author: [UInt8]
 
-    /// Returns the author of an entry as the container's records have it; `cluster` where it is not known, as for what
-    /// was folded by an earlier run of the program.
+    /// Returns the author of an entry for the container's records. Returns `cluster` if the author is not known, as for
+    /// entries that an earlier run of the program has folded.
     package static func purpose(of author: [UInt8]?) -> String {
         guard let author, !author.isEmpty else { return "cluster" }
         return printable(author)
@@ -25,14 +26,14 @@ package struct ClusterEntry: Equatable, Sendable {
     }
 }
 
-/// One change of an entry.
+/// A change of an entry.
 package enum ClusterChange: Equatable, Sendable {
     case item(ItemChange)
     case value(ValueChange)
     case message(channel: [UInt8], body: [UInt8])
 }
 
-/// What an item is and has in it. Bodies are elsewhere, and named by their digest.
+/// The type, the mode and the content of an item. The bytes of a file are stored elsewhere, under their digest.
 package struct ItemContent: Hashable, Sendable {
     package enum Kind: UInt8, Sendable { case file, directory, link }
     package var kind: Kind
@@ -46,7 +47,7 @@ package struct ItemContent: Hashable, Sendable {
     }
 }
 
-/// A directory above an item.
+/// A directory on the ancestor path of an item.
 package struct Ancestor: Hashable, Sendable {
     package var item: ItemName
     package var name: FileName
@@ -54,14 +55,15 @@ package struct Ancestor: Hashable, Sendable {
     package init(_ item: ItemName, _ name: FileName) { (self.item, self.name) = (item, name) }
 }
 
-/// A change of an item, which is named by its line: the directories above it, from the root on.
+/// A change of an item. The change names the item and its ancestor path (`line`): the directories above it, from the
+/// root on, each with its name as an item.
 package struct ItemChange: Equatable, Sendable {
     package enum Action: Equatable, Sendable {
         case create(ItemContent)
         case write(ItemContent, base: ClusterName)
         case move(base: ClusterName)
         case remove(base: ClusterName)
-        /// Changes nothing: the item must be at its place with this version; with `.zero`, nothing may be there.
+        /// Changes nothing. The item must be at its path with this version; with `.zero`, the path must be free.
         case check(base: ClusterName)
     }
     package var item: ItemName
@@ -74,7 +76,7 @@ package struct ItemChange: Equatable, Sendable {
     }
 }
 
-/// A change of a value of the defaults. The key has the suite's name in it.
+/// A change of a value of a suite. The key contains the name of the suite.
 package struct ValueChange: Equatable, Sendable {
     package enum Action: Equatable, Sendable {
         case set([UInt8])
@@ -84,14 +86,14 @@ package struct ValueChange: Equatable, Sendable {
     }
     package var key: [UInt8]
     package var action: Action
-    /// The version that the value must have, or `.zero` for a key without a value; nil is any.
+    /// The version that the value must have; `.zero` for a key without a value; nil for any.
     package var base: ClusterName?
 
     package init(_ key: [UInt8], _ action: Action, base: ClusterName? = nil) {
         (self.key, self.action, self.base) = (key, action, base)
     }
 
-    /// Returns one change that does what this one and a later one of the same key do; nil if there is none.
+    /// Returns one change with the effect of this one and of a later one of the same key; nil if there is none.
     package func joined(with later: ValueChange) -> ValueChange? {
         if base != nil || later.base != nil { return nil }
         guard case .add(let number) = later.action else { return later }
@@ -101,7 +103,7 @@ package struct ValueChange: Equatable, Sendable {
         case .remove: return ValueChange(key, .setNumber(number))
         case .setNumber(let present):
             sum = present.addingReportingOverflow(number)
-            // An addition that has no room is not made.
+            // An addition that overflows is not made.
             return sum.overflow ? self : ValueChange(key, .setNumber(sum.partialValue))
         case .add(let present):
             sum = present.addingReportingOverflow(number)
@@ -111,7 +113,7 @@ package struct ValueChange: Equatable, Sendable {
 }
 
 extension ValueChange.Action {
-    /// Returns the value after the action, as the fold makes it.
+    /// Returns the value after the action, by the rules of the fold.
     package func applied(to value: ClusterFold.Value?) -> ClusterFold.Value? {
         switch self {
         case .set(let bytes): return .bytes(bytes)

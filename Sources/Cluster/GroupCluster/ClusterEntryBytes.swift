@@ -2,9 +2,9 @@
 
 import GroupBytes
 
-/// Why bytes from the cluster cannot be read.
+/// The reason why bytes from the cluster cannot be read.
 package enum ClusterDamage: Error, Equatable {
-    /// A newer program wrote these bytes; nothing after them can be folded by this one.
+    /// A newer program wrote these bytes. This program cannot fold them, nor any entry after them.
     case newerVersion(UInt8)
     case malformed(String)
 
@@ -18,7 +18,7 @@ package enum ClusterDamage: Error, Equatable {
 }
 
 extension ClusterEntry {
-    /// The version of an entry without a form that a later one has added.
+    /// The version of an entry that an older program can read.
     package static let version: UInt8 = 1
     /// The version of an entry with checks.
     package static let versionWithChecks: UInt8 = 2
@@ -27,7 +27,7 @@ extension ClusterEntry {
     package static let mostAncestors = 256
     package static let longestAuthor = 255
 
-    /// The entry as bytes: its version first.
+    /// The entry as bytes, its version first.
     package var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.write(hasChecks ? Self.versionWithChecks : Self.version)
@@ -45,7 +45,7 @@ extension ClusterEntry {
         }
     }
 
-    /// Reads an entry from bytes that may be anything.
+    /// Reads an entry from bytes that may be damaged or forged.
     package init(bytes: [UInt8]) throws(ClusterDamage) {
         if bytes.count > Self.mostBytes { throw .malformed("entry too long") }
         var reader = ByteReader(bytes)
@@ -62,7 +62,8 @@ extension ClusterEntry {
             var changes: [ClusterChange] = []
             for _ in 0..<count { changes.append(try reader.change()) }
             let entry = ClusterEntry(operation, isStrict: isStrict, changes, author: author)
-            // An older program would fold it as a damaged one.
+            // A program that knows only that version counts the entry as damaged. All programs must come to the same
+            // result.
             if entry.hasChecks && version == Self.version { throw .malformed("a check in an entry without them") }
             return entry
         }
@@ -148,7 +149,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    /// Runs `read`, which must leave no byte.
+    /// Runs `read`, and throws if `read` leaves a byte.
     mutating func cluster<Result>(_ what: String, _ read: (inout ByteReader) throws(ClusterDamage) -> Result)
         throws(ClusterDamage) -> Result
     {
@@ -161,7 +162,8 @@ extension ByteReader {
         do { return try number(Number.self) } catch { throw .malformed("too short") }
     }
 
-    /// Reads a number that is counted up: no honest one comes near the end of its type.
+    /// Reads a number that machines only count up. No real count comes near the limit of its type, so there is always
+    /// room to add to it.
     mutating func count() throws(ClusterDamage) -> UInt64 {
         let count: UInt64 = try wholeNumber()
         if count > 1 << 62 { throw .malformed("a count that is too large") }
@@ -228,7 +230,7 @@ extension ByteReader {
         let count: UInt16 = try wholeNumber()
         if count > ClusterEntry.mostAncestors { throw .malformed("too deep") }
         var line: [Ancestor] = []
-        // An item within itself, or the root in an item, would make a circle of the tree.
+        // An item within itself, or the root within an item, would make a circle of the tree.
         var above: Set<ItemName> = [item]
         for _ in 0..<count {
             let ancestor = Ancestor(try itemName(), try fileName())
@@ -242,7 +244,7 @@ extension ByteReader {
         let action: ItemChange.Action
         switch form {
         case 0:
-            // These names are those of conflict copies, which the fold makes.
+            // The fold gives these names to the conflict copies that it makes.
             if item.part >= ItemName.firstCopy { throw .malformed("item") }
             action = .create(try content())
         case 1: action = .write(try content(), base: try clusterName())

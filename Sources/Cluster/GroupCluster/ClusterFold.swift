@@ -2,9 +2,9 @@
 
 import GroupBytes
 
-/// An entry as it stands in etcd: where it is in the order, who sent it, and its bytes.
+/// An entry as it is in etcd: its position in the log, the machine that sent it, and its bytes.
 package struct OrderedEntry: Equatable, Sendable {
-    /// The version of the key `t`: entries are counted from 1 on.
+    /// The version of the key `t`, which counts the entries from 1 on.
     package var index: UInt64
     package var revision: UInt64
     package var machine: ClusterName
@@ -17,13 +17,14 @@ package struct OrderedEntry: Equatable, Sendable {
     }
 }
 
-/// The state that the ordered entries result in: the same on all machines.
+/// The state that results from replaying the cluster's log. All machines apply the same entries in the same order, by
+/// rules without a clock or a random number, so all have the same fold.
 package struct ClusterFold: Equatable, Sendable {
     package enum Outcome: UInt8, Sendable {
         case accepted
-        /// A strict entry changed nothing; a local-first one has changes that did not fit.
+        /// A strict entry changed nothing, or a local-first entry has a change that could not be made as it was meant.
         case conflict
-        /// The bytes are no entry. They count as an empty one.
+        /// The bytes are not an entry. They count as an empty one.
         case damaged
     }
 
@@ -54,28 +55,29 @@ package struct ClusterFold: Equatable, Sendable {
         package var body: [UInt8]
     }
 
-    /// A channel: its last number, and the newest messages for machines that come back.
+    /// A channel: the number of its last message, and the newest messages, for machines that were away.
     package struct Channel: Equatable, Sendable {
         package var last: UInt64 = 0
         package var newest: [Message] = []
         package static let mostKept = 1024
     }
 
-    /// What an entry came to.
+    /// The result of applying an entry.
     package struct Verdict: Equatable, Sendable {
         package var machine: ClusterName
         package var operation: ClusterName
         package var outcome: Outcome
         package var author: [UInt8] = []
         package var items: Set<ItemName> = []
-        /// The keys of values, and the channels, that the entry names.
+        /// The keys of values that the entry names; below, the channels.
         package var keys: Set<[UInt8]> = []
         package var channels: Set<[UInt8]> = []
     }
 
     package internal(set) var index: UInt64 = 0
     package internal(set) var revision: UInt64 = 0
-    /// A hash over all entries, with their places. Not a secret one: it finds mistakes and not forgeries.
+    /// The history hash: a hash over all entries with their positions, by which two histories are compared. The hash
+    /// finds mistakes and not forgeries, since every machine can compute it.
     package internal(set) var chain: UInt64 = 0
     package internal(set) var machines: [ClusterName: Last] = [:]
     package internal(set) var tree = ClusterTree()
@@ -84,7 +86,7 @@ package struct ClusterFold: Equatable, Sendable {
 
     package init() {}
 
-    /// Makes a fold of what its owner has stored. Throws `.malformed` for what is no tree.
+    /// Makes a fold from stored parts. Throws `.malformed` if the nodes are not a tree.
     package init(
         index: UInt64, revision: UInt64, chain: UInt64, machines: [ClusterName: Last],
         nodes: [ItemName: ClusterTree.Node], values: [[UInt8]: Versioned] = [:], channels: [[UInt8]: Channel] = [:]
@@ -94,8 +96,8 @@ package struct ClusterFold: Equatable, Sendable {
         tree = try ClusterTree(nodes)
     }
 
-    /// Folds the next entry. Throws `.newerVersion` for an entry that only a newer program can fold, and `.malformed`
-    /// for one that cannot be the next; nothing is changed then.
+    /// Applies the next entry of the log. Throws `.newerVersion` for an entry that needs a newer program, and
+    /// `.malformed` for an entry that cannot be the next one. The fold is unchanged then.
     package mutating func apply(_ ordered: OrderedEntry) throws(ClusterDamage) -> Verdict {
         let last = machines[ordered.machine]?.number ?? 0
         if ordered.index != index + 1 || ordered.revision <= revision || ordered.number != last + 1 {
@@ -123,7 +125,7 @@ package struct ClusterFold: Equatable, Sendable {
         return verdict
     }
 
-    /// Returns the chain behind an entry.
+    /// Returns the history hash after an entry.
     package static func chained(_ chain: UInt64, _ ordered: OrderedEntry) -> UInt64 {
         var writer = ByteWriter()
         writer.write(chain)
@@ -135,7 +137,7 @@ package struct ClusterFold: Equatable, Sendable {
     }
 
     private mutating func judge(_ entry: ClusterEntry) -> (Outcome, Set<ItemName>) {
-        // A copy that is kept would make each change copy all values.
+        // Only a strict entry needs a copy to return to. With a copy, each change would copy all values.
         let before = entry.isStrict ? (values, channels) : ([:], [:])
         var fits = true
         for (part, change) in entry.changes.enumerated() {
@@ -166,7 +168,7 @@ package struct ClusterFold: Equatable, Sendable {
         return true
     }
 
-    /// Changes a value. Returns false if its base is another one, or a number was to be added to what is no number.
+    /// Changes a value. Returns false if the base is another version, or if the sum cannot be computed.
     private mutating func change(_ change: ValueChange, _ operation: ClusterName) -> Bool {
         let old = values[change.key]
         if let base = change.base, base != old?.version ?? ClusterName.zero { return false }

@@ -1,18 +1,19 @@
 // Imports nothing: no file, clock or process.
 
-/// One change of the disk, which is made only as far as the disk still is what it was.
+/// A step that brings the disk nearer to the cluster's tree. How a step is made: see `Applying.swift`.
 package enum MirrorStep: Equatable, Sendable {
-    /// Makes an item where none is.
+    /// Makes an item at a free path.
     case create(ItemName, in: LocalItem, FileName, ItemContent)
-    /// Moves an item to where none is.
+    /// Moves an item to a free path.
     case rename(LocalItem, to: LocalItem, FileName)
-    /// Exchanges a content. What comes out and is neither `expected` nor `new` gets the name `aside`, as a new item.
+    /// Exchanges the content of an item. If the content that comes out is neither `expected` nor `new`, it becomes a
+    /// new item with the name `aside`.
     case exchange(LocalItem, expected: ItemContent, new: ItemContent, aside: FileName)
     /// Removes a file with this content, or an empty directory.
     case remove(LocalItem, expected: ItemContent)
 }
 
-/// What the base becomes when the entry with this change is folded.
+/// A change that was sent, and that the base takes over when its entry is folded.
 package struct SentItem: Equatable, Sendable {
     package enum Change: Equatable, Sendable {
         case created(ItemName, FileName, ItemContent)
@@ -25,8 +26,12 @@ package struct SentItem: Equatable, Sendable {
     package var change: Change
 }
 
-/// The base: what was last the same in the cluster's tree and on the disk. What differs between the cluster's tree and
-/// the base is applied; what differs between the disk and the base is sent.
+/// The bases of all items: the state of each item that was last the same in the cluster's tree and on the disk.
+///
+///     cluster's tree ── differs from the base: MirrorApplying ──▶ disk
+///     disk ── differs from the base: MirrorSending ──▶ cluster's tree
+///
+/// Both are comparisons, so they can be repeated at any time, as after the program was killed.
 package struct ClusterMirror: Equatable, Sendable {
     package struct Base: Equatable, Sendable {
         package var node: ClusterTree.Node
@@ -35,16 +40,16 @@ package struct ClusterMirror: Equatable, Sendable {
 
     package internal(set) var base: [ItemName: Base] = [:]
     package internal(set) var items: [LocalItem: ItemName] = [:]
-    /// Items whose base may not be the cluster's.
+    /// Items whose base may differ from the cluster's tree.
     package internal(set) var stale = Worklist<ItemName>()
-    /// Items of the disk that are to be looked at for what is to be sent.
+    /// Items of the disk that must be compared with their base again, to be sent.
     private var found: [LocalItem] = []
-    /// Items whose base was changed since the owner has stored it.
+    /// Items whose base has changed since it was stored.
     private var changed: Set<ItemName> = []
 
     package init() {}
 
-    /// Makes a mirror of what its owner has stored.
+    /// Makes a mirror from the stored bases.
     package init(base: [ItemName: Base]) {
         self.base = base
         for (item, base) in base { items[base.local] = item }
@@ -59,15 +64,15 @@ package struct ClusterMirror: Equatable, Sendable {
 
     package mutating func markAll(_ tree: ClusterTree) { mark(Set(tree.nodes.keys).union(base.keys)) }
 
-    /// Marks the items whose base is not the cluster's.
+    /// Marks the items whose base differs from the cluster's tree as stale.
     package mutating func markDifferences(to tree: ClusterTree) {
         mark(Set(tree.nodes.keys).union(base.keys).filter { base[$0]?.node != tree[$0] })
     }
 
-    /// Whether the base of an item was changed since `takeChanged`.
+    /// Whether a base has changed since `takeChanged`.
     package var hasChanged: Bool { !changed.isEmpty }
 
-    /// Returns the items whose base was changed since the last call.
+    /// Returns the items whose base has changed since the last call.
     package mutating func takeChanged() -> Set<ItemName> {
         defer { changed = [] }
         return changed
@@ -78,12 +83,13 @@ package struct ClusterMirror: Equatable, Sendable {
         return found
     }
 
-    /// Takes a local-first entry of this machine that was folded: the base becomes what was sent, whatever the entry's
-    /// fate. If the cluster has something else, that is applied like any other change.
+    /// Takes a local-first entry of this machine that was folded. The base becomes what was sent, even if the cluster
+    /// did not take it: whatever the cluster has instead then differs from the base, and is applied like any other
+    /// change.
     package mutating func folded(_ sent: [SentItem], _ operation: ClusterName) {
         for sent in sent {
             stale.insert(sent.item)
-            // A change since then may have been seen when the base was still an older one.
+            // A change of the item since then was compared with the older base.
             look(at: sent.local)
             switch sent.change {
             case .created(let parent, let name, let content):
@@ -98,7 +104,7 @@ package struct ClusterMirror: Equatable, Sendable {
         }
     }
 
-    /// Notes that a step for an item was made, with the local item that `create` has made.
+    /// Notes that a step was made. `local` is the item of the disk that a `create` has made.
     package mutating func made(_ step: MirrorStep, by local: LocalItem?, in tree: ClusterTree) {
         switch step {
         case .create(let item, _, _, _):

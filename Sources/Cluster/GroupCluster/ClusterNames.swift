@@ -2,15 +2,15 @@
 
 import GroupBytes
 
-/// A name of 128 random bits: of a machine, an operation, or the grant of a lock. A name never comes again; a revision
-/// does, after etcd was restored from a backup.
+/// A name of 128 random bits, of a machine, an operation, or the grant of a lock. No name comes again. A revision of
+/// etcd does, after etcd was restored from a backup.
 package struct ClusterName: Hashable, Comparable, Sendable {
     package var high: UInt64
     package var low: UInt64
 
     package init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
 
-    /// Makes a name. The generator is the system's, but in tests.
+    /// Returns a random name. Tests use a generator of their own.
     package static func random(using generator: inout some RandomNumberGenerator) -> ClusterName {
         ClusterName(high: generator.next(), low: generator.next())
     }
@@ -21,7 +21,7 @@ package struct ClusterName: Hashable, Comparable, Sendable {
         return random(using: &generator)
     }
 
-    /// The name of nothing: the root directory was created by no operation.
+    /// The name of nothing. The root directory was created by no operation.
     package static let zero = ClusterName(high: 0, low: 0)
 
     /// The name as 32 hexadecimal digits.
@@ -37,7 +37,7 @@ package struct ClusterName: Hashable, Comparable, Sendable {
     }
 }
 
-/// The name of an item: the operation that created the item, and which of the items of that operation this one is.
+/// The name of an item: the operation that created it, and its number among the items of that operation.
 package struct ItemName: Hashable, Comparable, Sendable {
     package var operation: ClusterName
     package var part: UInt16
@@ -46,7 +46,7 @@ package struct ItemName: Hashable, Comparable, Sendable {
 
     package static let root = ItemName(.zero, 0)
 
-    /// The first part of a conflict copy: the copy that change `i` of an operation makes has part 0x8000 + i.
+    /// The part of the first conflict copy. Change `i` of an operation gives its copy the part 0x8000 + `i`.
     package static let firstCopy: UInt16 = 0x8000
 
     package static func < (left: ItemName, right: ItemName) -> Bool {
@@ -61,15 +61,15 @@ package typealias FileName = [UInt8]
 package enum FileNames {
     package static let longest = 255
 
-    /// Returns whether a name that came from the cluster may be used: not empty, not longer than 255 bytes, without
-    /// slash and NUL, not a name of the directory itself, and none of the library's own files.
+    /// Returns whether a name from the cluster can be used: it is not empty, has at most 255 bytes, no slash and no
+    /// NUL, is neither `.` nor `..`, and is none of the library's own names.
     package static func isValid(_ name: FileName) -> Bool {
         !name.isEmpty && name.count <= longest && !name.contains(0) && !name.contains(UInt8(ascii: "/"))
             && name != Array(".".utf8) && name != Array("..".utf8) && !name.starts(with: ".group".utf8)
     }
 
-    /// Returns `name (conflict OPERATION).ext`, within 255 bytes: the stem is cut between characters. Counts on after
-    /// the operation while `isTaken` returns true.
+    /// Returns `name (conflict OPERATION).ext`, with at most 255 bytes; a longer stem is cut between characters. While
+    /// `isTaken` returns true, a number is appended to the operation.
     package static func conflict(_ name: FileName, _ operation: ClusterName, isTaken: (FileName) -> Bool) -> FileName {
         let dot = name.lastIndex(of: UInt8(ascii: ".")) ?? 0
         let isExtension = dot > 0 && name.count - dot <= 32
@@ -84,7 +84,7 @@ package enum FileNames {
         }
     }
 
-    /// Returns a beginning of at most `count` bytes that does not end within a character of UTF-8.
+    /// Returns the longest beginning of at most `count` bytes that does not end within a character of UTF-8.
     private static func cut(_ name: ArraySlice<UInt8>, to count: Int) -> FileName {
         if name.count <= count { return Array(name) }
         var end = name.startIndex + count

@@ -1,20 +1,20 @@
 // Imports nothing: no file, clock or process.
 
-/// What an event of the watch is.
+/// The relation of an event of the watch to the fold.
 package enum Arrival: Equatable, Sendable {
     case next
-    /// Its index is folded already.
+    /// The fold has the entry already.
     case repeated
-    /// At least one event before it was lost: read before anything more is folded.
+    /// At least one event before it was lost. The log must be read before another entry is applied.
     case gap
 }
 
-/// What one consistent quorum read of a container's keys found.
+/// The result of one consistent quorum read of the keys of a cluster.
 package struct ClusterReading: Sendable {
-    /// The version of the key `t`: how many entries were ever committed.
+    /// The version of the key `t`: the number of entries that were ever committed.
     package var count: UInt64
     package var snapshot: [UInt8]?
-    /// All entries that stand, in the order of their revisions. Those before the snapshot may be missing.
+    /// All entries that are in etcd, in the order of their revisions. Entries before the snapshot may be missing.
     package var entries: [OrderedEntry]
 
     package init(count: UInt64, snapshot: [UInt8]?, entries: [OrderedEntry]) {
@@ -22,30 +22,35 @@ package struct ClusterReading: Sendable {
     }
 }
 
-/// How a reading goes on from a fold.
+/// The way in which a fold goes on after a reading.
 package enum Continuation: Equatable, Sendable {
     /// These entries follow.
     case entries([OrderedEntry])
-    /// Entries that follow are gone: this fold, a snapshot, takes the place of the old one; then these entries follow.
+    /// Some entries that follow were removed. The snapshot replaces the fold, and these entries follow it.
     case snapshot(ClusterFold, [OrderedEntry])
-    /// Something that this machine has folded or committed is not there: etcd was restored, or is another one.
+    /// An entry that this machine has folded or committed is missing: etcd was restored, or is another one.
     case otherHistory
 }
 
 extension ClusterFold {
-    /// Returns what an event is, by its index alone.
+    /// Returns the relation of an event to the fold, which the index alone decides.
     package func arrival(of entry: OrderedEntry) -> Arrival {
         entry.index <= index ? .repeated : entry.index == index + 1 ? .next : .gap
     }
 
-    /// Returns how a reading goes on from this fold. `own` is this machine, and the last number that it has seen folded.
+    /// Returns how this fold goes on after a reading. `own` is this machine, with the number of its last entry that was
+    /// folded.
+    ///
+    /// If the fold is not behind the snapshot, the snapshot's history hash, continued over the entries, must result in
+    /// that of the fold. If the fold is behind the snapshot, the entries between them are gone. Then each machine's
+    /// number in the snapshot must be at least the number in the fold, and `own` must be in the snapshot or behind it.
     package func continued(by reading: ClusterReading, own: (machine: ClusterName, number: UInt64))
         throws(ClusterDamage) -> Continuation
     {
         var base = ClusterFold()
         if let snapshot = reading.snapshot { base = try ClusterFold(snapshot: snapshot) }
         let entries = reading.entries.filter { $0.index > base.index }
-        // The entries must be all that there are.
+        // No entry behind the snapshot may be missing.
         if base.index + UInt64(entries.count) != reading.count
             || zip(entries, base.index + 1..<UInt64.max).contains(where: { $0.index != $1 })
         {

@@ -1,7 +1,7 @@
 // Imports nothing: no file, clock or process.
 
-/// The transaction that commits an entry: if the machine's counter is `number` − 1, and the lock's value is the token,
-/// put the counter, the entry and the key `t`.
+/// The transaction of etcd that commits an entry. If the counter of the machine is `number` − 1, and the lock's value
+/// is the token, the transaction puts the counter, the entry and the key `t`.
 package struct CommitRequest: Equatable, Sendable {
     package var machine: ClusterName
     package var number: UInt64
@@ -9,7 +9,7 @@ package struct CommitRequest: Equatable, Sendable {
     package var bytes: [UInt8]
 }
 
-/// A lock of the cluster, and the name of the grant that has it.
+/// A lock of the cluster, and the name of the grant that has it: the fencing token.
 package struct LockToken: Hashable, Sendable {
     package var lock: [UInt8]
     package var grant: ClusterName
@@ -17,21 +17,33 @@ package struct LockToken: Hashable, Sendable {
     package init(lock: [UInt8], grant: ClusterName) { (self.lock, self.grant) = (lock, grant) }
 }
 
-/// What became of an entry.
+/// The fate of an entry.
 package enum Fate: Equatable, Sendable {
     case accepted
     case conflict
-    /// Surely not committed.
+    /// The entry was surely not committed.
     case unavailable
 }
 
-/// What this machine sends, in order, with one entry in flight. Its owner stores it before each request.
+/// The changes that this machine sends, in their order, and the one entry that is in flight.
+///
+///     waiting ── next, send ──▶ in flight ── folded ──▶ accepted, or conflict
+///                                │    ├── refused: the number is free, the lock is lost ──▶ conflict
+///                                │    └── giveUp, surely not sent ──▶ unavailable
+///                                └── giveUp ──▶ an empty entry competes for the number ── folded ──▶ see below
+///
+/// The fate of an entry is read from the fold, never from the answer of etcd. An answer may be lost, so the same bytes
+/// are sent again, with the same number, until that number is folded. If the caller gives up, an empty entry is sent
+/// with that number. The counter lets only one of the two be committed: the fold then shows the entry's own operation
+/// (accepted or conflict) or the empty one's (unavailable).
+///
+/// The owner stores the outbox before each request.
 package struct ClusterOutbox: Equatable, Sendable {
-    /// What waits.
+    /// A change that waits.
     package enum Draft: Equatable, Sendable {
         case entry(ClusterEntry, LockToken?)
-        /// An item of the disk has changed. What has changed is found when its turn comes, so that what was overwritten
-        /// before is not sent.
+        /// An item of the disk has changed. The change itself is found when its turn comes, so an older content that
+        /// was overwritten by then is not sent.
         case item(LocalItem)
     }
 
@@ -39,24 +51,24 @@ package struct ClusterOutbox: Equatable, Sendable {
         package var number: UInt64
         package var entry: ClusterEntry
         package var token: LockToken?
-        /// The empty entry that competes for the number, since the caller gave up.
+        /// The empty entry that competes for the number after the caller has given up.
         package var empty: ClusterEntry?
-        /// What the base becomes when the entry is folded.
+        /// The changes that the base takes over when the entry is folded.
         package var sent: [SentItem]
     }
 
-    /// What an entry of this machine's counter means.
+    /// The meaning of a folded entry of this machine's counter.
     package enum Folded: Equatable, Sendable {
-        /// It is folded again after a restart.
+        /// The entry was folded before: it is read again after a restart.
         case known
-        /// The fate of the entry in flight.
+        /// The entry decides the fate of the entry in flight.
         case fate(InFlight, Fate)
         /// Another machine sends under this one's name.
         case clone
     }
 
     package let machine: ClusterName
-    /// The last number of this machine that is folded.
+    /// The number of this machine's last entry that is folded.
     package private(set) var number: UInt64
     package private(set) var inFlight: InFlight?
 
@@ -75,10 +87,10 @@ package struct ClusterOutbox: Equatable, Sendable {
         (self.machine, self.number, self.inFlight) = (machine, number, inFlight)
     }
 
-    /// What waits, in its order.
+    /// The changes that wait, in their order.
     package var waiting: [Draft] { turns.elements.compactMap(draft) }
 
-    /// How much waits.
+    /// The number of changes that wait.
     package var waitingCount: Int { turns.count }
 
     private func draft(_ turn: Turn) -> Draft? {
@@ -98,8 +110,8 @@ package struct ClusterOutbox: Equatable, Sendable {
             machine: machine, number: inFlight.number, token: inFlight.token, bytes: inFlight.entry.bytes)
     }
 
-    /// Adds what is to be sent. An item that waits already keeps its place, though its new state is sent: what was made after
-    /// its first change, such as a message about it, must not be sent before it.
+    /// Adds a change. An item that waits already keeps its turn, and is sent with its new state. Otherwise something
+    /// that was made after its first change, such as a message about it, could be sent before it.
     package mutating func add(_ draft: Draft) {
         switch draft {
         case .item(let local): if !turns.contains(.item(local)) { turns.insert(.item(local)) }
@@ -109,31 +121,31 @@ package struct ClusterOutbox: Equatable, Sendable {
         }
     }
 
-    /// Whether an item waits.
+    /// Returns whether an item waits.
     package func waits(_ local: LocalItem) -> Bool { turns.contains(.item(local)) }
 
-    /// The item whose turn it is, if it is an item's.
+    /// The item whose turn it is; nil if it is the turn of something else.
     package var firstItem: LocalItem? {
         mutating get { if case .item(let local)? = turns.first { local } else { nil } }
     }
 
-    /// Takes the draft whose turn it is, if nothing is in flight.
+    /// Takes the change whose turn it is; nil if none waits, or if an entry is in flight.
     package mutating func next() -> Draft? {
         guard inFlight == nil, let turn = turns.removeFirst() else { return nil }
         defer { if case .entry(let operation) = turn { entries[operation] = nil } }
         return draft(turn)
     }
 
-    /// Puts an entry in flight: what `next` returned, or what became of it. Returns false for an entry that no machine
-    /// could read, as a path is too deep or a name is not allowed; nothing is sent then.
+    /// Puts an entry in flight, which was made of what `next` has returned. Returns false, and sends nothing, if no
+    /// machine could read the entry, because a path is too deep or a name is not allowed.
     package mutating func send(_ entry: ClusterEntry, token: LockToken? = nil, sent: [SentItem] = []) -> Bool {
         guard (try? ClusterEntry(bytes: entry.bytes)) == entry else { return false }
         inFlight = InFlight(number: number + 1, entry: entry, token: token, empty: nil, sent: sent)
         return true
     }
 
-    /// Ends the wait for a strict entry. Returns its fate if that is certain already; else `empty` competes for the
-    /// number, and the fate follows. `mayBeCommitted` is whether an attempt to commit it may have reached etcd.
+    /// Gives up an entry. Returns its fate if that is certain already. Otherwise the entry `empty` competes for its
+    /// number, and the fate follows. `mayBeCommitted` is whether an attempt to commit the entry may have reached etcd.
     package mutating func giveUp(_ operation: ClusterName, empty: ClusterName, mayBeCommitted: Bool = true) -> Fate? {
         if inFlight?.entry.operation == operation {
             if !mayBeCommitted && inFlight?.empty == nil {
@@ -148,8 +160,9 @@ package struct ClusterOutbox: Equatable, Sendable {
         return .unavailable
     }
 
-    /// Takes the refusal of a request: what the counter was, and whether the token was the lock's value. Returns the
-    /// entry whose fate is `.conflict`, as its token is gone and its number is free.
+    /// Takes the refusal of a request. `counter` is the number of this machine's last entry in etcd, and `hasToken` is
+    /// whether the token was the lock's value. If the number is free and the token is lost, this returns the entry,
+    /// whose fate is `.conflict`.
     package mutating func refused(_ request: CommitRequest, counter: UInt64, hasToken: Bool) -> InFlight? {
         guard let entry = inFlight, request == self.request, counter == entry.number - 1, !hasToken, entry.empty == nil
         else { return nil }
@@ -171,8 +184,8 @@ package struct ClusterOutbox: Equatable, Sendable {
         return .fate(entry, fate)
     }
 
-    /// Returns the outbox of a machine that joins anew under another name: what waits, and the entry in flight, unless
-    /// the history that is joined has it.
+    /// Returns the outbox of a machine that joins anew under another name: with the entries that wait, and the entry in
+    /// flight unless the new history has that.
     package func renamed(_ machine: ClusterName, in fold: ClusterFold) -> ClusterOutbox {
         var result = ClusterOutbox(machine: machine)
         if let inFlight, inFlight.sent.isEmpty, !inFlight.entry.isStrict, inFlight.empty == nil,

@@ -2,7 +2,7 @@
 
 import GroupBytes
 
-/// The fold as bytes: its version, then everything in one order, so that equal folds have equal bytes.
+/// The fold as bytes: a version, then all parts in a fixed order, so that equal folds have equal bytes.
 extension ClusterFold {
     package static let version: UInt8 = 1
 
@@ -40,8 +40,8 @@ extension ClusterFold {
         return writer.bytes
     }
 
-    /// Reads a snapshot from bytes that may be anything: a tree with circles, two items at one place or an item in a
-    /// file is refused.
+    /// Reads a snapshot from bytes that may be damaged or forged. Throws `.malformed` for a tree with a circle, two
+    /// items at one path, or an item in a file.
     package init(snapshot bytes: [UInt8]) throws(ClusterDamage) {
         var reader = ByteReader(bytes)
         self = try reader.cluster("snapshot") { reader throws(ClusterDamage) in

@@ -1,12 +1,12 @@
 // Imports nothing: no file, clock or process.
 
-/// A tree of named items in which each place has one item. One primitive changes it, `put`, which remembers what was
-/// there, so that a strict entry can be taken back.
+/// A tree of named items with one item at each path. Every change goes through `put`, which remembers what was there
+/// before, so that a strict entry can be rolled back.
 package struct ClusterTree: Equatable, Sendable {
     package struct Node: Equatable, Sendable {
         package var parent: ItemName
         package var name: FileName
-        /// The operation that put the item at its place.
+        /// The operation that put the item at its path.
         package var placed: ClusterName
         package var content: ItemContent
         /// The operation that made the content.
@@ -26,7 +26,7 @@ package struct ClusterTree: Equatable, Sendable {
 
     package init() {}
 
-    /// Makes a tree of nodes that may be anything. Error: that of `checkedChildren`
+    /// Makes a tree from nodes that may be damaged or forged. Error: that of `checkedChildren`
     package init(_ nodes: [ItemName: Node]) throws(ClusterDamage) {
         children = try nodes.checkedChildren(below: .root)
         self.nodes = nodes
@@ -64,10 +64,11 @@ package struct ClusterTree: Equatable, Sendable {
         return true
     }
 
-    /// No path of a disk has more directories.
+    /// The greatest depth of an item. No path of a disk has more directories.
     package static let greatestDepth = 2_048
 
-    /// Returns whether an item may have a place in a directory: not where it, or what is in it, would be too deep for any disk.
+    /// Returns whether an item fits into a directory. An item does not fit if it, or something in it, would be too deep
+    /// for any disk.
     func hasRoom(in directory: ItemName, for item: ItemName) -> Bool {
         var depth = 1
         var place = directory
@@ -86,7 +87,7 @@ package struct ClusterTree: Equatable, Sendable {
         return path(node.parent) + [node.name]
     }
 
-    /// Puts an item where no other is, or removes the item.
+    /// Puts an item at a free path; with nil, removes the item.
     package mutating func put(_ item: ItemName, _ node: Node?) {
         let old = nodes[item]
         replaced.append((item, old))
@@ -98,13 +99,13 @@ package struct ClusterTree: Equatable, Sendable {
         if let node { children[node.parent, default: [:]][node.name] = item }
     }
 
-    /// Returns the items that were put since the last call, and forgets what was there.
+    /// Returns the items that were put since the last call, and forgets what was there before.
     package mutating func takeChanges() -> Set<ItemName> {
         defer { replaced = [] }
         return Set(replaced.map(\.item))
     }
 
-    /// Takes all back that was put since `takeChanges`.
+    /// Takes back everything that was put since `takeChanges`.
     package mutating func rollBack() {
         let undone = replaced
         for (item, node) in undone.reversed() { put(item, node) }

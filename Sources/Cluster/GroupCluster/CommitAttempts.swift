@@ -1,20 +1,20 @@
 // Imports nothing: no file, clock or process.
 
-/// The attempts to commit what is in flight: one at a time, with pauses after failures.
+/// The attempts to commit the entry in flight: one at a time, with pauses after failures.
 ///
-/// An answer may be lost, so that an attempt that has failed may have committed the entry. Until that is known, the entry
-/// can only be taken back by another one that competes for its number: see `ClusterOutbox.giveUp`.
+/// An answer may be lost, so an attempt that has failed may still have committed the entry. Until this machine has read
+/// the log, the entry can only be given up by an empty one that competes for its number: see `ClusterOutbox.giveUp`.
 ///
-/// Times are nanoseconds of a clock of the caller.
+/// All times are nanoseconds of one clock of the caller.
 package struct CommitAttempts: Equatable, Sendable {
-    /// The request that is at etcd; nil where the one in flight is to be sent, or sent again.
+    /// The request that is at etcd; nil while the entry in flight waits for its next attempt.
     private var atEtcd: CommitRequest?
     private var wasSent = true
     /// The time from which on the next attempt may begin.
     package private(set) var next: Int64 = 0
     private var failures = 0
 
-    /// What was in flight when the program's last run ended may be committed.
+    /// Begins with an entry in flight that the last run of the program may have committed.
     package init() {}
 
     /// Whether a request is at etcd.
@@ -23,7 +23,7 @@ package struct CommitAttempts: Equatable, Sendable {
     /// Whether an attempt may have reached etcd, or is on its way.
     package var mayBeCommitted: Bool { wasSent || isAwaited }
 
-    /// Notes that another entry is in flight.
+    /// Notes that another entry is in flight, and was not sent yet.
     package mutating func begin() { wasSent = false }
 
     /// Notes that a request is on its way.
@@ -32,19 +32,19 @@ package struct CommitAttempts: Equatable, Sendable {
     /// Notes that the attempt with a request is over.
     package mutating func ended(_ request: CommitRequest) { if atEtcd == request { atEtcd = nil } }
 
-    /// Notes that an entry was committed, with this attempt or an earlier one.
+    /// Notes that the entry was committed, by this attempt or an earlier one.
     package mutating func committed() { (failures, wasSent) = (0, true) }
 
-    /// Notes that the cluster has an entry with the number of this one, or a later one.
+    /// Notes that the cluster has an entry with this number, or with a later one.
     package mutating func reached() { wasSent = true }
 
-    /// Notes that an attempt has failed; the pauses double up to two seconds.
+    /// Notes that an attempt has failed. The pauses double, up to two seconds.
     package mutating func failed(isSurelyNotWritten: Bool, at now: Int64) {
         if !isSurelyNotWritten { wasSent = true }
         failures += 1
         next = now + min(20_000_000 << Int64(min(failures, 7)), 2_000_000_000)
     }
 
-    /// Lets the next attempt wait until a time.
+    /// Delays the next attempt until a time.
     package mutating func wait(until time: Int64) { next = time }
 }

@@ -1,21 +1,23 @@
 // Imports nothing: no file, clock or process.
 
-/// Whether this machine follows the cluster's history, and when it reads that anew.
+/// The state of this machine's connection to the cluster's log, and the time of the next reading.
 ///
 ///     away ── begin ──▶ reading ── joined ──▶ following ── lost ──▶ away
+///                          ▲                       │
+///                          └── an event was missed ┘
 ///
-/// A machine that follows also reads anew where an event was missed. While it reads, or is away, events are kept: what
-/// they have is compared with what was read.
+/// A machine that follows applies each event as it comes. Otherwise events are kept until the reading has ended, and
+/// are then compared with what was read. So no entry is applied before the one that precedes it in the log.
 ///
-/// Times are nanoseconds of a clock of the caller.
+/// All times are nanoseconds of one clock of the caller.
 package struct HistoryReading: Equatable, Sendable {
-    /// Whether history was compared since the connection was made.
+    /// Whether this machine's history was compared with the cluster's since the connection was made.
     package private(set) var isConnected = false
-    /// Whether a reading is awaited.
+    /// Whether a reading is on its way.
     package private(set) var isReading = false
     /// Whether everything that the cluster had was folded once.
     package private(set) var hasRead = false
-    /// How many readings have failed in a row.
+    /// The number of readings that have failed in a row.
     package private(set) var failures = 0
     /// The time from which on the next reading may begin.
     package private(set) var next: Int64 = 0
@@ -23,26 +25,26 @@ package struct HistoryReading: Equatable, Sendable {
 
     package init() {}
 
-    /// Begins a reading. Returns false if one is awaited already.
+    /// Begins a reading. Returns false if one is on its way already.
     package mutating func begin() -> Bool {
         if isReading { return false }
         isReading = true
         return true
     }
 
-    /// Notes that a reading has ended, whatever it has found.
+    /// Notes that a reading has ended, with whatever result.
     package mutating func ended() { isReading = false }
 
-    /// Notes that history is that of this machine. Returns whether it was away until now, and the events that came
-    /// meanwhile.
+    /// Notes that the cluster has this machine's history. Returns whether the machine was away until now, and the
+    /// events that were kept.
     package mutating func joined() -> (isNew: Bool, events: [OrderedEntry]) {
         let result = (!isConnected, events)
         (isConnected, hasRead, failures, events) = (true, true, 0, [])
         return result
     }
 
-    /// Notes that the cluster is not reached; the pauses between readings double up to two seconds. Returns whether it
-    /// was until now.
+    /// Notes that the cluster cannot be reached. The pauses between readings double, up to two seconds. Returns whether
+    /// the machine was connected until now.
     package mutating func lost(at now: Int64) -> Bool {
         defer { isConnected = false }
         failures += 1
@@ -53,12 +55,12 @@ package struct HistoryReading: Equatable, Sendable {
     /// Notes that the machine is paused.
     package mutating func stopped() { isConnected = false }
 
-    /// Whether an event is folded at once; otherwise it is to be kept.
+    /// Whether an event is applied at once; otherwise it is kept.
     package var isFollowing: Bool { isConnected && !isReading }
 
     /// Keeps an event for the end of the reading.
     package mutating func keep(_ event: OrderedEntry) { events.append(event) }
 
-    /// Whether a reading is to be begun, or waits for its time.
+    /// Whether a reading is due, now or at `next`.
     package var isWanted: Bool { !isConnected && !isReading }
 }

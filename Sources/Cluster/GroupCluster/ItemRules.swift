@@ -1,7 +1,35 @@
 // Imports nothing: no file, clock or process.
 
-// The rules for changes of items. Each returns true if its change was made as it was meant. Otherwise a strict change
-// has changed nothing that counts (its entry is rolled back), and a local-first one has kept its content all the same.
+// The rules for changes of items: which of two changes wins, and what becomes of the other.
+//
+// Machines A and B have the same item, and each changes it without the change of the other. A's change is first in the
+// log. The table has the state of all machines after B's change, for a local-first entry:
+//
+//     A (first)        B (later)                 result
+//     creates x        creates x                 A's x keeps the path; B's becomes `x (conflict OPERATION)`
+//     creates x        creates an equal x        one x; two directories become one, too
+//     writes x         writes x                  A's content; B's content is beside it, as `x (conflict OPERATION)`
+//     writes x         writes the same           one x with that content
+//     writes x         removes x                 x with A's content: a modification beats a removal
+//     removes x        writes x                  x with B's content, made anew with its directories
+//     removes x        moves x to z              x is removed: a move is no modification
+//     moves x to y     writes x                  y with B's content: a write follows its item
+//     moves x to y     removes x                 y is removed
+//     moves x to y     moves x to z              y: the first move counts, B's is undone on B
+//     creates y        moves x to y              A's y keeps the path; x becomes `y (conflict OPERATION)`
+//     moves d to e     writes d/f, creates d/g   e/f, e/g: items follow their directory
+//     removes d        writes d/f, creates d/g   d is made anew
+//     creates d/g      removes d                 d stays, since it is not empty
+//     moves a to b/a   moves b to a/b            b/a: the later move would make a circle, and is undone on B
+//
+// OPERATION is the name of B's operation, so that every machine gives the same name to the copy. A write and a removal
+// have as their *base* the operation that made the content which their machine had, and a move has the operation that
+// had put the item at its path. The rules compare the base with the operation in the tree.
+//
+// A strict entry makes no such compromise. If one of its changes finds another version, a taken path or a missing
+// directory, the entry is rolled back and changes nothing on any machine.
+//
+// Each function returns true if its change was made as it was meant.
 extension ClusterTree {
     mutating func change(_ change: ItemChange, _ operation: ClusterName, part: UInt16, isStrict: Bool) -> Bool {
         switch change.action {
@@ -19,7 +47,7 @@ extension ClusterTree {
         }
     }
 
-    /// Returns whether the item is at its place with its base as its version; with `.zero`, whether nothing is there.
+    /// Returns whether the item is at its path with the base as its version; with `.zero`, whether the path is free.
     private mutating func check(_ change: ItemChange, base: ClusterName, _ operation: ClusterName) -> Bool {
         guard let parent = directory(change.line, operation, isStrict: true) else { return base == .zero }
         let other = child(of: parent, change.name)
@@ -27,8 +55,8 @@ extension ClusterTree {
         return other == change.item && nodes[change.item]?.version == base
     }
 
-    /// Adds an item at the end of its line. Who comes later gets the conflict name; two directories become one, and
-    /// equal contents need no copy.
+    /// Adds an item at the end of its ancestor path. If the path is taken, the item gets a conflict name. Two
+    /// directories become one, and equal contents need no copy.
     private mutating func add(_ change: ItemChange, _ content: ItemContent, _ operation: ClusterName, isStrict: Bool)
         -> Bool
     {
@@ -47,12 +75,12 @@ extension ClusterTree {
         isStrict: Bool
     ) -> Bool {
         guard var node = nodes[change.item] else {
-            // The item was removed: a modification beats a deletion.
+            // The item was removed: a modification beats a removal.
             if isStrict { return false }
             return add(change, content, operation, isStrict: false)
         }
-        // A strict write of a directory only makes sure that the directory stands. It changes nothing, so that two machines that
-        // do this at once do not conflict.
+        // A strict write of a directory only makes sure that the directory is there. The write changes nothing, so two
+        // machines that do this at once do not conflict.
         if content.kind == .directory && node.content == content { return true }
         if node.version == base, node.content.kind == content.kind {
             (node.content, node.version) = (content, operation)
@@ -78,7 +106,7 @@ extension ClusterTree {
         return place(change.item, parent, change.name, isStrict: isStrict, node)
     }
 
-    /// Removes an item whose content is the base, and that has no children.
+    /// Removes an item if its content is the base and it has no children.
     private mutating func remove(_ change: ItemChange, base: ClusterName) -> Bool {
         guard let node = nodes[change.item] else { return true }
         if node.version != base || !isEmpty(change.item) { return false }
@@ -86,12 +114,12 @@ extension ClusterTree {
         return true
     }
 
-    /// Puts an item at a place, or, if another one stands there, under its conflict name beside it.
+    /// Puts an item at a path. If another item is there, puts it beside that one, with a conflict name.
     private mutating func place(
         _ item: ItemName, _ parent: ItemName, _ name: FileName, isStrict: Bool, _ node: Node
     ) -> Bool {
         var node = node
-        // No honest machine has such an item.
+        // No correct machine sends an item that is too deep.
         if !hasRoom(in: parent, for: item) { return false }
         (node.parent, node.name) = (parent, name)
         let other = child(of: parent, name)
@@ -106,13 +134,15 @@ extension ClusterTree {
         return isFree
     }
 
-    /// Returns the directory at the end of a line: by its name as an item, wherever it is now; else the directory that
-    /// has its place. What is missing was removed, and is made anew, but for a strict entry.
+    /// Returns the directory at the end of an ancestor path. Each directory is found by its name as an item, wherever
+    /// it is now; or else by its path. A missing one was removed, and is made anew, except for a strict entry, which
+    /// gets nil.
     private mutating func directory(_ line: [Ancestor], _ operation: ClusterName, isStrict: Bool) -> ItemName? {
         var parent = ItemName.root
         for ancestor in line {
             if nodes[ancestor.item] != nil {
-                // No honest machine takes a file for a directory; the rest of the line is kept all the same.
+                // No correct machine sends a file as a directory. The remaining directories of the path are used all
+                // the same.
                 if isDirectory(ancestor.item) { parent = ancestor.item } else if isStrict { return nil }
             } else if let other = child(of: parent, ancestor.name), isDirectory(other) {
                 parent = other

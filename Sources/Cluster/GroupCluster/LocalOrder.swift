@@ -1,17 +1,17 @@
 // Imports nothing: no file, clock or process.
 
-/// A change that a process of this machine has made. `Place` is a place in the log of a suite.
+/// A change that a process of this machine has made. `Place` is a position in the log of a suite.
 package struct DraftedChange<Place> {
     package enum What {
         case item(LocalItem)
-        /// Changes of keys of a suite that belong together, and the place behind them; nil in the middle of what cannot
-        /// be read from there on.
+        /// Changes of keys of a suite that belong together, with the position behind them; nil if reading cannot resume
+        /// there.
         case values([ClusterChange], suite: String, place: Place?)
         /// A message, and the name of the record in which it waits.
         case post(ClusterChange, identifier: String)
     }
     package var what: What
-    /// Nanoseconds since 1970, of the clock of this machine.
+    /// The time of the change in nanoseconds since 1970, by the clock of this machine.
     package var time: Int64
 
     package init(_ what: What, time: Int64) { (self.what, self.time) = (what, time) }
@@ -27,28 +27,30 @@ package struct DraftedChange<Place> {
     fileprivate var suite: String? { if case .values(_, let suite, _) = what { suite } else { nil } }
 }
 
-/// Puts the changes of this machine's processes, which come from the journal, from suites and from channels, into the order of their
-/// times, and makes entries of those of suites and channels. Changes of items are found when their turn comes.
+/// The order of the changes that this machine sends. Changes come from three sources: the journal, the suites and the
+/// channels. This type sorts them by their times, and makes entries of the changes of suites and channels. A change of
+/// an item is only a reference, since its content is read when its turn comes.
 package struct LocalOrder<Place> {
-    /// What is to be noted when an entry is sent.
+    /// The facts to be noted when an entry is sent.
     package struct Notes {
         package fileprivate(set) var suites: Set<String> = []
         package fileprivate(set) var places: [String: Place] = [:]
         package fileprivate(set) var posts: [String] = []
     }
 
-    /// Entries beyond these sizes are begun anew.
+    /// The sizes at which another entry is begun.
     private let mostChanges: Int
     private let mostBytes: Int
-    /// Changes whose order is not certain yet.
+    /// Changes for which an older one may still come.
     private var held: [DraftedChange<Place>] = []
     private var notes: [ClusterName: Notes] = [:]
 
     package init(mostChanges: Int, mostBytes: Int) { (self.mostChanges, self.mostBytes) = (mostChanges, mostBytes) }
 
-    /// Takes changes, and returns what is to be sent, in its order. A change that is younger than `limit` is held until the next call:
-    /// something older may come yet. So is each later change of its suite. A change whose time is far in the future has a wrong one, and
-    /// waits for nothing.
+    /// Takes changes, and returns those to be sent, in their order.
+    ///
+    /// A change that is younger than `limit` is held until the next call, because an older one may still come. All
+    /// later changes of its suite are held, too. A time far in the future is wrong, and is not waited for.
     package mutating func take(
         _ new: [DraftedChange<Place>], limit: Int64, now: Int64, name: () -> ClusterName
     ) -> [ClusterOutbox.Draft] {
@@ -93,7 +95,7 @@ package struct LocalOrder<Place> {
         var changes: [ClusterChange] = []
         var notes = Notes()
         var size = 0
-        /// Where the change of each key is: a key that is set often is sent once.
+        /// The index of each key's change. A key that is set often is sent once.
         private var places: [[UInt8]: Int] = [:]
 
         mutating func add(_ draft: DraftedChange<Place>) {
@@ -123,10 +125,10 @@ package struct LocalOrder<Place> {
         }
     }
 
-    /// What is held, in its order.
+    /// The changes that are held, in their order.
     package var heldChanges: [ClusterChange] { held.flatMap(\.changes) }
 
-    /// The earliest time of what is held; nil where nothing is.
+    /// The earliest time of a held change; nil if none is held.
     package var earliest: Int64? { held.map(\.time).min() }
 
     /// The suites with changes that are held, or whose entries are not folded yet.
@@ -135,15 +137,15 @@ package struct LocalOrder<Place> {
     /// Whether entries wait or are in flight.
     package var hasEntries: Bool { !notes.isEmpty }
 
-    /// Returns what is to be noted of an entry.
+    /// Returns the facts to be noted when an entry is sent.
     package func notes(of entry: ClusterName) -> Notes? { notes[entry] }
 
-    /// Notes that an entry is folded, or is not sent.
+    /// Forgets an entry that is folded, or is not sent.
     package mutating func forget(_ entry: ClusterName) { notes[entry] = nil }
 }
 
 extension ClusterChange {
-    /// About how many bytes of an entry the change takes.
+    /// The approximate size of the change in an entry, in bytes.
     package var size: Int {
         switch self {
         case .item: 0

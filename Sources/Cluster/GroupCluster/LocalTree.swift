@@ -1,6 +1,6 @@
 // Imports nothing: no file, clock or process.
 
-/// An item of this machine's disk, by a number that stays while the item is moved, as that of its inode does.
+/// An item of this machine's disk, by a number that stays the same while the item is moved, as its inode does.
 package struct LocalItem: Hashable, Comparable, Sendable {
     package var number: UInt64
 
@@ -11,7 +11,7 @@ package struct LocalItem: Hashable, Comparable, Sendable {
     package static func < (left: LocalItem, right: LocalItem) -> Bool { left.number < right.number }
 }
 
-/// What is seen of this machine's disk.
+/// The tree of the items that were seen on this machine's disk.
 package struct LocalTree: Equatable, Sendable {
     package struct Node: Equatable, Sendable {
         package var parent: LocalItem
@@ -28,7 +28,7 @@ package struct LocalTree: Equatable, Sendable {
 
     package init() {}
 
-    /// Makes a tree of nodes that may be anything. Error: that of `checkedChildren`
+    /// Makes a tree from nodes that may be damaged or forged. Error: that of `checkedChildren`
     package init(_ nodes: [LocalItem: Node]) throws(ClusterDamage) {
         children = try nodes.checkedChildren(below: .root)
         self.nodes = nodes
@@ -42,7 +42,7 @@ package struct LocalTree: Equatable, Sendable {
 
     package func isDirectory(_ item: LocalItem) -> Bool { item == .root || nodes[item]?.content.kind == .directory }
 
-    /// Returns everything below a directory, each item behind the directory that it is in.
+    /// Returns everything below a directory. Each item comes after its directory.
     package func descendants(of directory: LocalItem) -> [LocalItem] {
         var found = children(of: directory)
         var next = 0
@@ -58,14 +58,14 @@ package struct LocalTree: Equatable, Sendable {
         item == directory || way(from: item).contains(directory)
     }
 
-    /// Returns the directories above an item, from the one below the root on.
+    /// Returns the directories above an item, without the root, from the outermost one to its own.
     package func ancestors(_ item: LocalItem) -> [LocalItem] { way(from: item).reversed().filter { $0 != .root } }
 
     /// Returns the directories above an item, from its own to the root.
     private func way(from item: LocalItem) -> [LocalItem] {
         var way: [LocalItem] = []
         var place = item
-        // A tree that `put` has made of anything may have circles: no way has more directories than there are items.
+        // `put` may have made circles. No way is longer than the number of items.
         while way.count <= nodes.count, let node = nodes[place] {
             way.append(node.parent)
             place = node.parent
@@ -73,7 +73,7 @@ package struct LocalTree: Equatable, Sendable {
         return way
     }
 
-    /// Puts an item where no other is, or removes the item.
+    /// Puts an item at a free path; with nil, removes the item.
     package mutating func put(_ item: LocalItem, _ node: Node?) {
         if let old = nodes[item] { children[old.parent]?[old.name] = nil }
         nodes[item] = node

@@ -1,16 +1,37 @@
 // Imports nothing: no file, clock or process.
 
+/// The rules by which changes of the cluster are applied to a disk that has unsent changes of its own. Three states of
+/// an item are compared: the cluster's, the base's and the disk's.
+///
+///     cluster             disk                        what is done
+///     has a new x         nothing at x                x is made
+///     has a new x         an equal x                  nothing: the item here is taken over as x; two directories, too
+///     has a new x         another item at x           the item here becomes `x (conflict OPERATION)`, then x is made
+///     has moved x to y    x, or moved to z here       x is moved to y: the cluster's path wins
+///     has moved x to y    another item at y           the item here becomes `y (conflict OPERATION)`, then x is moved
+///     has written x       x as in the base            the content is exchanged
+///     has written x       x was written here          exchanged; the content here becomes `x (conflict OPERATION)`
+///     has written x       x was removed here          x is made again: a modification beats a removal
+///     has not written x   x was removed here          nothing: the removal is still to be sent
+///     has removed x       x as in the base            x is removed
+///     has removed x       x was written here          x stays, and is sent as a new item
+///     has removed d       d/new was made here         d stays, and is sent as a new item with d/new
+///
+/// An item that gets a conflict name here is sent with that name. An item of the entry in flight is not touched: the
+/// log decides first about the change that was sent (see `ItemRules.swift`).
 extension ClusterMirror {
     private enum Plan {
         case done
-        /// An item of the entry in flight is in the way.
+        /// An item that must not be touched now is in the way: it is in flight or deferred.
         case blocked
         case step(MirrorStep)
     }
 
-    /// Returns the next step that brings the disk to the cluster's tree; nil if nothing is left but what waits for the
-    /// entry in flight. `deferred` are items that cannot be changed now: those in use, and those whose content is not here
-    /// yet. `fresh` is for conflict names.
+    /// Returns the next step that brings the disk to the cluster's tree. Returns nil if nothing is left but items that
+    /// cannot be changed now.
+    ///
+    /// `deferred` are the items that are in use, or whose content is not here yet. `fresh` is a new name for conflict
+    /// names.
     package mutating func nextStep(
         to tree: ClusterTree, on disk: LocalTree, inFlight: [SentItem], deferred: Set<ItemName> = [],
         fresh: ClusterName
@@ -19,7 +40,7 @@ extension ClusterMirror {
             tree: tree, disk: disk, items: deferred.union(inFlight.map(\.item)), locals: Set(inFlight.map(\.local)),
             fresh: fresh)
         for item in deferred { if let old = base[item] { work.locals.insert(old.local) } }
-        // What is blocked goes behind the others: the next search begins with those.
+        // A blocked item goes to the end of the worklist, so that the next search begins with the others.
         for _ in 0..<stale.count {
             guard let item = stale.first else { return nil }
             switch plan(item, work) {
@@ -46,7 +67,8 @@ extension ClusterMirror {
         return plan
     }
 
-    /// An item that is not in the cluster. What differs from the base on the disk stays, as a new item.
+    /// Plans the removal of an item that the cluster does not have. An item that differs from its base stays, as a new
+    /// item.
     private mutating func removal(_ item: ItemName, _ work: Work) -> Plan {
         guard let old = base[item] else { return .done }
         guard let here = work.disk[old.local] else {
@@ -65,7 +87,8 @@ extension ClusterMirror {
                 look(at: old.local)
                 return .done
             }
-            // Children that were just given up are new items, too.
+            // The children that are still here were given up above, and are new items. The directory is kept for them,
+            // as a new item.
             if work.disk.children(of: old.local).isEmpty { return .step(.remove(old.local, expected: here.content)) }
             bind(item, nil)
             look(at: old.local)
@@ -77,7 +100,7 @@ extension ClusterMirror {
         return .done
     }
 
-    /// An item of the cluster: its directory first, then its place, then its content.
+    /// Plans an item of the cluster: first its directory, then its path, then its content.
     private mutating func bring(_ item: ItemName, to node: ClusterTree.Node, _ work: Work) -> Plan {
         if node.parent != .root {
             if let old = base[node.parent], work.disk[old.local] == nil { bind(node.parent, nil) }
@@ -89,7 +112,7 @@ extension ClusterMirror {
         guard let directory = local(node.parent) else { return .blocked }
         if let old = base[item], work.disk[old.local] == nil {
             if old.node.version == node.version {
-                // The item was removed here; that is still to be sent.
+                // The item was removed here, which is still to be sent.
                 edit(item) { $0 = node }
                 return .done
             }
@@ -112,7 +135,8 @@ extension ClusterMirror {
         return .done
     }
 
-    /// Makes an item, or takes what stands at its place over: a directory for a directory, or equal content.
+    /// Plans to make an item, or takes over an item that is at its path already: a directory for a directory, or a file
+    /// with equal content.
     private mutating func make(_ item: ItemName, _ node: ClusterTree.Node, in directory: LocalItem, _ work: Work)
         -> Plan
     {
@@ -133,7 +157,8 @@ extension ClusterMirror {
         -> Plan
     {
         if work.disk.isWithin(directory, local) {
-            // A directory above the new place was moved into this item, here only: it goes back first.
+            // A directory above the destination was moved into this item, on this machine only, and is moved back
+            // first.
             var item = node.parent
             var misplaced: Plan = .blocked
             while let above = work.tree[item], let old = base[item], let parent = self.local(above.parent) {
@@ -151,7 +176,7 @@ extension ClusterMirror {
         return .step(.rename(local, to: directory, node.name))
     }
 
-    /// Gives what is in the way a conflict name.
+    /// Gives a conflict name to an item that is in the way.
     private mutating func clear(_ other: LocalItem, _ work: Work) -> Plan {
         guard let here = work.disk[other], !work.locals.contains(other) else { return .blocked }
         look(at: other)

@@ -1,8 +1,23 @@
 // Imports nothing: no file, clock or process.
 
+/// The rules by which changes of the disk become changes of an entry. Each item of the disk is compared with its base.
+///
+///     disk                                       what is sent
+///     x has no base                              create x
+///     x is at y                                  move x to y
+///     x has another content                      write x; a directory has no content of its own
+///     x is gone                                  remove x
+///     x is gone, and a new file is at x          write x: editors save a file by renaming a new one into place
+///     x is at y, and a new item is at x          move x to y, create x
+///     x and y have exchanged their paths         move x to a conflict name, move y to x, move x to y
+///     d is new, and d/f in it                    create d, create d/f
+///
+/// A write, a removal and a move have the base's version, by which the cluster sees whether another machine's change
+/// was first. `ItemRules.swift` has what becomes of each change then.
 extension ClusterMirror {
-    /// Returns what is to be sent of items of the disk, with what must be sent before them: directories above them that
-    /// are new, and items whose places they take. To be called when nothing is in flight and none of the result is stale.
+    /// Returns the changes of some items, with the changes that must precede them in the entry: those of new
+    /// directories above them, and those of items whose paths they take. To be called while nothing is in flight. A
+    /// result with a stale item must not be sent.
     package mutating func changes(
         of locals: [LocalItem], on disk: LocalTree, in tree: ClusterTree, operation: ClusterName
     ) -> (changes: [ClusterChange], sent: [SentItem]) {
@@ -11,7 +26,7 @@ extension ClusterMirror {
         return (draft.changes, draft.sent)
     }
 
-    /// Returns all items of the disk that differ from the base, in an order in which they can be sent.
+    /// Returns all items of the disk that differ from their bases, in an order in which they can be sent.
     package func differences(on disk: LocalTree) -> [LocalItem] {
         let gone = base.filter { disk[$0.value.local] == nil }
         let depths = gone.map { (depth: line($0.key).count, local: $0.value.local) }
@@ -23,7 +38,8 @@ extension ClusterMirror {
         return removed + changed.sorted()
     }
 
-    /// Takes items of the disk that stand where items of the base are gone for those: what was put back is no new item.
+    /// Takes items that were put back for the items that were gone: an item without a base is at the path of an item
+    /// whose file is missing. So an item that was put back is not sent as a new one.
     package mutating func takeBack(on disk: LocalTree, in tree: ClusterTree) {
         var directories: [LocalItem] = [.root]
         while let directory = directories.popLast() {
@@ -70,7 +86,7 @@ extension ClusterMirror {
         }
         if here.parent != .root, items[here.parent] == nil { collect(here.parent, &draft) }
         let parent = here.parent == .root ? ItemName.root : items[here.parent] ?? draft.named[here.parent] ?? .root
-        // A file was replaced by another one under its name, as editors do: that is a write.
+        // Editors save a file by a new one with its name. The new file counts as a write of the item.
         takeOver(local, here, in: parent, draft.disk, draft.tree)
         if let other = draft.tree.child(of: parent, here.name), other != items[local], let old = base[other],
             draft.disk[old.local].map({ isMoved($0, old) }) ?? true
@@ -99,7 +115,7 @@ extension ClusterMirror {
         }
     }
 
-    /// Sends an item that takes part in an exchange of places to a name of its own first.
+    /// Sends an item of a circle of moves to a conflict name first, so that its path is free for another one.
     private func lift(_ item: ItemName, _ old: Base, _ draft: inout Draft) {
         guard draft.lifted.insert(item).inserted, draft.disk[old.local] != nil else { return }
         let name = FileNames.conflict(old.node.name, draft.operation) { _ in false }
@@ -115,13 +131,13 @@ extension ClusterMirror {
         draft.sent.append(SentItem(item: item, local: local, change: change))
     }
 
-    /// Returns whether an item of the disk is elsewhere than in the base.
+    /// Returns whether an item of the disk has another path than in its base.
     private func isMoved(_ here: LocalTree.Node, _ old: Base) -> Bool {
         let parent = here.parent == .root ? ItemName.root : items[here.parent]
         return parent != old.node.parent || here.name != old.node.name
     }
 
-    /// Returns the line of an item of the base. While something is stale, the base may have circles.
+    /// Returns the ancestor path of an item by its base. While items are stale, the bases may have circles.
     func line(_ item: ItemName) -> [Ancestor] {
         var line: [Ancestor] = []
         var seen: Set<ItemName> = [item]

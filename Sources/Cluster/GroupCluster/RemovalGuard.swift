@@ -1,10 +1,10 @@
 // Imports nothing: no file, clock or process.
 
-/// Which of the items that are gone from this machine's disk are removed on all machines.
+/// Decides whether removals of items on this machine are sent to the others.
 ///
-/// A file system that was unmounted, or a directory that was removed by mistake, must not empty the other machines. Where more
-/// than half of the items, of at least eight, are gone, and no coordinated change has removed them, such removals are
-/// withheld: they are not sent before a person accepts them. Everything else goes on.
+/// A file system that was unmounted, or a directory that was removed by mistake, must not empty the other machines. If
+/// more than half of the items are gone, of at least eight, and no coordinated change has removed them, their removals
+/// are withheld until a person accepts them. Everything else goes on.
 ///
 ///     open ── most items are gone ──▶ withholding ── most of them are back ──▶ open
 ///       ▲                                  └── a person accepts ──▶ accepted
@@ -12,7 +12,8 @@
 package struct RemovalGuard: Equatable, Sendable {
     package enum State: Equatable, Sendable {
         case open
-        /// Removals are withheld; there were so many items when that began. Items that other machines add meanwhile do not end it.
+        /// Removals are withheld. The number is that of all items when this began, so items that other machines add do
+        /// not end it.
         case withholding(of: Int)
         case accepted
     }
@@ -22,9 +23,9 @@ package struct RemovalGuard: Equatable, Sendable {
     }
 
     package private(set) var state: State
-    /// Items that coordinated changes have removed, until that is sent: somebody means these removals.
+    /// The items that coordinated changes have removed, until the removals are sent. Such a removal is intended.
     package private(set) var meant: Set<LocalItem>
-    /// Whether this differs from what is stored.
+    /// Whether this state differs from the stored one.
     package private(set) var isUnstored = false
 
     private static let fewest = 8
@@ -33,7 +34,7 @@ package struct RemovalGuard: Equatable, Sendable {
 
     package var isWithholding: Bool { if case .withholding = state { true } else { false } }
 
-    /// Notes items that a coordinated change removes.
+    /// Notes the items that a coordinated change removes.
     package mutating func note(meant items: some Sequence<LocalItem>) {
         let before = meant.count
         meant.formUnion(items)
@@ -46,10 +47,10 @@ package struct RemovalGuard: Equatable, Sendable {
         (meant, isUnstored) = ([], true)
     }
 
-    /// Whether a check may have a result though nothing more is gone.
+    /// Whether a check may change the state though no more items are gone.
     package var needsCheck: Bool { state != .open }
 
-    /// Counts what is gone. Returns what has changed by that.
+    /// Counts the items that are gone, and returns how that changes the state.
     package mutating func check(_ mirror: ClusterMirror, _ disk: LocalTree) -> Event? {
         let gone = goneCount(mirror, disk)
         let isMost = mirror.base.count >= Self.fewest && gone * 2 > mirror.base.count
@@ -68,19 +69,19 @@ package struct RemovalGuard: Equatable, Sendable {
         }
     }
 
-    /// Lets the removals be sent. Returns false if none is withheld.
+    /// Lets the removals be sent. Returns false if none are withheld.
     package mutating func accept() -> Bool {
         if !isWithholding { return false }
         set(.accepted)
         return true
     }
 
-    /// Returns whether an item is gone, and its removal is not sent.
+    /// Returns whether an item is gone and its removal is withheld.
     package func withholds(_ local: LocalItem, _ mirror: ClusterMirror, _ disk: LocalTree) -> Bool {
         isWithholding && disk[local] == nil && mirror.items[local] != nil && !meant.contains(local)
     }
 
-    /// The number of removals that are withheld.
+    /// Returns the number of removals that are withheld.
     package func withheldCount(_ mirror: ClusterMirror, _ disk: LocalTree) -> Int {
         isWithholding ? goneCount(mirror, disk) : 0
     }
@@ -91,6 +92,6 @@ package struct RemovalGuard: Equatable, Sendable {
 
     private mutating func set(_ state: State) { (self.state, isUnstored) = (state, true) }
 
-    /// Notes that this is stored.
+    /// Notes that this state is stored.
     package mutating func stored() { isUnstored = false }
 }

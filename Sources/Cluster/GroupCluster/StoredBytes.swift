@@ -2,7 +2,7 @@
 
 import GroupBytes
 
-// What a machine stores, as bytes. The owner of a mirror and an outbox keeps a row for each item, and the entry in flight.
+// The bytes of the values that a machine stores: a row for each item and base, and the entry in flight.
 
 extension ClusterTree.Node {
     package var bytes: [UInt8] {
@@ -190,14 +190,14 @@ extension ClusterFold.Message {
 }
 
 extension ClusterFold.Channel {
-    /// The number of the last message as bytes; the messages are stored by themselves.
+    /// The number of the last message as bytes. The messages are stored in rows of their own.
     package var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.write(last)
         return writer.bytes
     }
 
-    /// Makes a channel of what its owner has stored. Error: `malformed` where the messages are not the last ones
+    /// Makes a channel from stored parts. Error: `malformed` if the messages are not the last ones
     package init(bytes: [UInt8], messages: [ClusterFold.Message]) throws(ClusterDamage) {
         var reader = ByteReader(bytes)
         let last = try reader.cluster("channel") { reader throws(ClusterDamage) in try reader.count() }
@@ -247,7 +247,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    /// Reads the number of an item of the disk, which is not the root.
+    /// Reads the number of an item of the disk other than the root.
     mutating func localItem() throws(ClusterDamage) -> LocalItem {
         let local = LocalItem(try count())
         if local == .root { throw .malformed("the root in place of an item") }
@@ -283,15 +283,15 @@ extension ByteReader {
     }
 }
 
-/// How far a machine has come, as its owner stores it.
+/// The progress of a machine, as it is stored.
 package struct StoredPlace: Equatable, Sendable {
-    /// The index, the revision and the chain of the fold.
+    /// The index, the revision and the history hash of the fold.
     package var index: UInt64
     package var revision: UInt64
     package var chain: UInt64
-    /// The last number of this machine that is folded.
+    /// The number of this machine's last entry that is folded.
     package var number: UInt64
-    /// The last number that was given to an item of the disk.
+    /// The last number that an item of the disk has got.
     package var lastLocal: UInt64
 
     package init(index: UInt64 = 0, revision: UInt64 = 0, chain: UInt64 = 0, number: UInt64 = 0, lastLocal: UInt64 = 0)
@@ -321,8 +321,8 @@ package struct StoredPlace: Equatable, Sendable {
     }
 }
 
-/// An item of the disk, as its owner stores it: what showed, when it was looked at, that its file is the one that was
-/// read, and its node.
+/// An item of the disk, as it is stored: its node, and the attributes that show whether its file is still the one that
+/// was read.
 package struct StoredLocal: Equatable, Sendable {
     package var inode: UInt64
     package var size: UInt64
@@ -369,14 +369,14 @@ extension LocalItem {
     }
 }
 
-/// A file that is about to come out of the container, and what is to become of it, as its owner stores it: a program
-/// that was killed meanwhile goes on with it.
+/// The note of a file that is about to come out of the container, as it is stored. A program that was killed resumes by
+/// it.
 package struct StoredTaken: Equatable, Sendable {
-    /// The path of the item, from the container on.
+    /// The path of the item, relative to the container.
     package var path: [UInt8]
-    /// The path of what came out, where it is to be kept.
+    /// The path under which unexpected content is kept.
     package var aside: [UInt8]
-    /// Contents that need not be kept.
+    /// The contents that need not be kept.
     package var expected: [Expected]
 
     package struct Expected: Equatable, Sendable {
@@ -411,7 +411,7 @@ package struct StoredTaken: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// Reads a note from bytes that may be anything. Error: `malformed`, also for a path that leads out of the
+    /// Reads a note from bytes that may be damaged or forged. Error: `malformed`, also for a path that leads out of the
     /// container or to the library's own files
     package init(bytes: [UInt8]) throws(ClusterDamage) {
         var reader = ByteReader(bytes)
@@ -428,7 +428,7 @@ package struct StoredTaken: Equatable, Sendable {
 }
 
 extension ByteReader {
-    /// Reads a path of names that an item may have.
+    /// Reads a path, each name of which must be valid for an item.
     fileprivate mutating func path() throws(ClusterDamage) -> [UInt8] {
         let path = try countedBytes()
         for name in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -1,31 +1,31 @@
 // Imports nothing: no file, clock or process.
 
-/// A part of a strict entry, as its caller has asked for it.
+/// A part of a strict entry, as its caller has requested it.
 package enum StrictPart: Equatable, Sendable {
-    /// Makes an item, or replaces its content. `mustBe` is whether there must be an item, or must be none.
+    /// Makes an item, or replaces its content. `mustBe` is whether the item must be there, or must not be there.
     case write([FileName], ItemContent, mustBe: Bool?)
     case createDirectory([FileName])
     case move([FileName], to: [FileName])
     case remove([FileName])
-    /// Changes nothing: what is at the path, or that nothing is, must be so in the cluster, too.
+    /// Changes nothing. The item at the path, or its absence, must be the same in the cluster.
     case check([FileName])
 }
 
-/// Why a strict entry is not sent.
+/// The reason why a strict entry is not sent.
 package enum StrictFault: Error, Equatable, Sendable {
-    /// What stands at the path is not what the caller saw, or expected.
+    /// The item at the path is not the one that the caller saw or expected.
     case conflict(String)
-    /// An item differs from the base: what was changed here is to be sent first.
+    /// An item differs from its base. The change that was made here must be sent first.
     case unsent(LocalItem)
-    /// The cluster has something newer of an item, which is to be applied here first.
+    /// The cluster has something newer of an item, which must be applied here first.
     case stale(ItemName)
-    /// What was asked for is not possible.
+    /// The request is not possible.
     case invalid(String)
 }
 
 extension ClusterMirror {
-    /// Returns the changes of a strict entry. The bases are what was last the same here and in the cluster, so the disk must be
-    /// that, too.
+    /// Returns the changes of a strict entry. Their bases are those of the mirror, so the items on the disk must be as
+    /// in their bases.
     package func changes(
         for parts: [StrictPart], on disk: LocalTree, operation: ClusterName
     ) throws(StrictFault) -> [ClusterChange] {
@@ -40,9 +40,9 @@ private struct StrictDraft {
     let disk: LocalTree
     let operation: ClusterName
     var changes: [ClusterChange] = []
-    /// Directories and files that earlier parts make, by their paths.
+    /// The directories and files that earlier parts make, by their paths.
     private var made: [[FileName]: ItemName] = [:]
-    /// Paths whose items earlier parts remove or move away. A request changes no item that it moves.
+    /// The paths from which earlier parts remove or move items. No part changes an item that another part moves.
     private var vacated: [[FileName]] = []
 
     init(mirror: ClusterMirror, disk: LocalTree, operation: ClusterName) {
@@ -62,7 +62,7 @@ private struct StrictDraft {
         case .createDirectory(let path):
             if let (item, base) = try standing(path) {
                 if base.node.content.kind != .directory { throw .invalid("the item is not a directory") }
-                // The cluster says whether it still stands.
+                // The cluster decides whether the directory is still there.
                 return append(
                     item, mirror.line(item), base.node.name, .write(base.node.content, base: base.node.version))
             }
@@ -91,7 +91,7 @@ private struct StrictDraft {
         changes.append(.item(ItemChange(item, in: line, name, action)))
     }
 
-    /// Adds that nothing is at a path: at the first part of it that is not there.
+    /// Adds a check that nothing is at a path. The check is for the first component of the path that is missing.
     private mutating func checkVacancy(_ path: [FileName]) throws(StrictFault) {
         var line: [Ancestor] = []
         for name in path {
@@ -113,7 +113,7 @@ private struct StrictDraft {
         made[path] = item
     }
 
-    /// Returns the directories above a path; those that are missing are made first.
+    /// Returns the ancestor path for a path. Adds changes that make the missing directories.
     private mutating func directories(above path: [FileName]) throws(StrictFault) -> [Ancestor] {
         var line: [Ancestor] = []
         for count in 1..<max(path.count, 1) {
@@ -132,7 +132,7 @@ private struct StrictDraft {
         return line
     }
 
-    /// Returns the item at a path of the disk, if that is what the base has; nil where there is none.
+    /// Returns the item at a path of the disk; nil if there is none. Throws if the item is not as in its base.
     private func standing(_ path: [FileName]) throws(StrictFault) -> (ItemName, ClusterMirror.Base)? {
         if vacated.contains(where: { path.starts(with: $0) }) { return nil }
         var local = LocalItem.root

@@ -1,30 +1,30 @@
 // Imports nothing: no file, clock or process.
 
-/// Where the strict requests of this machine stand.
+/// The states of the strict requests of this machine.
 ///
 ///     recorded ── queue ──▶ queued ── take ──▶ in flight ── accepted ──▶ accepted ── applied here ──▶ over
 ///                             ▲                    │
 ///                             └── again ───────────┴── refused ──▶ over
 ///
-/// Times are nanoseconds of a clock of the caller. No date decides: the clocks of the program and of the processes that make requests
-/// may differ.
+/// All times are nanoseconds of one clock of the caller. No date decides anything, because the clocks of the program
+/// and of the requesting processes may differ.
 package struct StrictQueue: Equatable, Sendable {
     private var seen: [ClusterName: Int64] = [:]
     private var queued: Set<ClusterName> = []
     private var refusals: [ClusterName: Int] = [:]
-    /// Accepted requests that are being applied here, and the items that they have changed.
+    /// The accepted requests that are being applied here, with the items that they have changed.
     package private(set) var accepted: [ClusterName: Set<ItemName>]
-    /// When requests that could not be sent are tried again; nil where none is.
+    /// The time at which requests that could not be sent are tried again; nil if there are none.
     package private(set) var nextRetry: Int64?
-    /// Whether `accepted` is another one than is stored.
+    /// Whether `accepted` differs from what is stored.
     package private(set) var isUnstored = false
 
-    /// How often a request without a condition is sent again when the cluster has refused it: the cause may be there for
-    /// good, as a new item in a directory that is to be removed.
+    /// The number of refusals after which a request without a condition is not sent again. The cause of the refusals
+    /// may be permanent, such as a new item in a directory that is to be removed.
     package static let mostRefusals = 50
     package static let retry: Int64 = 30_000_000
 
-    /// Begins with the requests that were being applied when the program's last run ended.
+    /// Begins with the requests that were being applied when the last run of the program ended.
     package init(accepted: [ClusterName: Set<ItemName>] = [:]) { self.accepted = accepted }
 
     /// Notes the requests that are recorded now.
@@ -42,19 +42,19 @@ package struct StrictQueue: Equatable, Sendable {
 
     package mutating func queue(_ name: ClusterName) { queued.insert(name) }
 
-    /// Takes a request whose turn has come.
+    /// Notes that the turn of a request has come.
     package mutating func take(_ name: ClusterName) { queued.remove(name) }
 
-    /// Queues a request behind what is to be sent or applied before it.
+    /// Queues a request again, behind the changes that must be sent or applied before it.
     package mutating func again(_ name: ClusterName, at now: Int64) {
         queued.insert(name)
         nextRetry = now + Self.retry
     }
 
-    /// Notes the time.
+    /// Notes that the time has reached `now`.
     package mutating func passed(_ now: Int64) { if let time = nextRetry, time <= now { nextRetry = nil } }
 
-    /// Notes that the cluster has refused a request. Returns whether it may be sent again.
+    /// Notes that the cluster has refused a request. Returns whether the request may be sent again.
     package mutating func refused(_ name: ClusterName) -> Bool {
         refusals[name, default: 0] += 1
         return refusals[name, default: 0] < Self.mostRefusals
@@ -66,19 +66,19 @@ package struct StrictQueue: Equatable, Sendable {
         isUnstored = true
     }
 
-    /// The accepted requests all of whose items are applied here.
+    /// Returns the accepted requests of which no item is stale any more.
     package func applied(isStale: (ItemName) -> Bool) -> [ClusterName] {
         accepted.filter { !$0.value.contains(where: isStale) }.map(\.key)
     }
 
-    /// Notes that a request is over. That it was accepted is kept until its record says so: see `forget`.
+    /// Notes that a request is over. An accepted request is kept until its record shows that: see `forget`.
     package mutating func end(_ name: ClusterName, isAccepted: Bool) {
         queued.remove(name)
         refusals[name] = nil
         if !isAccepted { forget(name) }
     }
 
-    /// Notes that the record of a request says what became of it.
+    /// Notes that the record of a request shows its fate.
     package mutating func forget(_ name: ClusterName) {
         if accepted.removeValue(forKey: name) != nil { isUnstored = true }
     }

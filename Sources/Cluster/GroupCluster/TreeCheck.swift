@@ -1,6 +1,6 @@
 // Imports nothing: no file, clock or process.
 
-/// A node of a tree, with its place: a directory and a name in it.
+/// A node of a tree, with its path: a directory and a name in it.
 protocol TreeNode {
     associatedtype Item: Hashable
     var parent: Item { get }
@@ -12,10 +12,10 @@ extension ClusterTree.Node: TreeNode {}
 extension LocalTree.Node: TreeNode {}
 
 extension Dictionary where Value: TreeNode, Value.Item == Key {
-    /// Checks nodes that may be anything, and returns the items of each directory. A walk over the tree of checked
-    /// nodes ends, and a recursion over it is not too deep for the stack.
+    /// Checks nodes that may be damaged or forged, and returns the items of each directory. After the check, a walk
+    /// over the tree ends, and a recursion over it does not exhaust the stack.
     ///
-    /// Error: `malformed` for a node of the root, two items at one place, an item in a file or in no directory, a
+    /// Error: `malformed` for a node of the root, two items at one path, an item in a file or in no directory, a
     /// circle, and an item that is deeper than `ClusterTree.greatestDepth`
     func checkedChildren(below root: Key) throws(ClusterDamage) -> [Key: [FileName: Key]] {
         var children: [Key: [FileName: Key]] = [:]
@@ -25,7 +25,8 @@ extension Dictionary where Value: TreeNode, Value.Item == Key {
                 throw .malformed("two items at one place")
             }
         }
-        // The depth of each item that is known to lead to the root; nothing of one that is on the way there.
+        // The depths of the items that are known to lead to the root. The inner nil marks an item on the way that is
+        // being followed.
         var depths: [Key: Int?] = [root: 0]
         for item in keys {
             var way: [Key] = []

@@ -1,11 +1,10 @@
 // Imports nothing: no file, clock or process.
 
-/// Elements that wait for their turn, each once, in the order in which they were inserted last. All calls take constant time on
-/// average.
+/// A queue in which each element is once, in the order of the last insertions. All calls take constant time on average.
 package struct Worklist<Element: Hashable & Sendable>: Equatable, Sendable {
     private var queue: [(element: Element, number: UInt64)] = []
     private var head = 0
-    /// The number of each element's place in the queue. Other places of it are those of earlier insertions.
+    /// The number of each element's valid position in the queue. Its other positions are those of earlier insertions.
     private var numbers: [Element: UInt64] = [:]
     private var last: UInt64 = 0
 
@@ -17,12 +16,12 @@ package struct Worklist<Element: Hashable & Sendable>: Equatable, Sendable {
     package var isEmpty: Bool { numbers.isEmpty }
     package func contains(_ element: Element) -> Bool { numbers[element] != nil }
 
-    /// The elements in their order.
+    /// The elements, in their order.
     package var elements: [Element] {
         queue[head...].compactMap { numbers[$0.element] == $0.number ? $0.element : nil }
     }
 
-    /// Inserts an element at the end; one that is there is moved to the end.
+    /// Inserts an element at the end, or moves it there.
     package mutating func insert(_ element: Element) {
         last += 1
         numbers[element] = last
@@ -31,7 +30,7 @@ package struct Worklist<Element: Hashable & Sendable>: Equatable, Sendable {
 
     package mutating func remove(_ element: Element) { numbers[element] = nil }
 
-    /// The element whose turn it is.
+    /// The element whose turn it is; nil if there is none.
     package var first: Element? {
         mutating get {
             while head < queue.count {

@@ -4,9 +4,9 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// Why a machine neither sends nor applies anything until a person has decided.
+/// The reason why a machine neither sends nor applies anything until a person has decided.
 enum Pause: String {
-    /// etcd was restored, is another one, or this machine was cloned.
+    /// etcd was restored or is another one, or this machine was cloned.
     case otherHistory = "other history"
     case newerVersion = "newer version"
 
@@ -20,25 +20,25 @@ enum Pause: String {
     }
 }
 
-/// What a person decides where the program cannot know what is right.
+/// The decisions of a person, for cases in which the program cannot know what is right.
 enum Acceptance {
-    /// What was decided by an acceptance.
+    /// The decision that was made.
     enum Outcome {
-        /// The removals that were withheld are sent.
+        /// The withheld removals are sent.
         case removals
-        /// The machine joins anew: under a new name, with nothing in common.
+        /// The machine joins anew: under a new name, without a base.
         case joinsAnew
         case newerVersionIsNeeded
         case nothing
     }
 
-    /// Why removals are withheld.
+    /// The reason why removals are withheld.
     static let reasonToWithhold =
         "more than half of all items are gone from the disk at once; their removals are not sent to other machines"
-    /// The raw value of the pause by which earlier versions withheld removals.
+    /// The stored value by which earlier versions withheld removals.
     static let oldLoss = "loss"
 
-    /// Decides for a machine that does not run, and returns what.
+    /// Accepts what a machine waits for that does not run, and returns the decision.
     static func accept(_ store: StateStore, _ container: Container) throws -> Outcome {
         let text = try store.value(StateRow.pause).map { String(decoding: $0, as: UTF8.self) }
         switch text.flatMap({ Pause(rawValue: $0) }) {
@@ -60,11 +60,11 @@ enum Acceptance {
     private static func joinAnew(_ store: StateStore, _ container: Container) throws {
         guard var identity = try MachineIdentity.load(store) else { return }
         identity.machineText = ClusterName.fresh().text
-        // The channels first: where this is interrupted, the pause stands, and the person accepts once more.
+        // The channels come first: if this is interrupted, the pause is still stored, and the person accepts once more.
         for name in container.channelNames() {
             try GroupChannel(container, name: name, purpose: "cluster").setRelay(after: nil)
         }
-        // Whether what was sent under the old name was committed cannot be found under the new one.
+        // The fate of a request that was sent under the old name cannot be found under the new one.
         let records = try ClusterRecords(container)
         for request in records.requests() where request.state == .sent {
             try records.remove(request: request.operation)

@@ -12,8 +12,8 @@ import GroupSystemCalls
 /// 1. Plan. `ClusterMirror.nextStep` compares the cluster's tree, the base and the disk as it was last seen, and
 ///    returns one step: create, rename, exchange or remove. Here: exchange the content of `list`.
 /// 2. Prepare. The new content is copied to a file in the directory of contents. (If it is not on this machine, it is
-///    loaded from etcd, and the item waits.) A note is stored that says what is expected to come out, and under which
-///    name anything else is kept. A program that is killed from here on reads the note at its next start.
+///    loaded from etcd, and the item waits.) A note is stored that names the contents that may come out, and the path
+///    under which any other content is kept. A program that is killed from here on reads the note at its next start.
 /// 3. Lock. The change is a coordinated one, and waits up to 100 ms for the item's lock. If a process has the lock for
 ///    longer, the item is deferred, and other items go on.
 /// 4. Exchange. renameat2(RENAME_EXCHANGE) puts the new file at `list`, and what stood there, whatever it is, into the
@@ -22,8 +22,8 @@ import GroupSystemCalls
 ///    removal of a directory needs an empty one.
 /// 5. Compare what came out: see `TakenOut`. If it is the expected content or the new one, it is removed a second
 ///    later, once no process has it open for writing. A process that still writes it finishes; then its content is an
-///    unexpected one. Unexpected content returns beside the item as `list (conflict OPERATION)`, and is sent to the
-///    other machines as a new item.
+///    unexpected one. Unexpected content returns beside the item as `list (conflict OPERATION)`, or after a removal at
+///    the item's own path, and is sent to the other machines as a new item.
 /// 6. Record. The disk as seen, and the base of the item, get the new state. If the program is killed before they are
 ///    stored, the next run finds the disk equal to the cluster's tree, and takes that over.
 ///
@@ -47,7 +47,7 @@ extension Machine {
         } catch let error as CoordinationError {
             switch error.code {
             case .conflict, .notFound, .notEmpty, .wrongType, .outsideContainer:
-                // The disk is not what the plan was made for. What is in the way may be of a kind that is never
+                // The disk is not what the plan was made for. The item in the way may be of a kind that is never
                 // mirrored, and stay there.
                 let places = try lookAgain(step)
                 let isInTheWay = error.code == .notEmpty || places.contains { disk.isUnmirrored($0) }

@@ -5,28 +5,28 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// The channels of the container. Used by the thread of the machine.
+/// The channels of the container. Used by the machine's thread.
 ///
-/// A post of this machine waits in the records until the cluster has given its message a place; then the message is appended to
-/// the channel here, as on every machine. Each channel's log has the number of the last message that came from the cluster in the
-/// same record as the message, so that none is appended twice.
+/// A post of this machine waits in its record until the log gives its message a number. The message is then appended to
+/// the channel here, as on every machine. The log of a channel stores the number of the cluster's last message together
+/// with that message, so no message is appended twice.
 ///
-///     recorded ── takePosts ──▶ drafted ── sent ──▶ in flight ── folded ──▶ its record is removed, its message appended
+///     recorded ── takePosts ──▶ drafted ── sent ──▶ in flight ── folded ──▶ record removed, message appended
 final class Channels {
     private let container: Container
     private let records: ClusterRecords
     private let book: RecordBook
     private let host: [UInt8]
     private let full: FullDisk
-    /// The channels that are here.
+    /// The names of the channels that are here.
     private var names: Set<String> = []
-    /// Those that may not have all of the cluster's messages.
+    /// The channels that may lack messages of the cluster.
     private var dirty: Set<[UInt8]>
-    /// How many messages the fold has at most that are not in the channels here.
+    /// The number of messages in the fold that the channels here may lack, at most.
     private var unapplied = 0
     /// The number of the last message of each channel that is stored.
     private var stored: [[UInt8]: UInt64]
-    /// Posts that wait to be sent, or are in flight.
+    /// The posts that wait to be sent or are in flight, by the names of their records.
     private var drafted: Set<String> = []
     private var inFlight: [String]
     private var unstored: Set<[UInt8]> = []
@@ -44,19 +44,19 @@ final class Channels {
 
     // MARK: What is posted here
 
-    /// Lets the messages of all channels that are here come from the cluster.
+    /// Lets the cluster decide the order of the messages of every channel that is here.
     func takeChannels() throws {
         for name in container.channelNames() where !names.contains(name) {
             names.insert(name)
             let channel = try GroupChannel(container, name: name, purpose: "cluster")
-            // What was posted before the container was in the cluster stays where it is. A channel that was made here since has
-            // all messages of the cluster before it, as some may not be applied yet.
+            // Messages from before the container joined stay in their channel. A channel that was made since then
+            // begins before the cluster's first message, since some of the messages may not be applied yet.
             if try channel.relayedNumber() == nil { try channel.setRelay(after: 0) }
             dirty.insert(Array(name.utf8))
         }
     }
 
-    /// Takes the posts that are not taken yet.
+    /// Takes the posts that were not taken yet.
     func takePosts() -> [DraftedChange<Cursor>] {
         let sent = Set(inFlight)
         let new = book.posts.values.filter { !drafted.contains($0.identifier) && !sent.contains($0.identifier) }
@@ -72,13 +72,14 @@ final class Channels {
         }
     }
 
-    /// Notes that the messages of some posts are in flight.
+    /// Notes the posts whose messages are in flight.
     func sent(_ posts: [String]) { inFlight = posts }
 
-    /// Removes the posts whose messages were in flight, and are folded.
+    /// Removes the posts whose messages were in flight and are folded.
     func forgetPosts() throws {
         if inFlight.isEmpty { return }
-        // On the disk before the state that no longer has them: a post that came back would be sent again.
+        // The removals must be on the disk before the state that no longer has these posts in flight. Otherwise a post
+        // could come back, and be sent again.
         for post in inFlight { try records.remove(post: post) }
         try records.synchronize()
         drafted.subtract(inFlight)
@@ -87,13 +88,13 @@ final class Channels {
 
     // MARK: What the cluster has
 
-    /// Whether a channel may not have all messages of the cluster.
+    /// Whether a channel may lack messages of the cluster.
     var areDirty: Bool { !dirty.isEmpty }
 
     func isDirty(_ name: [UInt8]) -> Bool { dirty.contains(name) }
 
-    /// Appends the messages that the fold would no longer have, before it applies an entry: for once also before items and
-    /// values that came before them.
+    /// Appends messages here before an entry pushes them out of the fold, which keeps the newest 1,024 of a channel.
+    /// Only in this case does a message become visible before the items and values that were sent before it.
     func makeRoom(in fold: ClusterFold, for entry: OrderedEntry) throws {
         guard let entry = try? ClusterEntry(bytes: entry.bytes) else { return }
         let count = entry.changes.count { if case .message = $0 { true } else { false } }
@@ -102,19 +103,19 @@ final class Channels {
         unapplied += count
     }
 
-    /// Notes channels to which an entry has added messages.
+    /// Notes the channels to which an entry has added messages.
     func folded(_ names: Set<[UInt8]>) {
         dirty.formUnion(names)
         unstored.formUnion(names)
     }
 
-    /// Notes that the fold goes on at a snapshot.
+    /// Notes that a snapshot has replaced the fold.
     func replaced(by new: ClusterFold) throws {
         try countUnapplied(new)
         dirty = Set(new.channels.keys)
     }
 
-    /// Counts the messages of the fold that are not in the channels here.
+    /// Counts the messages of the fold that the channels here lack.
     func countUnapplied(_ fold: ClusterFold) throws {
         let names = Set(container.channelNames())
         unapplied = 0
@@ -127,8 +128,8 @@ final class Channels {
         }
     }
 
-    /// Appends the messages that the cluster has to the channels here. With `asFarAsThereIsRoom`, a channel without
-    /// room keeps its messages for later; otherwise that is an error.
+    /// Appends the messages that the channels here lack. If a channel has no room, this throws; with
+    /// `asFarAsThereIsRoom`, its messages wait instead.
     func apply(_ fold: ClusterFold, asFarAsThereIsRoom isPartial: Bool = false) throws {
         var left: Set<[UInt8]> = []
         var isTried = false
@@ -184,13 +185,13 @@ final class Channels {
 
     var areUnstored: Bool { !unstored.isEmpty }
 
-    /// Stores the posts that are in flight. Only within `store`.
+    /// Stores the names of the posts that are in flight. To be called within `store` only.
     func storePosts(in store: StateStore) throws {
         try store.set(StateRow.postsInFlight, Array(inFlight.joined(separator: " ").utf8))
     }
 
-    /// Stores the messages of the fold that are new, and removes those that it no longer has; with `isAllNew`, all of them
-    /// are. Only within `store`.
+    /// Stores the new messages of the fold, and removes the stored ones that it no longer has. With `isAllNew`, no
+    /// message is stored yet. To be called within `store` only.
     func store(_ fold: ClusterFold, isAllNew: Bool, in store: StateStore) throws {
         for name in isAllNew ? Set(fold.channels.keys) : unstored {
             guard let channel = fold.channels[name] else { continue }

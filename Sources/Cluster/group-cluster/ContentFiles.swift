@@ -4,7 +4,11 @@ import GroupContainer
 import GroupDigest
 import GroupSystemCalls
 
-/// Contents of items that are being sent or applied: files of a directory below `.group`, named by their SHA-256.
+/// Contents of items that are being sent or applied: files in a directory below `.group`.
+///
+///     SHA-256 in hexadecimal    a content
+///     new.RANDOM                a file that is being written, or is about to become an item
+///     out.RANDOM                a file that is about to be exchanged, or came out of the container: see `TakenOut`
 final class ContentFiles: Sendable {
     static let directory = "cluster-contents"
     let place: PrivateDirectory
@@ -17,7 +21,7 @@ final class ContentFiles: Sendable {
 
     static func name(_ digest: [UInt8]) -> [UInt8] { Array(Hexadecimal.encode(digest).utf8) }
 
-    /// The size of a content that is here; nil where it is not, also for a file that no content is.
+    /// Returns the size of a content that is here; nil if it is not, or if its file cannot be a content.
     func size(of digest: [UInt8]) -> UInt64? {
         guard let status = (try? directory.statusIfPresent(of: Self.name(digest))) ?? nil, status.isRegularFile,
             status.size <= LocalDisk.largestFile
@@ -25,15 +29,16 @@ final class ContentFiles: Sendable {
         return status.size
     }
 
-    /// How many bytes may still be stored; nil where that is not known.
+    /// The number of bytes that can still be stored; nil if that is not known.
     var freeSpace: UInt64? { (try? directory.freeSpace())?.bytes }
 
     func open(_ digest: [UInt8]) throws(Errno) -> FileDescriptor {
         try FileDescriptor.open(Self.name(digest), in: directory, [.reading, .notFollowing])
     }
 
-    /// Writes a content piece by piece, and keeps it, on the disk, under its digest, which is returned. With `wanted`, a content
-    /// with another digest is not kept.
+    /// Writes a content piece by piece, and keeps it under its digest, which is returned. Returns nil, and keeps
+    /// nothing, if `body` has skipped a piece that failed, or if the digest is not the `wanted` one. With `isDurable`,
+    /// the content is synced.
     func write(
         wanted: [UInt8]? = nil, isDurable: Bool = true,
         _ body: (_ append: ([UInt8]) throws(Errno) -> Void) throws(Errno) -> Void
@@ -44,7 +49,7 @@ final class ContentFiles: Sendable {
         var isKept = false
         defer { if !isKept { try? directory.unlink(temporary) } }
         guard var hash = SHA256() else { return nil }
-        // A caller that goes on after a piece failed has not all of the content in the file.
+        // A caller may go on after a piece has failed. The file then lacks that piece.
         var isWhole = true
         try body { piece throws(Errno) in
             do throws(Errno) {
@@ -62,7 +67,7 @@ final class ContentFiles: Sendable {
         return digest
     }
 
-    /// Keeps a copy of a file, and returns its digest. Error: `tooLarge`, also where a process writes faster than this
+    /// Keeps a copy of a file, and returns its digest. Error: `tooLarge`, also if a process appends faster than this
     /// one reads
     func keep(_ file: borrowing FileDescriptor, isDurable: Bool = true) throws(Errno) -> [UInt8]? {
         let copy = try file.duplicate()
@@ -79,14 +84,14 @@ final class ContentFiles: Sendable {
         }
     }
 
-    /// A file of the directory that is to become an item.
+    /// A file of the directory that is about to become an item.
     struct Staged {
         var name: [UInt8]
-        /// The content, where the file is the one that was loaded, and no copy.
+        /// The digest of the content, if the file is the content itself and not a copy of it.
         var loaded: [UInt8]?
     }
 
-    /// Makes a file with a content. With `mayTake`, the content itself is taken where there is no room for a copy.
+    /// Makes a file with a content. If there is no room for a copy, `mayTake` allows the content itself to be used.
     func stage(_ digest: [UInt8], mayTake: Bool) throws(Errno) -> Staged {
         let name = unfinishedName()
         do throws(Errno) {
@@ -109,11 +114,11 @@ final class ContentFiles: Sendable {
         return Staged(name: name)
     }
 
-    /// Removes a file that has not become an item; a content that was taken is put back.
+    /// Removes a file that has not become an item. If it is the content itself, it gets back the content's name.
     func discard(_ staged: Staged) {
         guard let digest = staged.loaded else { return remove(staged.name) }
         do throws(Errno) {
-            // It may have been given the item's mode.
+            // The file may have got the item's mode already.
             try directory.setMode(of: staged.name, 0o600)
             try directory.rename(staged.name, to: Self.name(digest), in: directory, replacing: true)
         } catch {
@@ -123,15 +128,15 @@ final class ContentFiles: Sendable {
 
     private static let out = "out."
 
-    /// A name for what comes out of the container.
+    /// Returns a new name for a file that comes out of the container.
     func outName() -> [UInt8] { Array("\(Self.out)\(Hexadecimal.encode(randomBytes(8)))".utf8) }
 
-    /// Returns whether a name can be that of a file that came out: a name that leads nowhere else.
+    /// Returns whether a name can be that of a file that came out. Such a name leads to no other directory.
     static func isOutName(_ name: [UInt8]) -> Bool { name.starts(with: out.utf8) && FileNames.isValid(name) }
 
     private func unfinishedName() -> [UInt8] { Array("new.\(Hexadecimal.encode(randomBytes(8)))".utf8) }
 
-    /// Gives a file that is to be exchanged the name under which the other one comes out.
+    /// Renames a file that is about to be exchanged. The exchange leaves the other file under this name.
     func readyForExchange(_ staged: Staged) throws(Errno) -> (staged: Staged, inode: UInt64) {
         let out = outName()
         do throws(Errno) {
@@ -144,19 +149,19 @@ final class ContentFiles: Sendable {
         return (ready, try directory.status(of: out).inode)
     }
 
-    /// Returns whether a file of the directory is the one with this inode.
+    /// Returns whether a file of the directory has this inode.
     func isFile(_ name: [UInt8], withInode inode: UInt64) -> Bool {
         ((try? directory.statusIfPresent(of: name)) ?? nil)?.inode == inode
     }
 
     func names() throws(Errno) -> Set<[UInt8]> { Set(try directory.entryNames()) }
 
-    /// The files that have come out, or are about to be exchanged.
+    /// Returns the names of the files that came out, or are about to be exchanged.
     func outNames() throws(Errno) -> [[UInt8]] { try directory.entryNames().filter(Self.isOutName) }
 
     func remove(_ name: [UInt8]) { try? directory.unlink(name) }
 
-    /// Removes what is neither needed nor to be looked at.
+    /// Removes all files except these contents and names.
     func removeAll(except digests: Set<[UInt8]>, _ names: Set<[UInt8]>) {
         let kept = Set(digests.map(Self.name)).union(names)
         for name in (try? directory.entryNames()) ?? [] where !kept.contains(name) { try? directory.unlink(name) }
@@ -164,11 +169,12 @@ final class ContentFiles: Sendable {
 
     enum Writers {
         case some, none
-        /// It cannot be known, and the file was written, or came out, in the last ten minutes.
+        /// The system cannot know, and the file was written or came out in the last ten minutes.
         case perhaps
     }
 
-    /// Returns whether a process has a file of the directory open for writing. The file has no other name by which one could open it.
+    /// Returns whether a process has a file of the directory open for writing. No path of the container leads to the
+    /// file, so no further process can open it there.
     func writers(of name: [UInt8]) throws(Errno) -> Writers {
         guard let status = try directory.statusIfPresent(of: name), status.isRegularFile else { return .none }
         do throws(Errno) {
@@ -181,18 +187,18 @@ final class ContentFiles: Sendable {
             ? .perhaps : .none
     }
 
-    /// What a file of the directory is.
+    /// The type and the content of a file of the directory.
     struct Found {
         enum Kind {
             case file, link
-            /// Of another type, or a file that may not be read.
+            /// An item of another type, or a file that this program may not read.
             case other
         }
         var kind: Kind
         var digest: [UInt8] = []
     }
 
-    /// Returns what a file of the directory is; nil where it is gone.
+    /// Returns the type and the content of a file; nil if it is gone.
     func content(of name: [UInt8]) throws(Errno) -> Found? {
         guard let status = try directory.statusIfPresent(of: name) else { return nil }
         if status.isLink { return Found(kind: .link, digest: try directory.linkTarget(of: name)) }
@@ -201,13 +207,13 @@ final class ContentFiles: Sendable {
             let file = try FileDescriptor.open(name, in: directory, [.reading, .notFollowing])
             return Found(kind: .file, digest: try SHA256.digest(of: file) ?? [])
         } catch {
-            // Its owner may have taken the right to read it from everyone.
+            // The owner of the file may have taken the permission to read it from all others.
             if error == .accessDenied { return Found(kind: .other) }
             throw error
         }
     }
 
-    /// Moves a file of the directory to another directory, where its name must be free.
+    /// Moves a file to a free name in another directory.
     func move(_ name: [UInt8], to goal: [UInt8], in other: borrowing FileDescriptor) throws(Errno) {
         try directory.rename(name, to: goal, in: other, replacing: false)
     }

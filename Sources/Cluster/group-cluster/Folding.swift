@@ -8,9 +8,10 @@ import GroupSystemCalls
 
 /// Takes what comes from etcd: readings of the log, single entries, and the answers to requests.
 ///
-/// Entries get into the fold in two ways. While the machine follows the log, each event of the watch is the next entry,
-/// and is applied at once. At a connection, and wherever an event was missed, the whole log is read and compared with
-/// the fold (`ClusterFold.continued`); events that arrive meanwhile are kept until then. See `HistoryReading`.
+/// Entries get into the fold in two ways. While the machine follows the log, each event of the watch and each committed
+/// request has the next entry, which is applied at once. At a connection, and wherever an event was missed, the whole
+/// log is read and compared with the fold (`ClusterFold.continued`); events that arrive meanwhile are kept until then.
+/// See `HistoryReading`.
 extension Machine {
     func read() {
         if history.begin() { link.send(.read) }

@@ -3,16 +3,15 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// What this machine cannot do for want of room on its disk, since when, and when that is tried again. Used by the one
-/// thread of the machine's state.
+/// The work for which this machine's disk has no room, and the time of the next try. Used by the machine's thread.
 ///
-/// Work that concerns one item, the values or the messages waits, and everything else goes on. Where the state or a
-/// record cannot be stored, the machine is given up (see `join`): what is in memory is ahead of what is stored then.
-/// This object outlives the machine, and so do its pauses.
+/// Work that concerns one item, one suite or one channel waits, and everything else goes on. If the state or a record
+/// cannot be stored, the machine is discarded and made anew (see `join`), since its memory is ahead of what is stored.
+/// This object, with its pauses, outlives the machine.
 ///
-///     room ── an error without room ──▶ lacking ── the work is done, or is not wanted any more ──▶ room
-///                                        │    ▲
-///                                        └────┘ a try after each pause
+///     room ── no space for some work ──▶ lacking ── the work is done, or no longer wanted ──▶ room
+///                                         │    ▲
+///                                         └────┘ a try after each pause
 final class FullDisk {
     enum Work: Hashable {
         /// Storing the state, or a record.
@@ -25,7 +24,7 @@ final class FullDisk {
         case messages([UInt8])
         /// Applying an item of the cluster.
         case item(ItemName)
-        /// Sending an item of the disk, whose content is kept before.
+        /// Keeping the content of an item that is about to be sent.
         case sent(LocalItem)
         /// Putting back a file that came out of the container.
         case takenOut([UInt8])
@@ -34,20 +33,20 @@ final class FullDisk {
     private(set) var lacking: Set<Work> = []
     private var since: Date?
     private var reason = ""
-    /// When the disk was full last, and since when it had been.
+    /// The last time without room: when it began and ended.
     private var last: (since: Date, end: Int64)?
     private var backoff = Backoff.room
-    /// The smallest content that had no room since the last pause.
+    /// The size of the smallest content that had no room since the last pause.
     private var smallest = UInt64.max
     private var mayFree = false
     private var isNews = false
-    /// Whether `FullDiskNote` has the failure.
+    /// Whether the file of `FullDiskNote` has the failure.
     var hasNote = false
 
-    /// A disk that is full again after a shorter time was full all the time.
+    /// If the disk is full again within this time, in nanoseconds, the failure keeps its first date.
     private static let shortest: Int64 = 60_000_000_000
 
-    /// Returns whether an error says that there is no room on the disk, or none left of a quota.
+    /// Returns whether an error means that the disk has no room, or that a quota is used up.
     static func isFull(_ error: any Error) -> Bool {
         switch error {
         case let error as CoordinationError: error.code == .noSpace
@@ -56,7 +55,7 @@ final class FullDisk {
         }
     }
 
-    /// Notes that there was no room for some work; `size` is that of the content, where it is known.
+    /// Notes that there was no room for some work. `size` is the size of the content, if it is known.
     func failed(_ work: Work, _ error: any Error, size: UInt64 = .max) {
         let now = monotonicNanoseconds()
         if since == nil {
@@ -69,15 +68,15 @@ final class FullDisk {
         smallest = min(smallest, size)
     }
 
-    /// Notes that work is done, or not wanted any more.
+    /// Notes that work is done, or is no longer wanted.
     func ended(_ work: Work) { lacking.remove(work) }
 
-    /// Keeps of the work that lacks room what `isWanted` accepts.
+    /// Forgets the lacking work for which `isWanted` returns false.
     func keep(_ isWanted: (Work) -> Bool) {
         if !lacking.isEmpty { lacking = lacking.filter(isWanted) }
     }
 
-    /// Notes the end of a round. Returns whether the disk was full until now.
+    /// Ends a round. Returns whether the disk was full until now.
     func endRound() -> Bool {
         guard let since, lacking.isEmpty else { return false }
         last = (since, monotonicNanoseconds())
@@ -86,39 +85,38 @@ final class FullDisk {
         return true
     }
 
-    /// Whether something lacks room.
+    /// Whether some work lacks room.
     var isFull: Bool { since != nil }
 
-    /// When what lacks room is tried again.
+    /// The time of the next try.
     var next: Int64 { backoff.next }
 
-    /// Whether some work may be tried now.
+    /// Returns whether some work may be tried now.
     func mayTry(_ work: Work) -> Bool { !lacking.contains(work) || next <= monotonicNanoseconds() }
 
-    /// Whether a content may have room: no smaller one had none since the last pause.
+    /// Returns whether a content may have room: since the last pause, only larger ones had none.
     func mayFit(_ size: UInt64) -> Bool { size < smallest || next <= monotonicNanoseconds() }
 
-    /// Returns the failure, once, where the disk has become full.
+    /// Returns the failure, once, after the disk has become full.
     func takeNews() -> String? {
         defer { isNews = false }
         return isNews ? failure : nil
     }
 
-    /// Returns, once in each pause, that what nothing needs is to be removed.
+    /// Returns true once in each pause: the files that nothing needs are then removed.
     func takeMayFree() -> Bool {
         defer { mayFree = false }
         return mayFree
     }
 
-    /// What the status states; nil where there is room.
+    /// The failure that the status shows; nil while there is room.
     var failure: String? {
         since.map { "no space on the disk since \($0.formatted(.iso8601)): \(reason); it goes on when there is room" }
     }
 }
 
-/// A text that is there also where the disk has no room for a record: a file that has its room already.
-///
-/// `group-cluster status` shows it in place of a status that could not be recorded.
+/// A failure in a file that is allocated beforehand, so that it can be written to a full disk. `group-cluster status`
+/// shows it in place of a status that could not be recorded.
 struct FullDiskNote {
     private static let name = Array("full".utf8)
     private static let size = 4_096
@@ -130,7 +128,7 @@ struct FullDiskNote {
         try PrivateDirectory(StateDirectory.name, in: container).open()
     }
 
-    /// Makes the file where it is missing and there is room, and removes the text of a program that was killed.
+    /// Allocates the file if it is missing and there is room. Removes the text of a program that was killed.
     func prepare(hasText: Bool) {
         if !hasText && text != nil { set(nil) }
         guard let directory = try? directory(),
@@ -145,7 +143,7 @@ struct FullDiskNote {
         }
     }
 
-    /// The text; nil where there is none, or this user may not read it. Set to nil to remove it.
+    /// The text; nil if there is none, or if this user may not read it.
     var text: String? {
         guard let directory = try? directory(),
             let file = try? FileDescriptor.open(Self.name, in: directory, [.reading, .notFollowing]),

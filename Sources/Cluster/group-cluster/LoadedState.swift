@@ -5,9 +5,10 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// Who this machine is in its cluster: drawn when it joins, and again when a person accepts another history.
+/// The identity of this machine in its cluster, made when the machine joins, and made anew when a person accepts
+/// another history.
 struct MachineIdentity: Codable, Equatable {
-    /// The name of the cluster's container.
+    /// The name of the container in the cluster.
     var name: String
     /// The name of the host, for people.
     var host: String
@@ -19,7 +20,7 @@ struct MachineIdentity: Codable, Equatable {
     var authorityFile: String?
     var budgetMebibytes: UInt64?
 
-    /// The room that etcd has for its database and its history, in bytes. The default is etcd's own.
+    /// The room for etcd's database, its history included, in bytes. The default is that of etcd.
     var budget: UInt64 { (budgetMebibytes ?? 2_048) << 20 }
 
     static let budgets: ClosedRange<UInt64> = 1...1 << 20
@@ -28,7 +29,7 @@ struct MachineIdentity: Codable, Equatable {
 
     private static let key = "identity"
 
-    /// Returns the identity that is stored; nil where the machine has not joined. Error: `damaged`
+    /// Returns the stored identity; nil if the machine has not joined. Error: `damaged`
     static func load(_ store: StateStore) throws -> MachineIdentity? {
         guard let bytes = try store.value(key) else { return nil }
         return try LoadedState.checked {
@@ -48,12 +49,12 @@ struct MachineIdentity: Codable, Equatable {
     }
 }
 
-/// What the last run has stored.
+/// The state that the last run has stored.
 struct LoadedState {
     var fold = ClusterFold()
     var mirror: ClusterMirror
     var outbox: ClusterOutbox
-    /// The items of the disk, and the tree that they are.
+    /// The items of the disk as rows, and below as a tree.
     var local: [(item: LocalItem, stored: StoredLocal)] = []
     var tree = LocalTree()
     var lastLocal: UInt64 = 0
@@ -61,14 +62,14 @@ struct LoadedState {
     var conflicts: [ClusterStatus.Conflict] = []
     /// The posts whose messages are in flight.
     var postsInFlight: [String] = []
-    /// Strict requests that were accepted, and the items that they have changed.
+    /// The strict requests that were accepted and are being applied, with the items that they have changed.
     var accepted: [ClusterName: Set<ItemName>] = [:]
-    /// Keys that were set here to what the cluster cannot have.
+    /// Keys with a value here that is too large for the cluster.
     var refusedKeys: Set<[UInt8]> = []
     var removals = RemovalGuard()
-    /// Keys that may not have what the fold has.
+    /// Keys that may not have the value of the fold.
     var unappliedKeys: Set<[UInt8]> = []
-    /// The files with values for which the cluster has others.
+    /// The files with values of this machine that the cluster has replaced.
     var replaced: [String] = []
     var pause: Pause?
 
@@ -80,14 +81,14 @@ struct LoadedState {
         return keys
     }
 
-    /// Returns a set of keys as bytes; nil for none.
+    /// Returns a set of keys as bytes; nil if it is empty.
     static func bytes(of keys: Set<[UInt8]>) -> [UInt8]? {
         var writer = ByteWriter()
         for key in keys { writer.write(counted: key) }
         return keys.isEmpty ? nil : writer.bytes
     }
 
-    /// Reads what is stored, which may be anything. Error: `damaged`
+    /// Reads the stored state, whose bytes may be damaged or forged. Error: `damaged`
     init(_ store: StateStore, _ machine: ClusterName) throws {
         self = try Self.checked { try LoadedState(unchecked: store, machine) }
     }
@@ -157,7 +158,7 @@ struct LoadedState {
         }
     }
 
-    /// Runs `body`, which reads what is stored. Error: `damaged` where that cannot be read
+    /// Runs `body`, which reads stored bytes. Error: `damaged` if they cannot be read
     static func checked<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()

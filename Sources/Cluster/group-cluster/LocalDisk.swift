@@ -7,8 +7,8 @@ import GroupSystemCalls
 /// The items of the disk as this program has last seen them. `look(at:)` compares a path with the disk, and notes the
 /// differences. An item that was moved is recognized by its inode.
 ///
-/// Nothing is taken on trust from the journal: a change there only says where to look. The content of a file counts as
-/// known while inode, size and dates are those that it had when it was read (`Mark`).
+/// The journal is not trusted: a change there only shows where to look. The content of a file counts as known while
+/// inode, size and dates are those that it had when it was read (`Mark`).
 ///
 ///     seen ── not at its path ──▶ missing ── found by its inode ──▶ seen, moved
 ///                                       └── the round ends ──▶ forgotten: a removal
@@ -41,7 +41,7 @@ struct LocalDisk {
             changed = stored.changed
         }
 
-        /// The mark of a file that was made and not looked at since. It matches no file.
+        /// The mark of a file that was made and not looked at since; no file matches it.
         static let unknown = Mark(inode: 0, size: 0, modified: 0, changed: 0)
 
         init(inode: UInt64, size: UInt64, modified: Int64, changed: Int64) {
@@ -338,7 +338,7 @@ struct LocalDisk {
                 return ItemContent(.file, mode: Self.mode(status, .file), digest)
             }
         } catch {
-            // The item is gone, or another one has its path now. Either is a change that is seen by itself.
+            // The item is gone, or another one has its path now. Both are changes that are seen by themselves.
             if Self.isGone(error) || kind == .link && error == .invalid { return nil }
             if kind == .file && [.isADirectory, .noSuchDevice, .illegalSeek, .invalid].contains(error) { return nil }
             if error == .inputOutput {

@@ -2,14 +2,17 @@ import Cluster
 import GroupCluster
 import GroupContainer
 
-/// The locks of the cluster that processes of this container ask for: from the records of the requests to etcd, and back.
-/// Used by the thread of the machine.
+/// The locks of the cluster that processes of this container request, on their way from the records to etcd and back.
+/// Used by the machine's thread.
 ///
-///     waiting ── etcd gives the lock ──▶ given ── everything before it is applied here ──▶ granted ── lost, given back ──▶ ended
+///     waiting ── etcd gives the lock ──▶ given ── all before it is applied ──▶ granted ── lost, released ──▶ ended
+///
+/// A process gets the lock only when this machine has applied every entry that was committed before the grant. So it
+/// sees all changes of the lock's former holders.
 final class Locks {
     private struct Grant {
         var identifier: String
-        /// Whether the cluster's entries were read since etcd has given the lock: those before it are known.
+        /// Whether the log was read after etcd gave the lock, so that all entries before the grant are known.
         var isRead = false
     }
 
@@ -17,7 +20,7 @@ final class Locks {
     private let records: ClusterRecords
     private let book: RecordBook
     private let link: EtcdLink
-    /// The names of the grants that were asked for, by the names of the requests.
+    /// The names of the grants that were requested, by the names of the requests.
     private var names: [String: ClusterName] = [:]
     private var given: [Grant] = []
 
@@ -25,10 +28,10 @@ final class Locks {
         (self.container, self.records, self.book, self.link) = (container, records, book, link)
     }
 
-    /// Whether a process has a lock, or waits for one: it may be killed, which changes no record.
+    /// Whether a process holds or awaits a lock. Such a process may be killed, which changes no record.
     var areWatched: Bool { !book.locks.isEmpty }
 
-    /// Asks etcd for what processes want, and gives back what they want no more.
+    /// Requests from etcd the locks that processes want, and releases those that they want no more.
     func takeRecords() throws {
         for lock in book.locks.values.sorted(by: { $0.identifier < $1.identifier }) {
             let isWanted =
@@ -44,7 +47,7 @@ final class Locks {
                 names[lock.identifier] = grant
                 link.send(.acquire(identifier: lock.identifier, lock: Array(lock.lock.utf8), grant: grant))
             } else if lock.state == .granted {
-                // Of an earlier run: its session has ended, or will.
+                // An earlier run of the program got this grant, for a session that has ended or will end.
                 try end(lock.identifier)
             } else if !isWanted {
                 try records.remove(lock: lock.identifier)
@@ -53,7 +56,7 @@ final class Locks {
         try book.update()
     }
 
-    /// Takes what etcd says of a lock. Returns whether the cluster's entries are to be read.
+    /// Takes an event of a lock. Returns whether the log must be read now.
     func take(_ event: ClusterLockEvent) throws -> Bool {
         switch event {
         case .granted(let identifier, let grant, _):
@@ -70,13 +73,13 @@ final class Locks {
         return false
     }
 
-    /// Notes that the cluster's entries were read.
+    /// Notes that the log was read.
     func read() { for place in given.indices { given[place].isRead = true } }
 
-    /// Whether a lock was given, and everything before it is known.
+    /// Whether a lock was given, and all entries before it are known.
     var hasGiven: Bool { given.contains(where: \.isRead) }
 
-    /// Grants the locks that were given. To be called when everything that is known is applied.
+    /// Grants the locks that were given. To be called when all entries that are known are applied.
     func grant() throws {
         for grant in given where grant.isRead {
             guard let name = names[grant.identifier] else { continue }
@@ -89,8 +92,8 @@ final class Locks {
         given.removeAll { $0.isRead }
     }
 
-    /// Asks again for the locks that are waited for, in a session of etcd that has just begun. Those of an earlier session are gone; a
-    /// grant that came before its end is worth nothing.
+    /// Requests the awaited locks again, in a new session of etcd. The locks of the old session are gone, and so a
+    /// grant that came before its end is void.
     func beganSession() throws {
         try book.update()
         for lock in book.locks.values {

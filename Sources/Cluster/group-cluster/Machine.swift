@@ -7,8 +7,8 @@ import GroupContainer
 import GroupEtcd
 import GroupSystemCalls
 
-/// The state of this machine in its cluster, and the loop that changes it. One thread runs the loop and owns everything
-/// here.
+/// The state of this machine in its cluster, and the loop that changes it. A single thread runs the loop and owns
+/// everything here.
 ///
 /// The loop follows the container, replays the cluster's log, applies the result to the disk, and sends what was
 /// changed on this machine. The decisions are made by the values of `GroupCluster`, which do no input or output. This

@@ -1,7 +1,7 @@
 import Dispatch
 import GroupSystemCalls
 
-/// Elements for one thread, which sleeps until one comes.
+/// A queue of elements for one thread, which sleeps while the queue is empty.
 final class Mailbox<Element: Sendable>: Sendable {
     private let elements = Guarded<[Element]>([])
     private let semaphore = DispatchSemaphore(value: 0)
@@ -11,7 +11,7 @@ final class Mailbox<Element: Sendable>: Sendable {
         semaphore.signal()
     }
 
-    /// Returns the next element; nil at the end of the time.
+    /// Returns the next element; nil if there is none by the deadline.
     func next(until deadline: DispatchTime = .distantFuture) -> Element? {
         while true {
             if semaphore.wait(timeout: deadline) == .timedOut { return nil }

@@ -2,9 +2,9 @@ import Cluster
 import FoundationEssentials
 import GroupCluster
 
-/// Why this machine waits for a person, and what that person decides.
+/// Pauses this machine until a person has decided, and does what the person has decided.
 extension Machine {
-    /// Sends and applies nothing any more, before a person has decided.
+    /// Stops sending and applying until a person has decided.
     func beginPause(_ pause: Pause) {
         showPause(pause)
         history.stopped()
@@ -12,13 +12,13 @@ extension Machine {
         try? store.store(isDurable: true) { try $0.set(StateRow.pause, Array(pause.rawValue.utf8)) }
     }
 
-    /// Says in the status and in a line that the machine is paused.
+    /// Shows the pause in the status and in a line.
     func showPause(_ pause: Pause) {
         currentPause = pause
         log("paused: \(pause.reason); see 'group-cluster accept'")
     }
 
-    /// Does what a person has decided. To join anew, the loop ends, and the machine is made anew.
+    /// Does what a person has decided. A machine that joins anew ends its loop, and `main` makes a new one.
     func accept() throws {
         if currentPause == .otherHistory {
             mustJoinAnew = true

@@ -1,13 +1,13 @@
 import Cluster
 import GroupContainer
 
-/// What the records of the container ask of its program, each decoded when it has changed: requests, locks and posts.
-/// Used by the thread of the machine.
+/// The requests, locks and posts that processes have recorded for the program. Each record is decoded when it has
+/// changed. Used by the machine's thread.
 final class RecordBook {
     private(set) var requests: [String: ClusterRequest] = [:]
     private(set) var locks: [String: ClusterLockRequest] = [:]
     private(set) var posts: [String: RelayedPost] = [:]
-    /// Whether a person has decided that the program is to go on.
+    /// Whether a person has accepted what the program waits for.
     private(set) var isAcceptanceAsked = false
     private let records: ClusterRecords
     private var changes: Follower<DefaultsChange>
@@ -19,7 +19,7 @@ final class RecordBook {
         try update()
     }
 
-    /// Takes what has changed since the last call.
+    /// Reads the records that have changed since the last call.
     func update() throws {
         while let change = try changes.next(timeout: .zero) {
             switch change.kind {
@@ -32,7 +32,7 @@ final class RecordBook {
         }
     }
 
-    /// Requests in the order in which they were made.
+    /// The requests, in the order in which they were made.
     var requestsInOrder: [ClusterRequest] {
         requests.values.sorted { ($0.queuedAt, $0.operation) < ($1.queuedAt, $1.operation) }
     }

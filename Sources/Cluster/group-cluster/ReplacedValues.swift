@@ -4,12 +4,12 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// Files with the values of this machine in whose place the cluster has others: what was set before the machine joined, also
-/// anew after another history, counts only where the cluster has nothing.
+/// Files with values of this machine that the cluster has replaced. A value that was set before the machine joined
+/// counts only if the cluster has none for its key. The same holds when a machine joins another history.
 ///
-/// The files stand beside the container, in `CONTAINER.replaced/DATE`, one for each suite, in the form that
-/// `groupctl defaults import` reads. Where this user may not write there, they stand in the program's own directory.
-/// Used by the thread of the machine.
+/// The files are beside the container, in `CONTAINER.replaced/DATE`, one for each suite, in the format that `groupctl
+/// defaults import` reads. If this user may not write there, they are in the program's directory below `.group`. Used
+/// by the machine's thread.
 final class ReplacedValues {
     private let container: Container
     private let report: Report
@@ -17,8 +17,8 @@ final class ReplacedValues {
 
     init(_ container: Container, _ report: Report) { (self.container, self.report) = (container, report) }
 
-    /// Writes values that are about to be replaced to the disk, and states where they are. Errors: `noSpace`, and others of the
-    /// file system
+    /// Writes values that are about to be replaced to the disk, and reports where they are. Errors: `noSpace`, and
+    /// others of the file system
     func note(_ values: [String: DefaultsValue], of suite: String) throws {
         if values.isEmpty { return }
         let path = try place()
@@ -49,14 +49,14 @@ final class ReplacedValues {
             do throws(PropertyList.Fault) {
                 return try PropertyList.text(of: members)
             } catch {
-                // Such a value cannot be exported either.
+                // The value cannot be exported either.
                 report.log("not kept: the value of the key '\(error.key)' of the suite '\(suite)': \(error.cause)")
                 members[error.key] = nil
             }
         }
     }
 
-    /// Returns the directory, which is made, for this user only, where it is missing.
+    /// Returns the directory of this run. Makes it, for this user only, if it is missing.
     private func place() throws(CoordinationError) -> [UInt8] {
         do throws(Errno) {
             return try Self.made(container.resolvedPath + Array(".replaced".utf8), date)

@@ -5,7 +5,7 @@ import GroupCluster
 import GroupContainer
 import GroupSystemCalls
 
-/// What the program reports about its machine: lines for its user, and the status, a record that other programs read.
+/// The reports of the program about its machine: lines for its user, and the status, a record that other programs read.
 ///
 /// A conflict stays in the status until its copy is gone, also after a restart of the program. Used by the machine's
 /// thread.

@@ -81,8 +81,8 @@ extension Machine {
             return true
         }
         func again() { for local in locals { outbox.add(.item(local)) } }
-        // The cluster has something newer of one of these items. It is applied first; until then they wait in the
-        // outbox.
+        // The cluster has a newer change of an item among these, which is applied first. Until then these items wait in
+        // the outbox.
         if sent.contains(where: { mirror.stale.contains($0.item) }) {
             again()
             return true

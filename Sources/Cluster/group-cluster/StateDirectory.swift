@@ -1,32 +1,33 @@
 import GroupContainer
 import GroupSystemCalls
 
-/// The directory `.group/cluster` with the state of the program. Only the program's user may enter it: the state has
-/// the addresses of etcd, and the names of the files with the password and with the authority's certificate. Another
-/// user who could write it would have this user's password sent to any address, or any file of this user in place of
-/// it.
+/// The directory `.group/cluster`, which has the program's state. Only the program's user may enter it. The state has
+/// the addresses of etcd and the names of the files with the password and the authority's certificate. Another user who
+/// could write it could have this user's password, or any other file of this user, sent to any address.
 ///
 /// In a container that a Unix group shares, earlier versions made the directory for the group. Such a directory is
-/// closed, and stays untrusted until this user has stated those options once more:
+/// closed, and stays untrusted until this user has stated the options once more:
 ///
-///     02770, a state in it ──▶ 03700: closed, its files copied, as others may have them open ── `trust` ──▶ 02700
+///     02770, with a state ──▶ 03700: closed, files copied, as other users may have them open ── `trust` ──▶ 02700
 ///
-/// A directory that another user has put in its place belongs to that user, and is refused.
+/// If another user has put a directory in its place, that directory belongs to the other user, and is refused.
 final class StateDirectory {
     static let name = "cluster"
     private let descriptor: FileDescriptor
     /// Whether no other user can have written what is in the directory.
     private(set) var isTrusted = true
 
-    /// The sticky bit, which has no other meaning where only one user may write.
+    /// The sticky bit, which marks an untrusted directory. The bit has no other effect if only one user may write
+    /// there.
     private static let mark: UInt32 = 0o1000
     private static let untrusted: UInt32 = mark | 0o022
     private static let files = ["state", "state-wal", "state-journal"]
 
-    /// Opens the directory, and closes it to all other users; makes it where it is missing. Error: `notPermitted` for a
+    /// Opens the directory, and closes it to all other users. Makes it if it is missing. Error: `notPermitted` for a
     /// directory of another user
     init(_ container: Container) throws(CoordinationError) {
-        // Not by `open`, which makes it for the Unix group. The errors are those of `open`.
+        // `open` alone would make the directory for the Unix group. Errors of this call are left to `open`, which meets
+        // them again.
         try? FileDescriptor.createDirectory(
             path: container.resolvedPath + Array("/.group/\(Self.name)".utf8), mode: 0o700)
         descriptor = try PrivateDirectory(Self.name, in: container).open()
@@ -37,7 +38,8 @@ final class StateDirectory {
         }
     }
 
-    /// Takes the permissions of all other users from the directory. Returns whether they had none to write.
+    /// Takes all permissions of other users from the directory. Returns whether no other user can have written the
+    /// state.
     private static func close(_ directory: borrowing FileDescriptor) throws(Errno) -> Bool {
         let status = try directory.status()
         if status.owner != effectiveUser() { throw .notPermitted }
@@ -70,10 +72,9 @@ final class StateDirectory {
                     + "and join again"))
     }
 
-    /// Puts a copy in the place of a file, which another user may have open for writing, or may have given another
-    /// name.
+    /// Replaces a file by a copy, since another user may have it open for writing, or may have given it another name.
     private static func copy(_ name: [UInt8], in directory: borrowing FileDescriptor) throws(Errno) {
-        // What is of another type is refused when the database is opened.
+        // An item of another type is refused when the database is opened.
         if try !directory.status(of: name).isRegularFile { return }
         let new = Array("new.".utf8) + name
         let source = try FileDescriptor.open(name, in: directory, [.reading, .notFollowing])
@@ -83,7 +84,7 @@ final class StateDirectory {
         try directory.rename(new, to: name, in: directory, replacing: true)
     }
 
-    /// Notes that everything is as this user wants it.
+    /// Notes that this user has stated all options.
     func trust() throws(CoordinationError) {
         if isTrusted { return }
         do throws(Errno) {
@@ -94,7 +95,7 @@ final class StateDirectory {
         isTrusted = true
     }
 
-    /// The error of a program that is started with what may be another user's.
+    /// The error for a state that another user may have written.
     static var isNotTrusted: CoordinationError {
         CoordinationError(
             .notPermitted, operation: "use", item: ".group/\(Self.name)",

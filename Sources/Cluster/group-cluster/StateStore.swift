@@ -7,12 +7,12 @@ import GroupDatabase
 import GroupSystemCalls
 
 #if SQLite
-/// What this machine knows of its cluster: the fold, the base, the items of the disk, and the entry in flight, as rows of one
-/// SQLite database below `.group`. All that belongs to one step is stored in one transaction.
+/// The state of this machine, as rows of an SQLite database below `.group`: the fold, the bases, the items of the disk,
+/// and the entry in flight. All changes of one round are stored in one transaction.
 ///
-/// A transaction survives the end of the program. After a power cut, the state is that of an earlier moment, which is as
-/// good: what is on the disk is what the fold wants then, and is taken over. Only an entry that is about to be sent must be on the
-/// disk before (`durable`), because the cluster may have it then.
+/// A transaction survives the end of the program. A power cut may bring back an earlier state, which is harmless: the
+/// log is replayed from there, and items of the disk that have its result already are taken over. Only an entry that is
+/// about to be sent must be on the disk before (`isDurable`), because the cluster may have the entry afterwards.
 final class StateStore {
     static let ifDamaged = CoordinationError.Remedy(
         .init(rawValue: "joinAgain"),
@@ -20,8 +20,8 @@ final class StateStore {
     private let connection: Connection
     private let directory: StateDirectory
 
-    /// Opens the state of a container; makes it where it is missing. Only the process that has the right to be the
-    /// container's program may do so. Errors: those of `StateDirectory`; `damaged`, `noSpace`
+    /// Opens the state of a container. Makes it if it is missing. The caller must have the right to be the container's
+    /// program. Errors: those of `StateDirectory`; `damaged`, `noSpace`
     init(_ container: Container) throws {
         directory = try StateDirectory(container)
         let label = DatabaseLabel(
@@ -29,8 +29,8 @@ final class StateStore {
         connection = try Connection(
             container.resolvedPath + Array("/.group/\(StateDirectory.name)/state".utf8), .writing, label)
         connection.begin(waiting: .seconds(5))
-        // One process has the state: the index of the log is in its memory then, and opening it takes no room on the
-        // disk.
+        // No other process opens the database, so SQLite keeps the index of the log in memory, and needs no room on the
+        // disk to open it.
         try run("PRAGMA locking_mode = EXCLUSIVE")
         try run("PRAGMA journal_mode = WAL")
         try run(
@@ -49,12 +49,12 @@ final class StateStore {
     /// Whether no other user can have written the state: see `StateDirectory`.
     var isTrusted: Bool { directory.isTrusted }
 
-    /// Notes that this user has stated everything that another user must not choose.
+    /// Notes that this user has stated every option that another user must not choose.
     func trust() throws(CoordinationError) { try directory.trust() }
 
     func close() { connection.close() }
 
-    /// Runs a statement. SQLite refuses one only where the table is not this program's.
+    /// Runs a statement. SQLite refuses a statement only if the table is not the one that this program has made.
     private func run(
         _ text: String, _ values: [any DatabaseValueConvertible] = [],
         _ body: (DatabaseRow) throws -> Bool = { _ in true }
@@ -79,7 +79,7 @@ final class StateStore {
 
     func value(_ key: String) throws -> [UInt8]? { try value(.meta, Array(key.utf8)) }
 
-    /// Returns a number that was stored as digits; 0 where none was.
+    /// Returns a number that was stored as digits; 0 if there is none.
     func number(_ key: String) throws -> Int64 {
         guard let bytes = try value(key) else { return 0 }
         guard let number = Int64(String(decoding: bytes, as: UTF8.self)) else {
@@ -98,7 +98,7 @@ final class StateStore {
         }
     }
 
-    /// Runs `body` as one transaction. With `isDurable`, it is on the disk when this function returns.
+    /// Runs `body` as one transaction. With `isDurable`, the transaction is on the disk when this function returns.
     func store(isDurable: Bool = false, _ body: (StateStore) throws -> Void) throws {
         try run("PRAGMA synchronous = \(isDurable ? "FULL" : "NORMAL")")
         try run("BEGIN IMMEDIATE")
@@ -119,7 +119,7 @@ final class StateStore {
 
     private static let roomOfRound = 64 << 10
 
-    /// Sets a row, or removes it. Only within `store`.
+    /// Sets a row, or removes it. To be called within `store` only.
     func set(_ space: Space, _ key: [UInt8], _ value: [UInt8]?) throws {
         if let value {
             try run(
@@ -135,7 +135,7 @@ final class StateStore {
     func removeAll(_ space: Space) throws { try run("DELETE FROM state WHERE space = ?", [space.rawValue]) }
 }
 #else
-/// The state of a machine, which cannot be kept: this program was built without the trait `SQLite`.
+/// A stand-in for the state: this program was built without the trait `SQLite`, and can store none.
 final class StateStore {
     static let ifDamaged = CoordinationError.Remedy(.init(rawValue: "joinAgain"), "")
 
@@ -160,12 +160,12 @@ final class StateStore {
 #endif
 
 extension StateStore {
-    /// What a row is about.
+    /// The subject of a row.
     enum Space: Int64 {
         case meta = 0
         case item, machine, value, channel, message
         case base, local
-        /// Steps that have begun: files that were taken out of the container, and what they are to become.
+        /// Notes of files that a step takes out of the container: see `TakenOut`.
         case taken
     }
 }
@@ -173,25 +173,25 @@ extension StateStore {
 /// The names of rows with one value each.
 enum StateRow {
     static let conflicts = "conflicts"
-    /// The files with values for which the cluster has others.
+    /// The files with values of this machine that the cluster has replaced.
     static let replaced = "replaced"
     static let postsInFlight = "posts in flight"
-    /// Keys whose changes the cluster cannot have.
+    /// Keys whose changes are too large for the cluster.
     static let refusedKeys = "refused keys"
-    /// Keys that may not have what the fold has.
+    /// Keys that may not have the value of the fold.
     static let unappliedKeys = "unapplied keys"
     /// The items that coordinated changes have removed.
     static let meantRemovals = "removals"
     /// The number of items that there were when removals began to be withheld.
     static let withheldRemovals = "withheld removals"
-    /// There when a person has accepted the removals.
+    /// Present if a person has accepted the removals.
     static let acceptedRemovals = "accepted loss"
     /// The raw value of a `Pause`.
     static let pause = "pause"
 
-    /// The place in the log of a suite behind what was sent.
+    /// The position in the log of a suite up to which changes were sent.
     static func suite(_ name: String) -> String { "suite/\(name)" }
 
-    /// Stands for the place in the log of a suite that was there before the machine joined.
+    /// The value of `suite` for a suite from before the machine joined of which nothing was sent yet.
     static let joinedSuite = "-"
 }

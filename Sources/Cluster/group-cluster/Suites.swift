@@ -7,9 +7,9 @@ import GroupSystemCalls
 /// The suites of the container. Changes that processes make here go to the cluster, and the cluster's values are set
 /// here. Used by the machine's thread.
 ///
-/// What a key should have here is the cluster's value, with the changes of this machine on top that are not in the fold
-/// yet. A key is *dirty* while its suite may have something else. A key is *refused* if a change of it is too large for
-/// the cluster: the value stays here until the key is set again, on this machine or on another one.
+/// A key should have the cluster's value here, with the changes of this machine on top that are not in the fold yet. A
+/// key is *dirty* while its suite may have something else. A key is *refused* if a change of it is too large for the
+/// cluster: the value stays here until the key is set again, on this machine or on another one.
 final class Suites {
     private let container: Container
     private let store: StateStore
@@ -48,7 +48,7 @@ final class Suites {
     /// The time up to which the changes of all suites were read.
     var readUntil: Int64 { suites.values.filter(\.hasMore).map(\.lastTime).min() ?? .max }
 
-    /// What a round needs to know of the cluster and of this machine.
+    /// The facts about the cluster and this machine that a round needs.
     struct Known {
         var fold: ClusterFold
         /// Returns the changes of this machine that are not in the fold yet, in their order.
@@ -215,7 +215,7 @@ final class Suites {
         dirty.formUnion(keys)
         unapplied.formUnion(keys)
         for key in keys { authors[key] = author }
-        // A value of another machine ends a refusal. One of this machine's own was set before the refused change, and
+        // A value of another machine ends a refusal. A value of this machine was set before the refused change, and
         // does not.
         if !isOwn { refused.subtract(keys) }
     }
@@ -257,7 +257,7 @@ final class Suites {
                     // A process may have made the suite a moment ago, and set something in it.
                     try add(makeSuite(name))
                 }
-                // A process has set these keys meanwhile. That change wakes this program, and is read first.
+                // A process has set these keys meanwhile. Its change wakes this program, and is read first.
                 for key in try suites[name]?.set(values, index: fold.index) ?? [] {
                     left.insert(ClusterSuite.key(suite: name, key))
                 }
