@@ -39,6 +39,7 @@ package struct ClusterMirror: Equatable, Sendable {
     }
 
     package internal(set) var base: [ItemName: Base] = [:]
+    /// The items of the disk that have a base.
     package internal(set) var items: [LocalItem: ItemName] = [:]
     /// Items whose base may differ from the cluster's tree.
     package internal(set) var stale = Worklist<ItemName>()
@@ -58,10 +59,12 @@ package struct ClusterMirror: Equatable, Sendable {
     /// The item that `nextStep` looks at first.
     package var firstStale: ItemName? { mutating get { stale.first } }
 
+    /// Marks items as stale.
     package mutating func mark(_ items: Set<ItemName>) {
         for item in items.sorted() { stale.insert(item) }
     }
 
+    /// Marks all items of the cluster and of the bases as stale, as when a snapshot has replaced the fold.
     package mutating func markAll(_ tree: ClusterTree) { mark(Set(tree.nodes.keys).union(base.keys)) }
 
     /// Marks the items whose base differs from the cluster's tree as stale.
@@ -78,6 +81,7 @@ package struct ClusterMirror: Equatable, Sendable {
         return changed
     }
 
+    /// Returns the items of the disk that must be compared with their base again.
     package mutating func takeFound() -> [LocalItem] {
         defer { found = [] }
         return found
@@ -118,6 +122,7 @@ package struct ClusterMirror: Equatable, Sendable {
         }
     }
 
+    /// Gives an item another base, or none.
     mutating func bind(_ item: ItemName, _ new: Base?) {
         if let old = base[item], items[old.local] == item { items[old.local] = nil }
         base[item] = new

@@ -57,6 +57,7 @@ extension ClusterFold {
             throw .malformed("entries are missing that no snapshot has")
         }
         if reading.count < index { return .otherHistory }
+        // Behind the snapshot: the numbers are compared, since the entries between are gone.
         if base.index > index {
             for (machine, last) in machines where base.machines[machine]?.number ?? 0 < last.number {
                 return .otherHistory
@@ -68,6 +69,7 @@ extension ClusterFold {
             }
             return .snapshot(base, entries)
         }
+        // Not behind the snapshot: the hashes are compared.
         var chain = base.chain
         for entry in entries where entry.index <= index { chain = Self.chained(chain, entry) }
         return chain == self.chain ? .entries(entries.filter { $0.index > index }) : .otherHistory

@@ -32,10 +32,11 @@ package enum Fate: Equatable, Sendable {
 ///                                │    └── giveUp, surely not sent ──▶ unavailable
 ///                                └── giveUp ──▶ an empty entry competes for the number ── folded ──▶ see below
 ///
-/// The fate of an entry is read from the fold, never from the answer of etcd. An answer may be lost, so the same bytes
-/// are sent again, with the same number, until that number is folded. If the caller gives up, an empty entry is sent
-/// with that number. The counter lets only one of the two be committed: the fold then shows the entry's own operation
-/// (accepted or conflict) or the empty one's (unavailable).
+/// The fate of an entry is read from the fold, not from the answer of etcd, except for a refusal that shows that the
+/// number is free and the lock is lost. An answer may be lost, so the same bytes are sent again, with the same number,
+/// until that number is folded. If the caller gives up, an empty entry is sent with that number. The counter lets only
+/// one of the two be committed: the fold then shows the entry's own operation (accepted or conflict) or the empty one's
+/// (unavailable).
 ///
 /// The owner stores the outbox before each request.
 package struct ClusterOutbox: Equatable, Sendable {

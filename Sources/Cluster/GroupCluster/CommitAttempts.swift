@@ -9,6 +9,7 @@
 package struct CommitAttempts: Equatable, Sendable {
     /// The request that is at etcd; nil while the entry in flight waits for its next attempt.
     private var atEtcd: CommitRequest?
+    /// Whether an attempt that is over may have committed the entry.
     private var wasSent = true
     /// The time from which on the next attempt may begin.
     package private(set) var next: Int64 = 0

@@ -2,11 +2,12 @@
 
 // The rules for changes of items: which of two changes wins, and what becomes of the other.
 //
-// Machines A and B have the same item, and each changes it without the change of the other. A's change is first in the
-// log. The table has the state of all machines after B's change, for a local-first entry:
+// Machines A and B start from the same tree, and each makes a change without the change of the other. A's change is
+// first in the log. The table has the state of all machines after B's change, for local-first entries:
 //
 //     A (first)        B (later)                 result
 //     creates x        creates x                 A's x keeps the path; B's becomes `x (conflict OPERATION)`
+//     creates x        creates a directory x     the same; items in B's directory follow it
 //     creates x        creates an equal x        one x; two directories become one, too
 //     writes x         writes x                  A's content; B's content is beside it, as `x (conflict OPERATION)`
 //     writes x         writes the same           one x with that content
@@ -22,9 +23,10 @@
 //     creates d/g      removes d                 d stays, since it is not empty
 //     moves a to b/a   moves b to a/b            b/a: the later move would make a circle, and is undone on B
 //
-// OPERATION is the name of B's operation, so that every machine gives the same name to the copy. A write and a removal
-// have as their *base* the operation that made the content which their machine had, and a move has the operation that
-// had put the item at its path. The rules compare the base with the operation in the tree.
+// Example: both write `plan.txt`. All machines then have A's content as `plan.txt`, and B's as a new item `plan
+// (conflict OPERATION).txt`. OPERATION is the name of B's operation, so that every machine gives the same name to the
+// copy. A write and a removal have as their *base* the operation that made the content which their machine had, and a
+// move has the operation that had put the item at its path. The rules compare the base with the operation in the tree.
 //
 // A strict entry makes no such compromise. If one of its changes finds another version, a taken path or a missing
 // directory, the entry is rolled back and changes nothing on any machine.

@@ -13,8 +13,11 @@
 ///
 /// All times are nanoseconds of one clock of the caller.
 package struct ItemSchedule: Equatable, Sendable {
+    /// The waiting items, with the times at which each is tried again.
     private var times: [ItemName: Int64] = [:]
+    /// The items for which nothing else waits.
     private var passed: Set<ItemName> = []
+    /// The digests of the contents that are being loaded.
     private var loading: Set<[UInt8]> = []
     /// The index of the fold at which the cluster did not have a content.
     private var missing: [[UInt8]: UInt64] = [:]

@@ -5,7 +5,8 @@
 ///
 ///     cluster             disk                        what is done
 ///     has a new x         nothing at x                x is made
-///     has a new x         an equal x                  nothing: the item here is taken over as x; two directories, too
+///     has a new x         an equal x, or both are     nothing: the item here is taken over as x
+///                         directories
 ///     has a new x         another item at x           the item here becomes `x (conflict OPERATION)`, then x is made
 ///     has moved x to y    x, or moved to z here       x is moved to y: the cluster's path wins
 ///     has moved x to y    another item at y           the item here becomes `y (conflict OPERATION)`, then x is moved
@@ -16,6 +17,9 @@
 ///     has removed x       x as in the base            x is removed
 ///     has removed x       x was written here          x stays, and is sent as a new item
 ///     has removed d       d/new was made here         d stays, and is sent as a new item with d/new
+///
+/// Example: `list` was edited here and is not sent yet when another machine's `list` arrives. The other content takes
+/// the path, and the one from here becomes `list (conflict OPERATION)`, a new item that is sent to all machines.
 ///
 /// An item that gets a conflict name here is sent with that name. An item of the entry in flight is not touched: the
 /// log decides first about the change that was sent (see `ItemRules.swift`).
@@ -52,6 +56,8 @@ extension ClusterMirror {
         return nil
     }
 
+    /// The input of a plan. `items` and `locals` are those that must not be touched now: they are in flight or
+    /// deferred.
     private struct Work {
         var tree: ClusterTree
         var disk: LocalTree
@@ -60,6 +66,7 @@ extension ClusterMirror {
         var fresh: ClusterName
     }
 
+    /// Plans the next step for an item. An item that needs no step is not stale any more.
     private mutating func plan(_ item: ItemName, _ work: Work) -> Plan {
         if work.items.contains(item) { return .blocked }
         let plan = work.tree[item].map { bring(item, to: $0, work) } ?? removal(item, work)
@@ -153,6 +160,7 @@ extension ClusterMirror {
         return clear(other, work)
     }
 
+    /// Plans to move an item to its path in the cluster.
     private mutating func move(_ local: LocalItem, _ node: ClusterTree.Node, to directory: LocalItem, _ work: Work)
         -> Plan
     {

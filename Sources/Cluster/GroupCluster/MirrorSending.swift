@@ -12,8 +12,10 @@
 ///     x and y have exchanged their paths         move x to a conflict name, move y to x, move x to y
 ///     d is new, and d/f in it                    create d, create d/f
 ///
-/// A write, a removal and a move have the base's version, by which the cluster sees whether another machine's change
-/// was first. `ItemRules.swift` has what becomes of each change then.
+/// A write, a removal and a move name the operation of the base, by which the cluster sees whether another machine's
+/// change was first. `ItemRules.swift` has the result of each change then. Example: `list` was saved here and its base
+/// is the content of operation P, so "write `list`, base P" is sent. The write replaces the content only while P is the
+/// last operation that has written `list`.
 extension ClusterMirror {
     /// Returns the changes of some items, with the changes that must precede them in the entry: those of new
     /// directories above them, and those of items whose paths they take. To be called while nothing is in flight. A
@@ -52,6 +54,8 @@ extension ClusterMirror {
         }
     }
 
+    /// Takes an item of the disk without a base for the item of the cluster with its path, if the file of that item is
+    /// gone.
     private mutating func takeOver(
         _ local: LocalItem, _ here: LocalTree.Node, in parent: ItemName, _ disk: LocalTree, _ tree: ClusterTree
     ) {
@@ -61,6 +65,8 @@ extension ClusterMirror {
         bind(item, Base(node: old.node, local: local))
     }
 
+    /// The entry that is being made. `seen` are the items that were looked at, `named` the names of items that the
+    /// entry creates, and `lifted` the items that it moves to a conflict name first.
     private struct Draft {
         var disk: LocalTree
         var tree: ClusterTree
@@ -72,6 +78,7 @@ extension ClusterMirror {
         var sent: [SentItem] = []
     }
 
+    /// Adds the changes of an item, after those that must precede them.
     private mutating func collect(_ local: LocalItem, _ draft: inout Draft) {
         guard local != .root, draft.seen.insert(local).inserted else { return }
         guard let here = draft.disk[local] else {

@@ -28,6 +28,7 @@ package struct RemovalGuard: Equatable, Sendable {
     /// Whether this state differs from the stored one.
     package private(set) var isUnstored = false
 
+    /// The number of items below which nothing is withheld.
     private static let fewest = 8
 
     package init(_ state: State = .open, meant: Set<LocalItem> = []) { (self.state, self.meant) = (state, meant) }

@@ -9,8 +9,10 @@
 /// All times are nanoseconds of one clock of the caller. No date decides anything, because the clocks of the program
 /// and of the requesting processes may differ.
 package struct StrictQueue: Equatable, Sendable {
+    /// The times at which this run has first seen each request.
     private var seen: [ClusterName: Int64] = [:]
     private var queued: Set<ClusterName> = []
+    /// How often the cluster has refused each request.
     private var refusals: [ClusterName: Int] = [:]
     /// The accepted requests that are being applied here, with the items that they have changed.
     package private(set) var accepted: [ClusterName: Set<ItemName>]

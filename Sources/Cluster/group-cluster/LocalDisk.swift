@@ -53,6 +53,7 @@ struct LocalDisk {
     static let largestFile: UInt64 = 64 << 20
 
     private(set) var tree = LocalTree()
+    /// The mark of each item, and below the item of each inode.
     private var marks: [LocalItem: Mark] = [:]
     private var byInode: [UInt64: LocalItem] = [:]
     private var last: UInt64 = 0

@@ -337,9 +337,12 @@ final class Machine {
         }
         if history.isConnected, let request = outbox.request, !commits.isAwaited, commits.next <= now {
             toStore.isOutboxChanged = true
+            // The cluster may have the entry as soon as it is sent, so the entry must be on the disk before. Otherwise
+            // a power cut could make this machine forget its own entry, and take it for that of a clone.
             toStore.mustBeDurable = true
             try storeState()
             commits.sent(request)
+            // An empty entry, which competes for the number, names no contents.
             let isWhole = request.bytes == outbox.inFlight?.entry.bytes
             link.send(.commit(request, contents: isWhole ? outbox.inFlight?.digests ?? [] : []))
         }

@@ -37,6 +37,7 @@ extension Machine {
         requests.look(at: recorded.map(\.name), now: now)
         // Changes that were made here before the request are sent before it.
         try takeChanges()
+        // A request waits until everything that was set in suites before it is in the outbox.
         let isBehind = outbox.waitingCount > Self.mostWaiting && suites.haveUnread
         let readUntil = isBehind ? 0 : suites.readUntil
         for (name, request) in recorded where !request.state.isOver {

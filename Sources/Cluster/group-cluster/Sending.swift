@@ -41,6 +41,7 @@ extension Machine {
         toStore.isOutboxChanged = true
     }
 
+    /// The most items of an entry.
     static let mostAtOnce = 64
 
     /// Takes the next items from the outbox, as many as one commit can have together with their contents.

@@ -17,9 +17,11 @@ final class Suites {
     private let report: Report
     private let replacedValues: ReplacedValues
     private var suites: [String: ClusterSuite] = [:]
+    /// Keys that may not have the value that they should have.
     private var dirty: Set<[UInt8]> = []
     /// Keys that may not have the value of the stored fold. They are stored, too.
     private var unapplied: Set<[UInt8]>
+    /// Keys with a change that is too large for the cluster.
     private var refused: Set<[UInt8]>
     /// The authors of the values that are to be set here, for the records of the suites.
     private var authors: [[UInt8]: [UInt8]] = [:]

@@ -6,6 +6,7 @@ import GroupContainer
 import GroupSystemCalls
 
 extension StoredTaken {
+    /// Returns whether a file that came out has a content that need not be kept. The mode of the file does not count.
     func expects(_ found: ContentFiles.Found) -> Bool {
         found.kind != .other
             && expected.contains { $0.digest == found.digest && ($0.kind == .link) == (found.kind == .link) }
