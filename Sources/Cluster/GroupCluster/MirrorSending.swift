@@ -84,7 +84,10 @@ extension ClusterMirror {
         guard let here = draft.disk[local] else {
             guard let item = items[local], let old = base[item] else { return }
             let parent = old.node.parent == .root ? LocalItem.root : base[old.node.parent]?.local
-            if let parent, let other = draft.disk.child(of: parent, old.node.name), items[other] == nil {
+            // An item of the same kind at its place counts as a write. An item of another kind is created behind the removal.
+            if let parent, let other = draft.disk.child(of: parent, old.node.name), items[other] == nil,
+                draft.disk[other]?.content.kind == old.node.content.kind
+            {
                 collect(other, &draft)
                 if base[item]?.local != local { return }
             }
@@ -145,7 +148,7 @@ extension ClusterMirror {
     }
 
     /// Returns the ancestor path of an item by its base. While items are stale, the bases may have circles.
-    func line(_ item: ItemName) -> [Ancestor] {
+    package func line(_ item: ItemName) -> [Ancestor] {
         var line: [Ancestor] = []
         var seen: Set<ItemName> = [item]
         var place = base[item]?.node.parent

@@ -209,8 +209,8 @@ extension Machine {
         let item = mirror.items[local]
         let path = disk.path(of: local)
         if expected.kind == .directory {
-            try coordinator(item).remove(
-                ItemPath(bytes: path), durability: durability, timeout: Self.patience)
+            try contents.place.removeDirectory(
+                ItemPath(bytes: path), purpose: purpose(of: item), durability: durability, timeout: Self.patience)
         } else {
             let file = contents.outName()
             let note = StoredTaken(path: path, aside: path, expected: [expected])

@@ -84,10 +84,8 @@ struct LocalDisk {
     /// Writes everything that was changed in the container's file system to the disk. System calls: syncfs(2)
     func synchronize() throws(Errno) { try root.descriptor.synchronizeFileSystem() }
 
-    /// Writes the directory of an item to the disk; the root if the item is gone.
-    func synchronizeDirectory(of item: LocalItem) throws(Errno) {
-        try open(directory: tree[item]?.parent ?? .root).synchronize()
-    }
+    /// Writes a directory to the disk. System calls: fsync(2)
+    func synchronize(directory: LocalItem) throws(Errno) { try open(directory: directory).synchronize() }
 
     // MARK: Paths
 

@@ -23,10 +23,15 @@ extension Machine {
         }
     }
 
-    /// Returns whether an item is a directory that was removed here, and the removal of something in it still waits.
-    /// The cluster removes only an empty directory.
+    /// Returns whether an item is a directory that was removed here, or has the place of one, and the removal of
+    /// something in that directory still waits. The cluster removes only an empty directory.
     private func awaitsRemovals(_ local: LocalItem) -> Bool {
-        guard disk.tree[local] == nil, let item = mirror.items[local] else { return false }
+        var item = mirror.items[local]
+        if let here = disk.tree[local] {
+            guard let parent = here.parent == .root ? .root : mirror.items[here.parent] else { return false }
+            item = fold.tree.child(of: parent, here.name)
+        }
+        guard let item, let old = mirror.base[item], disk.tree[old.local] == nil else { return false }
         return fold.tree.children(of: item).contains { child in
             mirror.base[child].map { disk.tree[$0.local] == nil && outbox.waits($0.local) } ?? false
         }
@@ -158,10 +163,18 @@ extension Machine {
         case noRoom(Errno, UInt64)
     }
 
+    /// Returns the directory of an item; for an item that is gone, the directory that it was in, or the next above it that is
+    /// there.
+    private func directory(of item: SentItem) -> LocalItem {
+        if let here = disk.tree[item.local] { return here.parent }
+        let above = mirror.line(item.item).reversed().compactMap { mirror.base[$0.item]?.local }
+        return above.first { disk.tree[$0] != nil } ?? .root
+    }
+
     /// Stores the content that is about to be sent, and syncs it together with the item. Without the sync, a power cut
     /// could bring back an older content, which would be taken for a change and sent.
     private func keep(_ item: SentItem, isBulk: Bool) throws -> Kept {
-        defer { if !isBulk { try? disk.synchronizeDirectory(of: item.local) } }
+        defer { if !isBulk { try? disk.synchronize(directory: directory(of: item)) } }
         switch item.change {
         case .created(_, _, let content), .written(let content):
             guard content.kind == .file else { return .kept }

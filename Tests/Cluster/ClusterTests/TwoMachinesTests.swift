@@ -145,6 +145,21 @@ struct `Two machines of a cluster` {
         for machine in [a, b] { #expect(try machine.conflicts() == [copy]) }
     }
 
+    @Test(arguments: [true, false])
+    func `an item of another kind takes the place of one that was removed`(isRunning: Bool) throws {
+        try a.write("1", to: "f")
+        try a.write("2", to: "d/e/g")
+        #expect(agree(a, b) { $0.count == 4 })
+        if !isRunning { try a.end() }
+        let script = "rm f && mkdir f && echo 3 >f/x && rm -r d && echo 4 >d"
+        let shell = try RunningProcess(["sh", "-c", "cd \"$1\" && \(script)", "sh", a.path], input: "")
+        #expect(try shell.finish().status == 0)
+        if !isRunning { try a.start() }
+        #expect(agree(a, b) { $0.keys.sorted() == ["d", "f", "f/x"] }, "\(a.tree) \(b.tree)")
+        #expect(b.contents == ["3\n", "4\n"])
+        for machine in [a, b] { #expect(try machine.conflicts().isEmpty) }
+    }
+
     @Test func `of an item that changed several times before it was sent only the last state is sent`() throws {
         etcd.kill()
         #expect(try comes { try a.status()["connected"] as? Bool == false })

@@ -139,6 +139,17 @@ struct MirrorTests {
         #expect(alone.machine.disk[x]?.content == file(1))
     }
 
+    @Test func `an item of another kind at the place of one that is gone is created behind the removal`() throws {
+        var alone = Alone()
+        let old = alone.make("x", file(1))
+        _ = try alone.send()
+        alone.machine.put(old, nil)
+        let new = alone.make("x", ItemContent(.directory, mode: 0o755))
+        #expect(try alone.send() == [.accepted, .accepted])
+        #expect(alone.paths == ["x/"] || alone.paths == ["x"], "\(alone.paths)")
+        #expect(alone.machine.disk[new]?.content.kind == .directory)
+    }
+
     @Test func `where most items are gone, removals are withheld until most are back or a person accepts`() throws {
         var alone = Alone()
         let locals = (0..<10).map { alone.make("\($0)", file(UInt8($0))) }

@@ -66,6 +66,20 @@ extension PrivateDirectory {
         }
     }
 
+    /// Removes the empty directory at a path. A file that has taken its place stays. Errors: `wrongType` where anything but a directory
+    /// is there; those of `BlockingAccess.remove`
+    package func removeDirectory(
+        _ path: ItemPath, purpose: String, durability: Durability, timeout: Duration?
+    ) throws {
+        let coordinator = Container(opened).coordinator(purpose: purpose).blocking
+        let intent = AccessIntent.writing(path, .forDeleting)
+        try coordinator.coordinate(intent, durability: durability, timeout: timeout) { access in
+            let (_, status) = try access.entry(path, "remove")
+            if !status.isDirectory { throw CoordinationError.notADirectory(path.description, "remove") }
+            try access.remove(path)
+        }
+    }
+
     private func elsewhere(_ file: [UInt8], _ operation: String, _ path: ItemPath) throws(CoordinationError)
         -> StagedChange.Elsewhere
     {
