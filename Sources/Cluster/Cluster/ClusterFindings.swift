@@ -47,6 +47,12 @@ extension ClusterStatus {
                     why: "the machines differ for longer than the network takes",
                     remedy: "remove the cause that the text names; 'group-cluster status' shows whether it goes on"))
         }
+        if paused == nil, !isConnected, let remedy {
+            always.append(
+                ServiceRecord.Finding(
+                    "clusterRefused", .error, "the cluster cannot be used\(failure.map { ": \($0)" } ?? "")",
+                    why: "changes wait on this machine, and strict changes are refused", remedy: remedy))
+        }
         if !conflicts.isEmpty {
             always.append(
                 ServiceRecord.Finding(
@@ -73,7 +79,7 @@ extension ClusterStatus {
             remedy: "see whether etcd runs, and the network: \(endpoints.joined(separator: ", "))")
         return ServiceRecord(
             byte: SoleProcess.Work.cluster.byte, processIdentifier: processIdentifier,
-            findings: paused == nil && !isConnected ? [cutOff] + always : always,
+            findings: paused == nil && !isConnected && remedy == nil ? [cutOff] + always : always,
             findingsAtRest: paused == nil ? [atRest] + always : always, relay: ClusterRecords.suite)
     }
 }

@@ -138,6 +138,8 @@ package struct ClusterStatus: Codable, Equatable, Sendable {
     /// Files with values of this machine for which the cluster has others.
     package var replaced: [String]?
     package var failure: String?
+    /// What a person has to change, where etcd refuses this machine until then; nil for other failures.
+    package var remedy: String?
 
     package init(
         name: String, host: String, machine: String, endpoints: [String], processIdentifier: Int32, since: Date

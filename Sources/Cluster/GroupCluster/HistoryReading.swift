@@ -52,6 +52,15 @@ package struct HistoryReading: Equatable, Sendable {
         return isConnected
     }
 
+    /// Notes that the cluster refuses this machine. The next reading waits for `pause`, also where refusals of other requests come
+    /// meanwhile. Returns whether the cluster was reached until now.
+    package mutating func refused(at now: Int64, pause: Int64) -> Bool {
+        defer { isConnected = false }
+        failures += 1
+        if next <= now { next = now + pause }
+        return isConnected
+    }
+
     /// Notes that the machine is paused.
     package mutating func stopped() { isConnected = false }
 

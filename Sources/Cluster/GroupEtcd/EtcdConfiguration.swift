@@ -79,7 +79,7 @@ package struct EtcdConfiguration: Sendable, Equatable {
 
     /// Reads the password. Error: `denied`
     func password() throws(EtcdFailure) -> String {
-        guard let passwordFile else { throw .denied("a user is named, and no file with a password") }
+        guard let passwordFile else { throw .denied("a user is named, and no password file") }
         let status: FileStatus
         let content: [UInt8]
         do throws(Errno) {

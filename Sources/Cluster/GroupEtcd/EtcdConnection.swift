@@ -38,7 +38,8 @@ final class EtcdConnection {
         return try onEndpoints(isRepeatable: isRepeatable) { endpoint throws(EtcdFailure) in
             try decode(
                 try self.authorized(endpoint) { fields throws(EtcdFailure) in
-                    try self.post(endpoint + path, body, fields, limit: self.configuration.requestLimit)
+                    try self.request(
+                        endpoint + path, .post(body), fields, limit: self.configuration.requestLimit)
                 })
         }
     }
@@ -52,9 +53,10 @@ final class EtcdConnection {
             do throws(EtcdFailure) {
                 return try call(endpoint)
             } catch {
-                let goesOn = goesOn(after: error, isRepeatable: isRepeatable)
-                if goesOn || !error.isSurelyNotWritten { demote(endpoint) }
-                failures.append(error)
+                let failure = explained(error, endpoint)
+                let goesOn = goesOn(after: failure, isRepeatable: isRepeatable)
+                if goesOn || !failure.isSurelyNotWritten { demote(endpoint) }
+                failures.append(failure)
                 if !goesOn || canceller.isCancelled { break }
             }
         }
@@ -63,9 +65,9 @@ final class EtcdConnection {
 
     private func goesOn(after failure: EtcdFailure, isRepeatable: Bool) -> Bool {
         switch failure {
-        case .unreachable: true
+        case .unreachable, .noGateway: true
         case .noAnswer, .malformed: isRepeatable
-        case .denied(let text): text.hasPrefix(Self.untrusted)
+        case .denied: failure.refusal == .certificate
         case .refused(let code, _): failure.isOfTheMember || (code == 14 && isRepeatable)
         case .noSpace, .compacted: false
         }
@@ -74,7 +76,7 @@ final class EtcdConnection {
     /// Returns what is to be known of the failures at all endpoints: the most serious one.
     private static func summary(_ failures: [EtcdFailure]) -> EtcdFailure {
         if let last = failures.last {
-            if case .unreachable = last {} else if !isUntrusted(last) { return last }
+            if case .unreachable = last {} else if !isOfOneEndpoint(last) { return last }
         }
         if let answered = failures.last(where: { if case .unreachable = $0 { false } else { true } }) {
             return answered
@@ -83,11 +85,10 @@ final class EtcdConnection {
         return .unreachable(texts.joined(separator: "; "))
     }
 
-    private static func isUntrusted(_ failure: EtcdFailure) -> Bool {
-        if case .denied(let text) = failure { text.hasPrefix(untrusted) } else { false }
+    /// Whether a failure concerns what is at one address, and not the whole cluster.
+    private static func isOfOneEndpoint(_ failure: EtcdFailure) -> Bool {
+        failure.refusal == .certificate || failure.refusal == .noGateway
     }
-
-    private static let untrusted = "the certificate is not trusted: "
 
     /// Runs a call with the user's token, once more with a new one if etcd says that the token is not valid.
     func authorized<Answer>(
@@ -114,8 +115,8 @@ final class EtcdConnection {
         token = nil
         let body = EtcdRequestBytes.authenticate(user, try configuration.password())
         do throws(EtcdFailure) {
-            let bytes = try post(
-                endpoint + "/v3/auth/authenticate", body, Self.fields, limit: configuration.requestLimit * 4)
+            let bytes = try request(
+                endpoint + "/v3/auth/authenticate", .post(body), Self.fields, limit: configuration.requestLimit * 4)
             let answer = try EtcdAnswers.decode(EtcdAnswers.Authentication.self, bytes)
             // A token with the end of a line in it would be a field of its own.
             guard let token = answer.token, !token.isEmpty, token.utf8.count <= Self.longestToken,
@@ -139,13 +140,23 @@ final class EtcdConnection {
     /// The limit of a request that always goes on.
     private static let longest = 60
 
+    /// What is requested of a URL.
+    enum Request {
+        case get
+        case post([UInt8])
+    }
+
     /// Sends one request and returns the body of its answer. `limit` is how long nothing may happen.
-    func post(_ url: String, _ body: [UInt8], _ fields: [String], limit: Duration) throws(EtcdFailure) -> [UInt8] {
+    func request(_ url: String, _ request: Request, _ fields: [String], limit: Duration) throws(EtcdFailure) -> [UInt8]
+    {
         if canceller.isCancelled { throw Self.cancelled }
+        let body = if case .post(let body) = request { body } else { [UInt8]() }
+        var isGet = false
+        if case .get = request { isGet = true }
         var ending = transfer.begin(
             CurlTransfer.Request(
-                url: url, fields: fields, body: body, limit: limit, authorityFile: configuration.authorityFile,
-                largest: configuration.largestAnswer))
+                url: url, fields: fields, body: body, isGet: isGet, limit: limit,
+                authorityFile: configuration.authorityFile, largest: configuration.largestAnswer))
         // What was handed to the system is not seen to go on, so its time depends on its size.
         let sending = body.count > Self.small ? Int64(body.count) * Self.nanosecondsForByte : 0
         let begin = awakeNanoseconds()
@@ -167,7 +178,7 @@ final class EtcdConnection {
         }
         switch ending {
         case .answered(status: 200): return transfer.takeReceived()
-        case .answered(let status): throw EtcdAnswers.failure(status: status, transfer.takeReceived())
+        case .answered(let status): throw Self.failure(status: status, transfer.takeReceived())
         case let ending?: throw failure(ending, url)
         case nil: throw .noAnswer("nothing")
         }
@@ -184,7 +195,7 @@ final class EtcdConnection {
         case .answered(let status): .malformed("\(url): status \(status) of HTTP")
         case .failed(let reason):
             transfer.isSent ? .noAnswer("\(url): \(reason)") : .unreachable("\(url): \(reason)")
-        case .untrusted(let reason): .denied("\(Self.untrusted)\(url): \(reason)")
+        case .untrusted(let reason): .denied("\(EtcdFailure.untrusted)\(url): \(reason)")
         case .tooLarge: .malformed("\(url): an answer of more than \(configuration.largestAnswer >> 20) MiB")
         }
     }

@@ -9,6 +9,8 @@ package enum EtcdFailure: Error, Equatable, Sendable {
     case noSpace(String)
     /// The user, the password, the role or the certificate was refused; nothing was written.
     case denied(String)
+    /// The endpoint answers, but not as the JSON gateway of an etcd that can be used; no etcd has seen the request.
+    case noGateway(String)
     /// The requested revision is gone; the oldest that stands, or 0 where etcd does not name it (it does for a watch).
     case compacted(UInt64)
     /// Any other error of etcd, with the code of gRPC.
@@ -27,7 +29,7 @@ package enum EtcdFailure: Error, Equatable, Sendable {
     /// internal (13).
     package var isSurelyNotWritten: Bool {
         switch self {
-        case .unreachable, .denied, .compacted: true
+        case .unreachable, .denied, .noGateway, .compacted: true
         case .noAnswer, .noSpace, .malformed: false
         case .refused(3, _), .refused(5, _), .refused(9, _), .refused(11, _), .refused(12, _): true
         case .refused(8, let text): text.contains("too many requests") || text.contains("larger than max")
@@ -85,6 +87,7 @@ extension EtcdFailure: CustomStringConvertible {
         case .noAnswer(let text): "etcd has not answered: \(text)"
         case .noSpace(let text): "etcd's space is used up: \(text)"
         case .denied(let text): "etcd denies access: \(text)"
+        case .noGateway(let text): "this is no etcd that can be used: \(text)"
         case .compacted(let revision): "the revision was compacted; the oldest is \(revision)"
         case .refused(let code, let text): "etcd refuses the request: \(text) (code \(code))"
         case .malformed(let text): "this is no answer of etcd: \(text)"

@@ -20,7 +20,8 @@ struct ClusterKeys {
     static let smallContents = 256 << 10
     static let mostSmallContents = 64
 
-    private let prefix: String
+    /// What all keys begin with.
+    let prefix: String
 
     /// Returns whether a name can be that of a cluster's container.
     static func isName(_ text: String) -> Bool {

@@ -84,6 +84,7 @@ final class EtcdLink: Sendable {
     let uploading = Guarded<(operation: ClusterName, present: Set<[UInt8]>)?>(nil)
     /// The operations whose uploads have a mark, as long as the session lasts.
     let marked = Guarded<Set<ClusterName>>([])
+    let access = Guarded(Access.unknown)
 
     /// How long the machine's session outlives its program, in seconds.
     static let sessionLength: Int64 = 15
@@ -151,7 +152,9 @@ final class EtcdLink: Sendable {
             case .locksFreed(let keys)?: locks.acquireFreed(keys)
             case .lockWatchEnded(let watch)?: locks.ended(watch)
             }
-            if locks.hasFailed { nextRenewal.withLock { $0 = min($0, .now() + 0.5) } }
+            if locks.hasFailed && access.withLock({ $0 }) != .refused {
+                nextRenewal.withLock { $0 = min($0, .now() + 0.5) }
+            }
         }
     }
 
@@ -160,7 +163,8 @@ final class EtcdLink: Sendable {
     func renewIfDue(_ client: EtcdClient) -> Bool {
         if nextRenewal.withLock({ $0 }) > .now() { return false }
         renew(client)
-        nextRenewal.withLock { $0 = .now() + Self.renewal }
+        let isRefused = access.withLock { $0 } == .refused
+        nextRenewal.withLock { $0 = .now() + Self.renewal * (isRefused ? 2 : 1) }
         return true
     }
 
@@ -182,6 +186,7 @@ final class EtcdLink: Sendable {
             let result = try client.range(.key(keys.last))
             post(.counted(result.keyValues.first?.version ?? 0))
         } catch {
+            noteRefusal(error)
             post(.failed("renew the session", error))
         }
     }
@@ -194,9 +199,11 @@ final class EtcdLink: Sendable {
     private func read(_ client: EtcdClient) {
         do throws(EtcdFailure) {
             let (reading, cluster, revision) = try reading(client)
+            access.withLock { $0 = .granted }
             watch(from: revision + 1)
             post(.reading(reading, cluster: cluster))
         } catch {
+            noteRefusal(error)
             post(.readingFailed(error))
         }
     }
@@ -316,6 +323,7 @@ final class EtcdLink: Sendable {
                     request, counter: number ?? 0, hasToken: hasToken || request.token == nil,
                     hasUpload: !isUploaded || !result.ranges[2].keyValues.isEmpty))
         } catch {
+            noteRefusal(error)
             post(.commitFailed(request, error))
         }
     }

@@ -24,10 +24,10 @@ extension Machine {
             try take(reading, cluster)
         case .readingFailed(let failure):
             history.ended()
-            disconnect(failure)
+            try disconnect(failure)
         case .event(let entry):
             // A paused machine drops events. When a person has decided, a reading has the entries.
-            if currentPause != nil { return }
+            if currentPause != nil || report.status.remedy != nil && !history.isReading { return }
             if history.isFollowing { try fold(arrived: entry) } else { history.keep(entry) }
         case .committed(let request, let entry):
             commits.ended(request)
@@ -42,6 +42,7 @@ extension Machine {
             commits.ended(request)
             commits.failed(isSurelyNotWritten: failure.isSurelyNotWritten, at: monotonicNanoseconds())
             report.status.failure = "\(failure)"
+            if failure.refusal != nil { try disconnect(failure) }
         case .roomUsed(let request, let used):
             commits.ended(request)
             commits.wait(until: monotonicNanoseconds() + 1_000_000_000)
@@ -50,7 +51,7 @@ extension Machine {
             (report.status.count, report.readAt) = (count, Date())
             if history.isConnected && outbox.inFlight == nil { report.status.failure = nil }
             if history.isConnected && count > fold.index { read() }
-        case .watchEnded(let failure): disconnect(failure)
+        case .watchEnded(let failure): try disconnect(failure)
         case .content(let digest, let operation, let result): take(result, digest, by: operation)
         case .lock(let event): if try locks.take(event) { read() }
         case .sessionBegan(let session):
@@ -59,12 +60,14 @@ extension Machine {
         case .snapshotWritten: isWritingSnapshot = false
         case .failed(let what, let failure):
             isWritingSnapshot = false
-            report.status.failure = "\(what): \(failure)"
+            if failure.refusal != nil { return try disconnect(failure) }
+            if report.status.remedy == nil { report.status.failure = "\(what): \(failure)" }
         }
     }
 
-    private func disconnect(_ failure: EtcdFailure?) {
-        if let failure { report.status.failure = "\(failure)" }
+    private func disconnect(_ failure: EtcdFailure?) throws {
+        if let failure, let refusal = failure.refusal { return try refused(failure, refusal) }
+        if let failure { (report.status.failure, report.status.remedy) = ("\(failure)", nil) }
         if history.lost(at: monotonicNanoseconds()) {
             (report.status.isConnected, report.status.since) = (false, Date())
         }
@@ -94,7 +97,7 @@ extension Machine {
         } catch let damage as ClusterDamage {
             if case .newerVersion = damage { return beginPause(.newerVersion) }
             report.status.failure = "\(damage)"
-            disconnect(nil)
+            try disconnect(nil)
             return
         }
         if currentPause != nil { return }
@@ -103,7 +106,7 @@ extension Machine {
         let (isNew, events) = history.joined()
         if isNew {
             (report.status.isConnected, report.status.since) = (true, Date())
-            report.status.failure = nil
+            (report.status.failure, report.status.remedy) = (nil, nil)
             log("connected at index \(fold.index)")
         }
         locks.read()

@@ -10,6 +10,7 @@ private let statuses = [
     HelpEntry("69", "etcd cannot be used"),
     HelpEntry("74", "input/output error"),
     HelpEntry("75", "another group-cluster runs for this container, or a process does not answer"),
+    HelpEntry("77", "etcd denies access, or the state belongs to another user; the message says what to do"),
 ]
 
 /// The arguments, options and help of group-cluster.
@@ -45,7 +46,8 @@ let groupClusterSpecification = CommandSpecification(
             ],
             positionals: [group],
             description: [
-                "Only one group-cluster runs for a container on each machine; a second one ends with status 75. The options are kept in the container, except --snapshot-after; one that is given later replaces what is kept, except --name. The program may be ended and started at any time: what was changed meanwhile is sent and applied then."
+                "Only one group-cluster runs for a container on each machine; a second one ends with status 75. The options are kept in the container, except --snapshot-after; one that is given later replaces what is kept, except --name. The program may be ended and started at any time: what was changed meanwhile is sent and applied then.",
+                "If etcd refuses this machine from the start, as with a wrong password, join ends with status 77, or with 69 where an address is none of etcd's. If etcd refuses a program that was connected, it tries again every 10 s, and reads the password file anew: 'group-cluster status' has the reason and the remedy.",
             ],
             examples: [
                 HelpEntry(

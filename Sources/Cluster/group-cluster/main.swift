@@ -256,6 +256,7 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
                 ("withheld", .integer(Int64(status.withheld ?? 0))),
                 ("replaced", .array((status.replaced ?? []).map { .string($0) })),
                 ("failure", status.failure.map { .string($0) } ?? .null),
+                ("remedy", status.remedy.map { .string($0) } ?? .null),
             ]).encoded())
         return isUp ? .success : .unavailable
     }
@@ -275,6 +276,7 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
         lines.append("withheld   \(withheld) removals: \(Acceptance.reasonToWithhold); see 'group-cluster accept'")
     }
     if let failure = status.failure { lines.append("failure    \(failure)") }
+    if let remedy = status.remedy { lines.append("remedy     \(remedy)") }
     for file in status.replaced ?? [] { lines.append("replaced   values for which the cluster has others: \(file)") }
     for conflict in status.conflicts { lines.append("conflict   \(conflict.copy), since \(text(conflict.foundAt))") }
     for item in status.unmirrored { lines.append("not mirrored \(item.path): \(item.reason)") }

@@ -86,7 +86,7 @@ import GroupSystemCalls
             // The system's authorities are in a directory.
             unsafe group_curl_set_text(easy, CURLOPT_CAPATH, nil)
         }
-        unsafe group_curl_set_number(easy, CURLOPT_POST, 1)
+        unsafe group_curl_set_number(easy, request.isGet ? CURLOPT_HTTPGET : CURLOPT_POST, 1)
         // With a function for the body and none to rewind it, libcurl does not repeat by itself a request that it has
         // sent on a kept connection: CURLE_SEND_FAIL_REWIND. It does so with CURLOPT_POSTFIELDS.
         unsafe group_curl_set_bodies(
@@ -252,6 +252,8 @@ extension CurlTransfer {
         package var body: [UInt8]
         /// Whether more of the body comes later, by `send`. The connection is the request's own then.
         package var isOpen = false
+        /// Whether the request is a GET, without a body; otherwise it is a POST.
+        package var isGet = false
         /// The limit of the connection. That of the request is the caller's business.
         package var limit: Duration
         package var authorityFile: String?
@@ -259,13 +261,14 @@ extension CurlTransfer {
         package var largest: Int
 
         package init(
-            url: String, fields: [String] = [], body: [UInt8], isOpen: Bool = false, limit: Duration,
-            authorityFile: String?, largest: Int
+            url: String, fields: [String] = [], body: [UInt8], isOpen: Bool = false, isGet: Bool = false,
+            limit: Duration, authorityFile: String?, largest: Int
         ) {
             self.url = url
             self.fields = fields
             self.body = body
             self.isOpen = isOpen
+            self.isGet = isGet
             self.limit = limit
             self.authorityFile = authorityFile
             self.largest = largest

@@ -101,6 +101,12 @@ final class MachineUnderTest {
         program = nil
     }
 
+    /// Waits for the end of the program, and returns its status and what it has printed.
+    func finish() throws -> (status: Int32, text: String) {
+        defer { program = nil }
+        return try program?.finish() ?? (-1, "")
+    }
+
     func waitForText(_ text: String) throws { try program?.waitForText { $0.contains(text) } }
     func stop() { _ = program?.stop() }
     func resume() { program?.resume() }

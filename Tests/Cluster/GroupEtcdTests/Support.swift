@@ -42,6 +42,7 @@ extension EtcdFailure {
     var isUnreachable: Bool { if case .unreachable = self { true } else { false } }
     var isDenied: Bool { if case .denied = self { true } else { false } }
     var isMalformed: Bool { if case .malformed = self { true } else { false } }
+    var isNoGateway: Bool { if case .noGateway = self { true } else { false } }
     var isNoSpace: Bool { if case .noSpace = self { true } else { false } }
 }
 

@@ -90,6 +90,14 @@ def serve(connection):
             connection.sendall(answer(b"<html>It is broken</html>", "500 Internal Server Error", "text/html"))
         elif how == "html-200":
             connection.sendall(answer(b"<html>Log in</html>", kind="text/html"))
+        elif how == "not-found" or how == "no-method" and path == "/version":
+            connection.sendall(answer(b"404 page not found", "404 Not Found", "text/plain"))
+        elif how == "no-method":
+            connection.sendall(answer(b"<html>No</html>", "501 Unsupported method ('POST')", "text/html"))
+        elif how.startswith("etcd-") and path == "/version":
+            connection.sendall(answer(b'{"etcdserver":"%s","etcdcluster":"3.3.0"}' % how[5:].encode()))
+        elif how.startswith("etcd-"):
+            connection.sendall(answer(b"404 page not found", "404 Not Found", "text/plain"))
         elif how == "redirect":
             target = sys.argv[2]
             connection.sendall(

@@ -160,6 +160,11 @@ package final class EtcdServer: Sendable {
 
     @discardableResult package func control(_ words: String...) throws -> String { try control(words) }
 
+    /// Runs etcdctl with this standard input.
+    @discardableResult package func controlWithInput(_ words: [String], _ input: String) throws -> String {
+        try EtcdControl.run(words, input: input, endpoints: endpoints, options)
+    }
+
     /// Writes a snapshot, a backup, into a file.
     package func saveSnapshot(to path: String) throws { try control("snapshot", "save", path) }
 
@@ -210,12 +215,13 @@ enum EtcdControl {
         var member, leader, revision: UInt64
     }
 
-    @discardableResult static func run(_ words: [String], endpoints: [String], _ options: EtcdOptions) throws -> String
-    {
+    @discardableResult static func run(
+        _ words: [String], input: String = "", endpoints: [String], _ options: EtcdOptions
+    ) throws -> String {
         var start = ["etcdctl"]
         if !endpoints.isEmpty { start += ["--endpoints", endpoints.joined(separator: ",")] }
         if let authority = options.authority { start += ["--cacert", authority.file] }
-        let (status, text) = try RunningProcess(start + words, input: "", environment: ["ETCDCTL_API": "3"]).finish()
+        let (status, text) = try RunningProcess(start + words, input: input, environment: ["ETCDCTL_API": "3"]).finish()
         if status != 0 { throw Failed(description: "\(start + words): status \(status), \(text)") }
         return text
     }
