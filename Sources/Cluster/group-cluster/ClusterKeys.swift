@@ -91,6 +91,9 @@ struct ClusterKeys {
     func lock(_ name: [UInt8]) -> [UInt8] { locks + name }
     func machine(_ machine: ClusterName) -> [UInt8] { key("n/\(machine.text)") }
 
+    /// Keys beside those that are used, for which the same permissions hold.
+    var samples: [[UInt8]] { ["o/?", "b/?", "u/?", "f/?", "n/?"].map(key) }
+
     private static func digits(_ number: UInt64) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits

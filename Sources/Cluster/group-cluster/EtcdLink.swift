@@ -198,8 +198,8 @@ final class EtcdLink: Sendable {
 
     private func read(_ client: EtcdClient) {
         do throws(EtcdFailure) {
+            try checkPermissions(client)
             let (reading, cluster, revision) = try reading(client)
-            access.withLock { $0 = .granted }
             watch(from: revision + 1)
             post(.reading(reading, cluster: cluster))
         } catch {

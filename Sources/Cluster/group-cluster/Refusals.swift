@@ -72,4 +72,19 @@ extension EtcdLink {
     func noteRefusal(_ failure: EtcdFailure) {
         if failure.refusal != nil { access.withLock { $0 = .refused } }
     }
+
+    /// Checks that the user may read and write the container's keys, before the first change is to be sent. etcd checks
+    /// the permissions of both branches of a transaction before it does anything, and only an empty branch of this one
+    /// is carried out. Removals, unlike puts, need no room in a database that is full. Error: `denied`
+    func checkPermissions(_ client: EtcdClient) throws(EtcdFailure) {
+        if access.withLock({ $0 }) == .granted { return }
+        let operations = keys.samples.flatMap { [EtcdOperation.range(.key($0)), .delete($0)] }
+        do throws(EtcdFailure) {
+            try client.transaction(then: [], else: operations)
+        } catch {
+            // etcd 3.5 refuses removals, too, where its database is full.
+            guard case .noSpace = error else { throw error }
+        }
+        access.withLock { $0 = .granted }
+    }
 }

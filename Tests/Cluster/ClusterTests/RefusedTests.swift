@@ -85,6 +85,14 @@ struct `A machine that etcd refuses` {
         try expectEnd(of: careless, 77, "'machine'", "--password-file")
     }
 
+    @Test(arguments: ["reader", "nobody"])
+    func `a user who may not write, or not read, is refused before anything is to be sent`(user: String) throws {
+        let etcd = try etcdWithUsers()
+        let machine = try machine(etcd, user)
+        try machine.begin()
+        try expectEnd(of: machine, 77, etcd.endpoint, "'\(user)'", "readwrite \(Self.prefix)")
+    }
+
     @Test func `a program goes on when its password, which was changed, is in the file`() throws {
         let etcd = try etcdWithUsers()
         let machine = try machine(etcd, "machine")
@@ -102,6 +110,23 @@ struct `A machine that etcd refuses` {
         #expect(try comes { try machine.status()["index"] as? Int == 1 })
         #expect(try machine.cluster("status", machine.path + "/").status == 0)
         #expect(try machine.status()["remedy"] is NSNull)
+        try machine.end()
+    }
+
+    @Test func `a program whose user may no longer write is not connected, and goes on when the user may`() throws {
+        let etcd = try etcdWithUsers()
+        let machine = try machine(etcd, "machine")
+        try machine.start()
+        let role = Self.root + ["role"]
+        try etcd.control(role + ["revoke-permission", "machine", Self.prefix, "--prefix"])
+        try etcd.control(role + ["grant-permission", "machine", "read", "--prefix=true", Self.prefix])
+        try machine.write("1", to: "f")
+        #expect(try comes { try machine.cluster("status", machine.path + "/").status == 69 })
+        #expect(try machine.status()["connected"] as? Bool == false)
+        #expect(try machine.findings().contains("clusterRefused"))
+        try etcd.control(role + ["grant-permission", "machine", "readwrite", "--prefix=true", Self.prefix])
+        #expect(try comes { try machine.status()["index"] as? Int == 1 })
+        #expect(try machine.cluster("status", machine.path + "/").status == 0)
         try machine.end()
     }
 
