@@ -109,6 +109,29 @@ package struct ClusterStatus: Codable, Equatable, Sendable {
         package init(path: String, reason: String) { (self.path, self.reason) = (path, reason) }
     }
 
+    /// Another machine of the cluster.
+    package struct Machine: Codable, Equatable, Sendable {
+        /// The name of the machine in the cluster.
+        package var machine: String
+        /// The name of the machine, for people.
+        package var host: String
+        /// Whether its program had a session in etcd when that was last read.
+        package var isRunning: Bool
+        /// The index of the last entry that it had applied when it last noted that; nil for a program that does not.
+        package var index: UInt64?
+        /// When this machine has last found its session, by this machine's clock; nil where it runs, or never did.
+        package var seenAt: Date?
+        /// When it last noted its index, by its own clock.
+        package var notedAt: Date?
+
+        package init(
+            machine: String, host: String, isRunning: Bool, index: UInt64?, seenAt: Date?, notedAt: Date?
+        ) {
+            (self.machine, self.host, self.isRunning) = (machine, host, isRunning)
+            (self.index, self.seenAt, self.notedAt) = (index, seenAt, notedAt)
+        }
+    }
+
     /// The name of the cluster's container.
     package var name: String
     /// The name of this machine, for people.
@@ -140,6 +163,8 @@ package struct ClusterStatus: Codable, Equatable, Sendable {
     package var failure: String?
     /// What a person has to change, where etcd refuses this machine until then; nil for other failures.
     package var remedy: String?
+    /// The other machines; nil where they were never read.
+    package var machines: [Machine]?
 
     package init(
         name: String, host: String, machine: String, endpoints: [String], processIdentifier: Int32, since: Date

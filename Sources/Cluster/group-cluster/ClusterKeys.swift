@@ -13,6 +13,7 @@ import GroupCluster
 ///     f/X/I           piece I of the snapshot of index X
 ///     l/L             the grant that has the lock L, with the lease of its machine's session
 ///     n/M             the host name of machine M, with the lease of its session
+///     i/M             without a lease, the index up to which machine M has applied the log (`MachineNote`)
 struct ClusterKeys {
     /// The size of the pieces of contents and snapshots, in bytes.
     static let pieceSize = 256 << 10
@@ -90,6 +91,13 @@ struct ClusterKeys {
     var locks: [UInt8] { key("l/") }
     func lock(_ name: [UInt8]) -> [UInt8] { locks + name }
     func machine(_ machine: ClusterName) -> [UInt8] { key("n/\(machine.text)") }
+    var notes: [UInt8] { key("i/") }
+    func note(of machine: ClusterName) -> [UInt8] { key("i/\(machine.text)") }
+
+    /// Returns the machine of a key below `machines` or `notes`; nil for a key that is none.
+    func machine(ofKey key: [UInt8]) -> ClusterName? {
+        ClusterName(text: String(decoding: key.dropFirst(machines.count), as: UTF8.self))
+    }
 
     /// Keys beside those that are used, for which the same permissions hold.
     var samples: [[UInt8]] { ["o/?", "b/?", "u/?", "f/?", "n/?"].map(key) }

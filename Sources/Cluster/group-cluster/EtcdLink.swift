@@ -27,6 +27,8 @@ enum LinkEvent: Sendable {
     /// The session with etcd ended, or a new one began: locks that it had are gone.
     case sessionBegan(Int64)
     case snapshotWritten(UInt64)
+    /// The other machines, read from time to time.
+    case machines([OtherMachine])
     case failed(String, EtcdFailure)
 
     enum ContentResult: Sendable {
@@ -66,7 +68,7 @@ final class EtcdLink: Sendable {
     let keys: ClusterKeys
     let configuration: EtcdConfiguration
     let machine: ClusterName
-    private let host: String
+    let host: String
     let contents: ContentFiles
     private let jobs = Mailbox<Job>()
     let contentJobs = Mailbox<ContentJob>()
@@ -85,6 +87,7 @@ final class EtcdLink: Sendable {
     /// The operations whose uploads have a mark, as long as the session lasts.
     let marked = Guarded<Set<ClusterName>>([])
     let access = Guarded(Access.unknown)
+    let notes = Guarded(MachineNotes())
 
     /// How long the machine's session outlives its program, in seconds.
     static let sessionLength: Int64 = 15
@@ -184,7 +187,9 @@ final class EtcdLink: Sendable {
                 post(.sessionBegan(lease))
             }
             let result = try client.range(.key(keys.last))
-            post(.counted(result.keyValues.first?.version ?? 0))
+            let count = result.keyValues.first?.version ?? 0
+            post(.counted(count))
+            exchangeNotes(count: count, client)
         } catch {
             noteRefusal(error)
             post(.failed("renew the session", error))
@@ -193,7 +198,9 @@ final class EtcdLink: Sendable {
 
     private func end(_ client: EtcdClient) {
         let lease = session.withLock { $0 }
-        if lease != 0 { try? client.revokeLease(lease) }
+        if lease == 0 { return }
+        noteEnd(client)
+        try? client.revokeLease(lease)
     }
 
     private func read(_ client: EtcdClient) {

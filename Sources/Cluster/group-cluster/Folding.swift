@@ -58,6 +58,7 @@ extension Machine {
             try store.store { try $0.set("session", Array("\(session)".utf8)) }
             try locks.beganSession()
         case .snapshotWritten: isWritingSnapshot = false
+        case .machines(let machines): take(machines)
         case .failed(let what, let failure):
             isWritingSnapshot = false
             if failure.refusal != nil { return try disconnect(failure) }

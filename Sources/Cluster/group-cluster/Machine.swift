@@ -80,6 +80,8 @@ final class Machine {
     var mustJoinAnew = false
     private var nextLockCheck: Int64 = 0
     let recordsChanged = Guarded(true)
+    /// When the other machines were read.
+    var machinesReadAt: Date?
     /// The parts of the fold and of the outbox that were changed since they were stored.
     var toStore = Unstored()
     /// Whether the threads that wait for changes should end.
@@ -132,6 +134,9 @@ final class Machine {
             name: identity.name, host: identity.host, machine: identity.machine.text,
             endpoints: configuration.endpoints, processIdentifier: processIdentifier(), since: Date())
         status.conflicts = loaded.conflicts
+        if let last = records.status, last.name == identity.name {
+            (status.machines, machinesReadAt) = (last.machines, last.readAt)
+        }
         status.replaced = loaded.replaced.isEmpty ? nil : loaded.replaced
         report = Report(status, container, records, store, full)
         book = try RecordBook(records)

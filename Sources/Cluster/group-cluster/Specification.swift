@@ -60,6 +60,9 @@ let groupClusterSpecification = CommandSpecification(
         CommandSpecification(
             name: "status", summary: "Prints what this machine knows of its cluster.",
             usage: ["group-cluster status GROUP"], positionals: [group],
+            description: [
+                "Each other machine has a line: whether its program runs, how many entries it was behind when it last noted that (once a minute at most), and when this machine has last seen it, by this machine's clock. A time 'by its own clock' is that of its last note."
+            ],
             exitStatuses: statuses.map { entry in
                 entry.term == "69"
                     ? HelpEntry(

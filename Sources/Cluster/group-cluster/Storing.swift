@@ -58,6 +58,7 @@ extension Machine {
 
     func showStatus(force: Bool) throws {
         report.status.index = fold.index
+        if history.hasRead { link.notes.withLock { $0.index = fold.index } }
         report.status.count = max(report.status.count, fold.index)
         report.status.toApply = mirror.stale.count
         let lacking = full.lacking.count { if case .sent(let local) = $0 { !outbox.waits(local) } else { false } }

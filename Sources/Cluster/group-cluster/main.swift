@@ -155,11 +155,7 @@ private func runMachine(
     _ signals: TerminationSignals
 ) throws -> Machine.End {
     let identity = try identity(&run, store)
-    var configuration = try EtcdConfiguration(endpoints: identity.endpoints)
-    configuration.user = identity.user
-    configuration.passwordFile = identity.passwordFile
-    configuration.authorityFile = identity.authorityFile
-    let machine = try Machine(container, identity, store, configuration, full)
+    let machine = try Machine(container, identity, store, identity.configuration(), full)
     if let text = try run.arguments.text("snapshot-after") {
         guard let number = UInt64(text), number > 0 else {
             throw run.arguments.usageError("--snapshot-after takes a number from 1 on")
@@ -257,6 +253,7 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
                 ("replaced", .array((status.replaced ?? []).map { .string($0) })),
                 ("failure", status.failure.map { .string($0) } ?? .null),
                 ("remedy", status.remedy.map { .string($0) } ?? .null),
+                ("machines", .array((status.machines ?? []).map { $0.json(of: status.count) })),
             ]).encoded())
         return isUp ? .success : .unavailable
     }
@@ -277,6 +274,8 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
     }
     if let failure = status.failure { lines.append("failure    \(failure)") }
     if let remedy = status.remedy { lines.append("remedy     \(remedy)") }
+    let isFresh = isRunning && status.isConnected
+    lines += (status.machines ?? []).map { "machine    \($0.line(of: status.count, isFresh: isFresh))" }
     for file in status.replaced ?? [] { lines.append("replaced   values for which the cluster has others: \(file)") }
     for conflict in status.conflicts { lines.append("conflict   \(conflict.copy), since \(text(conflict.foundAt))") }
     for item in status.unmirrored { lines.append("not mirrored \(item.path): \(item.reason)") }
@@ -342,6 +341,9 @@ private func leave(_ run: inout CommandRun) throws -> ExitStatus {
     } catch let error as CoordinationError where error.code == .damaged {
         // To leave is what helps then.
         run.complain("\(error); what stood at the place of files that were being replaced may be lost")
+    }
+    if let failure = forgetNotes(of: container) {
+        run.complain("the other machines go on listing this one: \(failure)")
     }
     for request in records.requests() { try records.remove(request: request.operation) }
     for lock in records.locks() { try records.remove(lock: lock.identifier) }

@@ -1,0 +1,102 @@
+import Cluster
+import FoundationEssentials
+import GroupCluster
+import GroupContainer
+import GroupEtcd
+import GroupSystemCalls
+
+extension EtcdLink {
+    private func note(_ index: UInt64) -> EtcdOperation {
+        let seconds = Int64(Date().timeIntervalSince1970)
+        return .put(keys.note(of: machine), MachineNote(index: index, seconds: seconds, host: host).bytes)
+    }
+
+    /// Notes how far this machine is, and reads what the others have noted, if it is time. No failure of that matters:
+    /// a later renewal does it.
+    func exchangeNotes(count: UInt64, _ client: EtcdClient) {
+        let index = notes.withLock { $0.indexToNote(at: monotonicNanoseconds()) }
+        do throws(EtcdFailure) {
+            if let index { try client.transaction(then: [note(index)]) }
+            let ranges = [EtcdRange.prefix(keys.machines), EtcdRange.prefix(keys.notes)]
+            let counts = ranges.map { range in
+                var range = range
+                (range.countOnly, range.isSerializable) = (true, true)
+                return EtcdOperation.range(range)
+            }
+            let numbers = try client.transaction(then: counts).ranges.map(\.count)
+            let isDue = notes.withLock { $0.isReadingDue(keys: numbers, count: count, at: monotonicNanoseconds()) }
+            if !isDue { return }
+            let contents = ranges.map { range in
+                var range = range
+                range.limit = OtherMachine.most
+                return EtcdOperation.range(range)
+            }
+            let read = try client.transaction(then: contents).ranges
+            guard read.count == 2 else { return }
+            let found = OtherMachine.machines(
+                sessions: read[0].keyValues, notes: read[1].keyValues, keys, without: machine)
+            post(.machines(found))
+        } catch {
+            notes.withLock { notes in
+                if index != nil { notes.noted = nil }
+                notes.keys = nil
+            }
+        }
+    }
+
+    /// Notes how far this machine is when its program ends.
+    func noteEnd(_ client: EtcdClient) {
+        guard let index = notes.withLock({ $0.index }) else { return }
+        _ = Self.failure { () throws(EtcdFailure) in _ = try client.transaction(then: [note(index)]) }
+    }
+}
+
+extension MachineIdentity {
+    /// How etcd is reached. Error: `unreachable` for addresses that are none
+    func configuration() throws(EtcdFailure) -> EtcdConfiguration {
+        var configuration = try EtcdConfiguration(endpoints: endpoints)
+        configuration.user = user
+        configuration.passwordFile = passwordFile
+        configuration.authorityFile = authorityFile
+        return configuration
+    }
+
+    /// Removes what the other machines list of this one. Error: any failure of etcd
+    func forgetNotes() throws(EtcdFailure) {
+        let keys = ClusterKeys(name: name)
+        try EtcdClient(configuration()).transaction(then: [
+            .delete(keys.note(of: machine)), .delete(keys.machine(machine)),
+        ])
+    }
+}
+
+/// Removes what the other machines list of this one. Returns why that failed.
+func forgetNotes(of container: Container) -> EtcdFailure? {
+    // A state that cannot be read is forgotten all the same. One that others may have written could name any address.
+    guard let store = try? StateStore(container) else { return nil }
+    defer { store.close() }
+    guard store.isTrusted, let identity = try? MachineIdentity.load(store) else { return nil }
+    do throws(EtcdFailure) {
+        try identity.forgetNotes()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+extension Machine {
+    /// Takes the other machines into the status.
+    func take(_ found: [OtherMachine]) {
+        let before = Dictionary(
+            (report.status.machines ?? []).map { ($0.machine, $0) }, uniquingKeysWith: { first, _ in first })
+        report.status.machines = found.map { other in
+            let last = before[other.machine.text]
+            // A session that was found at the last look was seen then.
+            let seen = other.isRunning ? nil : last?.isRunning == true ? machinesReadAt : last?.seenAt
+            return ClusterStatus.Machine(
+                machine: other.machine.text, host: other.host, isRunning: other.isRunning, index: other.note?.index,
+                seenAt: seen, notedAt: other.note.map { Date(timeIntervalSince1970: Double($0.seconds)) })
+        }
+        machinesReadAt = Date()
+    }
+}
