@@ -30,7 +30,7 @@ struct TerminalLine {
 
     private func writer(_ change: Change) -> String {
         let writer =
-            change.author.map { "\(TerminalName.shown($0.purpose)) (\($0.processIdentifier))" } ?? "uncoordinated"
+            change.author.map { TerminalName.writer($0.purpose, $0.processIdentifier) } ?? "uncoordinated"
         return "  " + text.styled(writer, as: .faint)
     }
 

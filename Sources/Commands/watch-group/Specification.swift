@@ -62,7 +62,7 @@ let watchGroupSpecification = CommandSpecification(
     notes: [
         HelpEntry(
             "Lines",
-            "In a pipe, a line is KIND<TAB>PATH, and of a move also a TAB and the old path; tabs, newlines, backslashes, control characters and bytes that are not UTF-8 are escaped. Kinds: created, modified, removed, moved, exchanged, touched (metadata, or an external write of the same bytes; a coordinated write of the same bytes changes nothing and is not reported); present and bookmark; rescan: the place was lost, so compare everything; '--since snapshot' lists the items, and if it was given, the list follows by itself; degraded: watching is incomplete, with the reason."
+            "In a pipe, a line is KIND<TAB>PATH, and of a move also a TAB and the old path; tabs, newlines, backslashes, control characters and bytes that are not UTF-8 are escaped. On a terminal, a line has the time, the kind, the path and the author: a purpose and its process; PURPOSE@HOST or @HOST for a change that was made on another machine and was brought here; or uncoordinated. Kinds: created, modified, removed, moved, exchanged, touched (metadata, or an external write of the same bytes; a coordinated write of the same bytes changes nothing and is not reported); present and bookmark; rescan: the place was lost, so compare everything; '--since snapshot' lists the items, and if it was given, the list follows by itself; degraded: watching is incomplete, with the reason."
         ),
         HelpEntry(
             "Command",

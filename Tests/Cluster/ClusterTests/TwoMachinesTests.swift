@@ -91,13 +91,20 @@ struct `Two machines of a cluster` {
         #expect(agree(a, b) { $0.count == 2 })
         let changes = try b.temporary.changes().filter { !$0.kind.isMarker }
         #expect(changes.first { $0.path == "n" }?.author?.purpose == "group-cluster@alpha")
-        #expect(changes.first { $0.path == "plain" }?.author?.purpose == "alpha")
+        #expect(changes.first { $0.path == "plain" }?.author?.purpose == "@alpha")
+        // On a terminal a line names the machine; a process identifier would be that of the program here.
+        let watch = "'\(BuildDirectory.resolve("watch-group"))' --color never --since start --timeout 0 '\(b.path)/'"
+        let shown = try RunningProcess(
+            ["script", "-qec", watch, "/dev/null"], input: "", environment: ["SHELL": "/bin/sh"]
+        ).finish()
+        #expect(shown.text.contains("created   n  group-cluster@alpha\r\n"), "\(shown)")
+        #expect(shown.text.contains("created   plain  @alpha\r\n"), "\(shown)")
         let suites = try [a, b].map { try GroupDefaults($0.temporary.open(), suite: "s") }
         var feed = try suites[1].follow(since: .now)
         try suites[0].set(1, forKey: "k")
         var change: DefaultsChange?
         while change?.key != "k", let next = try feed.next(timeout: patience) { change = next }
-        #expect(change?.author?.purpose == "alpha")
+        #expect(change?.author?.purpose == "@alpha")
         let channels = try [a, b].map { try GroupChannel($0.temporary.open(), name: "c", purpose: "poster") }
         let listeners = try channels.map { try $0.listener(named: "l", since: .start) }
         try channels[0].signal()

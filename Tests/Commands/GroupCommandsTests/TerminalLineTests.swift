@@ -11,6 +11,9 @@ import Testing
         #expect(plain.line(sample(.created, "a")) == "22:13:20.123  created   a  todo-app (812)")
         #expect(plain.line(sample(.moved(from: "a"), "b")) == "22:13:20.123  moved     a → b  todo-app (812)")
         #expect(plain.line(sample(.removed, "a", by: nil)) == "22:13:20.123  removed   a  uncoordinated")
+        // Of a change from elsewhere, the process is that which has applied it here.
+        #expect(plain.line(sample(.created, "a", by: "todo@alpha")) == "22:13:20.123  created   a  todo@alpha")
+        #expect(plain.line(sample(.created, "a", by: "@alpha")) == "22:13:20.123  created   a  @alpha")
         #expect(plain.line(sample(.exchanged(with: "a"), "b", by: nil)).contains("a ↔ b"))
         #expect(plain.line(sample(.bookmark, "", by: nil)) == "22:13:20.123  bookmark  complete up to here")
     }

@@ -61,7 +61,7 @@ package struct KeyChangeText: Sendable {
             if let new = change.newValue { shown += (change.oldValue == nil ? "  " : " → ") + short(new) }
         }
         guard let by = change.author else { return shown }
-        return shown + "  " + text.styled("\(TerminalName.shown(by.purpose)) (\(by.processIdentifier))", as: .faint)
+        return shown + "  " + text.styled(TerminalName.writer(by.purpose, by.processIdentifier), as: .faint)
     }
 
     private static let widest = 200

@@ -23,7 +23,8 @@ struct MessageText {
             let text = message.bytes.map { "\t" + PipeText.escaped($0) } ?? ""
             return Array("\(message.number)\(text)\n".utf8)
         }
-        let writer = "\(TerminalName.shown(Array(message.author.purpose.utf8))) (\(message.author.processIdentifier))"
+        let writer = TerminalName.writer(
+            PipeText.escaped(Array(message.author.purpose.utf8)), message.author.processIdentifier)
         let text = message.bytes.map { TerminalName.shown($0) } ?? terminal.styled("signal", as: .faint)
         let time = terminal.styled(Timestamp.ofDay(message.timeNanoseconds), as: .faint)
         let number = terminal.styled("\(message.number)", as: .strong)
