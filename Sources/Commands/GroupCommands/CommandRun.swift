@@ -151,6 +151,11 @@ package struct CommandRun: ~Copyable {
         }
     }
 
+    /// Whether a person reads standard error, so that a line that scripts do not need is worth printing.
+    package var hasReaderOfRemarks: Bool {
+        StandardOutput.isTerminalForErrors && !options.isQuiet && !options.isJSON
+    }
+
     /// Says which directories of what was removed are left in staging.
     package func complainAboutLeftovers() {
         for left in opened.withLock(\.self)?.takeLeftInStaging() ?? [] { complain(left) }

@@ -29,6 +29,28 @@ struct `groupctl channels` {
         #expect(again.status == 2 && again.output.isEmpty, "it was acknowledged: \(again)")
     }
 
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script"), "needs script(1)"))
+    func `a new listener that begins now is named on a terminal, where messages before it would seem lost`()
+        async throws
+    {
+        let container = try await TemporaryContainer()
+        func follow(_ words: String, redirected: String = "") async throws -> String {
+            let program = BuildDirectory.resolve("groupctl")
+            let command = "'\(program)' channels follow '\(container.path)' c --timeout 0 \(words) \(redirected)"
+            return try await container.start(
+                "script", ["-qec", command, "/dev/null"], environment: ["TERM": "xterm", "SHELL": "/bin/sh"]
+            ).finish().text
+        }
+        try await container.done("channels post", "c", "early")
+        let line = "new listener 'l'"
+        #expect(try await follow("-l l").contains(line))
+        #expect(try await follow("-l l").contains("from oldest") == false)
+        for words in ["-l m --from oldest", "-l n --quiet", "-l o --json"] {
+            #expect(try await !follow(words).contains("new listener"), "\(words)")
+        }
+        #expect(try await !follow("-l p", redirected: "2>&1 | cat").contains("new listener"))
+    }
+
     @Test func `a message with --json has its content and its poster`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("channels post", "c", "a \"b\"", "--purpose", "remote")

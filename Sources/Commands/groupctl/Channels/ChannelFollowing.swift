@@ -11,7 +11,15 @@ func followChannel(_ run: inout CommandRun) throws -> ExitStatus {
     // Signals are caught only from here on: no code looks for them during the opening, so there they end the process at
     // once.
     let signals = TerminationSignals()
+    let explainsBeginning = options.beginning == .now && run.hasReaderOfRemarks
+    let isNew = try explainsBeginning && !channel.listeners().contains { $0.name == options.listener }
     let listener = try channel.listener(named: options.listener, since: options.beginning)
+    if isNew {
+        let name = PipeText.escaped(Array(listener.name.utf8))
+        run.remark(
+            "new listener '\(name)': it gets the messages that are posted from now on; with --from oldest, a new listener gets those that are kept, too"
+        )
+    }
     run.explain("listening to '\(channel.name)' as '\(listener.name)'")
     if let command = options.command {
         var loop = MessageLoop(options, listener, channel.name, container, signals, command)

@@ -49,7 +49,7 @@ extension GroupControl {
             .value(
                 "listener", letter: "l", "NAME",
                 help:
-                    "The listener's name, which outlives this process. From its first use on, each message is kept until the listener acknowledges it or is removed."
+                    "The listener's name, which outlives this process. From its first use on, each message is kept until the listener acknowledges it or is removed. A new listener gets no message that was posted before: see --from."
             ),
             .value(
                 "from", "PLACE", choices: ["now", "oldest"],
