@@ -59,7 +59,7 @@ extension ClusterStatus {
                     "clusterConflicts", .note, item: conflicts.last?.copy,
                     "\(conflicts.count) items were changed on several machines, and have a content with a conflict name",
                     why: "each content that was there is kept",
-                    remedy: "keep the right one of each, and remove the other"))
+                    remedy: "keep the right one of each, and remove the other: 'group-cluster resolve'"))
         }
         if !unmirrored.isEmpty {
             let reason = unmirrored.first?.reason ?? ""

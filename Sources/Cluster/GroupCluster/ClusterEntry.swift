@@ -12,11 +12,11 @@ package struct ClusterEntry: Equatable, Sendable {
     /// The author of the changes, for people: the purpose of a process and the host, as text.
     package var author: [UInt8]
 
-    /// Returns the author of an entry for the container's records. Returns `cluster` if the author is not known, as for
-    /// entries that an earlier run of the program has folded.
+    /// Returns the author of an entry for the container's records: `PURPOSE@HOST`, or `@HOST` for a change that names no
+    /// process. Returns `cluster` if the author is not known, as for entries that an earlier run of the program has folded.
     package static func purpose(of author: [UInt8]?) -> String {
         guard let author, !author.isEmpty else { return "cluster" }
-        return printable(author)
+        return (author.contains(UInt8(ascii: "@")) ? "" : "@") + printable(author)
     }
 
     package init(

@@ -84,6 +84,25 @@ package enum FileNames {
         }
     }
 
+    /// Returns the name of the item that a conflict copy with this name is beside; nil for a name of another form. Where
+    /// `conflict` has cut the stem, only the rest of it is known.
+    package static func original(ofConflict name: FileName) -> FileName? {
+        let mark = Array(" (conflict ".utf8)
+        for start in name.indices.reversed() where start > 0 && name[start...].starts(with: mark) {
+            var rest = name[(start + mark.count)...]
+            if ClusterName(text: String(decoding: rest.prefix(32), as: UTF8.self)) == nil { continue }
+            rest = rest.dropFirst(32)
+            if rest.first == UInt8(ascii: "-") {
+                rest = rest.dropFirst().drop { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+            }
+            guard rest.popFirst() == UInt8(ascii: ")"), rest.isEmpty || rest.first == UInt8(ascii: ".") else {
+                continue
+            }
+            return Array(name[..<start] + rest)
+        }
+        return nil
+    }
+
     /// Returns the longest beginning of at most `count` bytes that does not end within a character of UTF-8.
     private static func cut(_ name: ArraySlice<UInt8>, to count: Int) -> FileName {
         if name.count <= count { return Array(name) }

@@ -3,7 +3,7 @@ import GroupCommands
 
 /// The commands over items that the cluster decides.
 enum ItemSpecifications {
-    private static let group = PositionalSpecification(
+    static let group = PositionalSpecification(
         "GROUP", help: "A group identifier or, if it contains a '/', the path of a container.")
     private static let item = PositionalSpecification(
         "PATH", help: "The path of an item, relative to the container's root.")
@@ -18,10 +18,10 @@ enum ItemSpecifications {
     private static let exitCode = OptionSpecification.flag(
         "exit-code", help: "End with status 3 if nothing had to change.")
 
-    private static let description =
+    static let description =
         "All machines have the change, or none: the command returns when the cluster has accepted it and it is made here. The machine's group-cluster join has to run. --timeout limits the wait for the locks of this machine, and then the wait for the cluster."
 
-    private static let statuses = [
+    static let statuses = [
         HelpEntry("0", "success"), HelpEntry("3", "--exit-code: nothing had to change"),
         HelpEntry("4", "an item was changed meanwhile, here or on another machine; nothing was changed"),
         HelpEntry("64", "wrong usage"), HelpEntry("66", "no such group or item"),
@@ -31,7 +31,7 @@ enum ItemSpecifications {
         HelpEntry("77", "not permitted, or the path leads out of the container"),
     ]
 
-    static let all = [read, write, update, mkdir, copy, move, remove, lock]
+    static let all = [read, write, update, mkdir, copy, move, remove, resolve, lock]
 
     private static let read = CommandSpecification(
         name: "read", summary: "Prints an item when this machine has all that the cluster had accepted by now.",

@@ -22,6 +22,7 @@ CommandRun.main(groupClusterSpecification) { run in
     case "remove": return try ClusterChanges.commands.remove(&run)
     case "move": return try ClusterChanges.commands.move(&run)
     case "copy": return try ClusterChanges.commands.copy(&run)
+    case "resolve": return try resolve(&run)
     case "lock": return try lock(&run)
     default: break
     }

@@ -220,6 +220,25 @@ struct RuleTests {
         #expect(second == bytes("a (conflict \(operation(9).text)-1).b"))
     }
 
+    @Test func `the name of an item is found in that of its conflict copy`() {
+        for name in ["name.ext", "name", ".name", "a.tar.gz", "a b (c).d", "a \(mark).b"] {
+            for count in [0, 1, 12] {
+                var taken = count
+                let copy = FileNames.conflict(bytes(name), operation(9)) { _ in
+                    taken -= 1
+                    return taken >= 0
+                }
+                #expect(FileNames.original(ofConflict: copy) == bytes(name), "\(name)")
+            }
+        }
+        for name in [
+            "", "name", mark, " \(mark)", "a (conflict )", "a (conflict 12).b", "a \(mark)b", "a \(mark.dropLast())",
+            "a (conflict \(operation(9).text)-x)",
+        ] {
+            #expect(FileNames.original(ofConflict: bytes(name)) == nil, "\(name)")
+        }
+    }
+
     @Test("an entry that cannot be the next one changes nothing; damaged bytes count as an empty one")
     func nextEntry() throws {
         var log = try log()

@@ -1,0 +1,67 @@
+package import FoundationEssentials
+import GroupBytes
+package import GroupContainer
+
+/// The machine that has written a content.
+package enum ContentWriter: Equatable, Sendable {
+    case thisMachine
+    /// Another machine, with this host name.
+    case otherMachine(String)
+    case unknown
+}
+
+extension ClusterStatus {
+    /// Returns which machine has made a change of this container's journal.
+    ///
+    /// The author of a change from another machine is `PURPOSE@HOST` or `@HOST`; programs before version 0.3 wrote `HOST`
+    /// for the latter. A strict change of this machine has an '@' and this machine's name.
+    package func writer(of change: Change) -> ContentWriter {
+        // A program that uses no lock runs on this machine.
+        guard let author = change.author?.purpose else { return .thisMachine }
+        // What `group-cluster` puts back beside an item was written on this machine.
+        if author == "conflict" { return .thisMachine }
+        // What `group-cluster` applies after it was started anew may be from any machine.
+        if author == "cluster" { return .unknown }
+        let isKnown = machines?.contains { $0.host == author } == true
+        guard let mark = author.lastIndex(of: "@") else { return isKnown ? .otherMachine(author) : .thisMachine }
+        let host = String(author[author.index(after: mark)...])
+        if host != printable(Array(self.host.utf8.prefix(200))) { return .otherMachine(host) }
+        // Two machines may have one host name.
+        return machines?.contains { $0.host == host } == true ? .unknown : .thisMachine
+    }
+}
+
+extension [Change] {
+    /// Returns the change that has made the content of an item, of the changes of a journal in their order: through moves,
+    /// back to the last write. Returns nil where the journal does not reach that far back.
+    package func lastWrite(of path: ItemPath) -> Change? {
+        var place = path.bytes
+        for change in reversed() {
+            switch change.kind {
+            case .created, .modified: if change.path.bytes == place { return change }
+            case .removed: if place.isAtOrBelow(change.path.bytes) { return nil }
+            case .moved(let from):
+                if place.isAtOrBelow(change.path.bytes) {
+                    place = from.bytes + place.dropFirst(change.path.bytes.count)
+                } else if place.isAtOrBelow(from.bytes) {
+                    return nil
+                }
+            case .exchanged(let other):
+                if place.isAtOrBelow(change.path.bytes) {
+                    place = other.bytes + place.dropFirst(change.path.bytes.count)
+                } else if place.isAtOrBelow(other.bytes) {
+                    place = change.path.bytes + place.dropFirst(other.bytes.count)
+                }
+            case .touched, .present, .bookmark, .rescan, .degraded: continue
+            }
+        }
+        return nil
+    }
+}
+
+extension [UInt8] {
+    /// Returns whether this path is the other one, or that of something in it.
+    fileprivate func isAtOrBelow(_ other: [UInt8]) -> Bool {
+        starts(with: other) && (count == other.count || self[other.count] == UInt8(ascii: "/"))
+    }
+}
