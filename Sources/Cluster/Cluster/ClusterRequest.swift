@@ -132,6 +132,13 @@ package struct ClusterStatus: Codable, Equatable, Sendable {
         }
     }
 
+    package struct Ignored: Codable, Equatable, Sendable {
+        package var count: Int
+        /// The paths of the files, and the reasons.
+        package var faults: [Unmirrored]
+        package init(count: Int, faults: [Unmirrored]) { (self.count, self.faults) = (count, faults) }
+    }
+
     /// The name of the cluster's container.
     package var name: String
     /// The name of this machine, for people.
@@ -154,6 +161,9 @@ package struct ClusterStatus: Codable, Equatable, Sendable {
     package var toSend = 0
     package var conflicts: [Conflict] = []
     package var unmirrored: [Unmirrored] = []
+    /// The number of items that a `.groupignore` keeps out of the cluster, of which a directory counts as one, and which of
+    /// these files cannot be used; nil where there are none.
+    package var ignored: Ignored?
     /// Why the program sends and applies nothing until a person has decided: another history, a newer version.
     package var paused: String?
     /// How many removals are not sent before a person has accepted them, as most items were gone at once; nil for none.

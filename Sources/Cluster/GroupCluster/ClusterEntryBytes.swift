@@ -22,6 +22,8 @@ extension ClusterEntry {
     package static let version: UInt8 = 1
     /// The version of an entry with checks.
     package static let versionWithChecks: UInt8 = 2
+    /// The version of an entry with the name of a `.groupignore`, which older programs take for a damaged one.
+    package static let versionWithIgnoreFile: UInt8 = 3
     package static let mostBytes = 1 << 20
     package static let mostChanges = 1024
     package static let mostAncestors = 256
@@ -30,7 +32,7 @@ extension ClusterEntry {
     /// The entry as bytes, its version first.
     package var bytes: [UInt8] {
         var writer = ByteWriter()
-        writer.write(hasChecks ? Self.versionWithChecks : Self.version)
+        writer.write(neededVersion)
         writer.write(operation)
         writer.write(UInt8(isStrict ? 1 : 0))
         writer.write(counted: author)
@@ -39,9 +41,15 @@ extension ClusterEntry {
         return writer.bytes
     }
 
-    private var hasChecks: Bool {
-        changes.contains { change in
-            if case .item(let change) = change, case .check = change.action { true } else { false }
+    /// The lowest version that has all forms of this entry.
+    private var neededVersion: UInt8 {
+        changes.reduce(Self.version) { version, change in
+            guard case .item(let change) = change else { return version }
+            if ([change.name] + change.line.map(\.name)).contains(where: { $0.starts(with: FileNames.ignoreFile) }) {
+                return Self.versionWithIgnoreFile
+            }
+            if case .check = change.action { return max(version, Self.versionWithChecks) }
+            return version
         }
     }
 
@@ -51,7 +59,7 @@ extension ClusterEntry {
         var reader = ByteReader(bytes)
         self = try reader.cluster("entry") { reader throws(ClusterDamage) in
             let version: UInt8 = try reader.wholeNumber()
-            if ![Self.version, Self.versionWithChecks].contains(version) { throw .newerVersion(version) }
+            if !(Self.version...Self.versionWithIgnoreFile).contains(version) { throw .newerVersion(version) }
             let operation = try reader.clusterName()
             if operation == .zero { throw .malformed("no operation") }
             let isStrict = try reader.flag()
@@ -64,7 +72,7 @@ extension ClusterEntry {
             let entry = ClusterEntry(operation, isStrict: isStrict, changes, author: author)
             // A program that knows only that version counts the entry as damaged. All programs must come to the same
             // result.
-            if entry.hasChecks && version == Self.version { throw .malformed("a check in an entry without them") }
+            if entry.neededVersion > version { throw .malformed("a form that this version of an entry does not have") }
             return entry
         }
     }

@@ -61,11 +61,20 @@ package typealias FileName = [UInt8]
 package enum FileNames {
     package static let longest = 255
 
+    /// The name of the file with the patterns of what is not mirrored.
+    package static let ignoreFile = Array(".groupignore".utf8)
+
+    /// Returns whether a name is one of the library's own files. The file with the patterns is not, nor are the names that
+    /// editors and conflicts make of its own.
+    package static func isReserved(_ name: FileName) -> Bool {
+        name.starts(with: ".group".utf8) && !name.starts(with: ignoreFile)
+    }
+
     /// Returns whether a name from the cluster can be used: it is not empty, has at most 255 bytes, no slash and no
     /// NUL, is neither `.` nor `..`, and is none of the library's own names.
     package static func isValid(_ name: FileName) -> Bool {
         !name.isEmpty && name.count <= longest && !name.contains(0) && !name.contains(UInt8(ascii: "/"))
-            && name != Array(".".utf8) && name != Array("..".utf8) && !name.starts(with: ".group".utf8)
+            && name != Array(".".utf8) && name != Array("..".utf8) && !isReserved(name)
     }
 
     /// Returns `name (conflict OPERATION).ext`, with at most 255 bytes; a longer stem is cut between characters. While

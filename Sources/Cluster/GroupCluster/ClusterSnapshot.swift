@@ -5,10 +5,17 @@ import GroupBytes
 /// The fold as bytes: a version, then all parts in a fixed order, so that equal folds have equal bytes.
 extension ClusterFold {
     package static let version: UInt8 = 1
+    /// The version of a snapshot with the name of a `.groupignore`, which older programs cannot read.
+    package static let versionWithIgnoreFile: UInt8 = 2
+
+    private var neededVersion: UInt8 {
+        let hasIgnoreFile = tree.nodes.values.contains { $0.name.starts(with: FileNames.ignoreFile) }
+        return hasIgnoreFile ? Self.versionWithIgnoreFile : Self.version
+    }
 
     package var snapshot: [UInt8] {
         var writer = ByteWriter()
-        writer.write(Self.version)
+        writer.write(neededVersion)
         for number in [index, revision, chain] { writer.write(number) }
         writer.write(UInt32(truncatingIfNeeded: machines.count))
         for (name, last) in machines.sorted(by: { $0.key < $1.key }) {
@@ -46,7 +53,7 @@ extension ClusterFold {
         var reader = ByteReader(bytes)
         self = try reader.cluster("snapshot") { reader throws(ClusterDamage) in
             let version: UInt8 = try reader.wholeNumber()
-            if version != Self.version { throw .newerVersion(version) }
+            if !(Self.version...Self.versionWithIgnoreFile).contains(version) { throw .newerVersion(version) }
             var fold = ClusterFold()
             fold.index = try reader.count()
             fold.revision = try reader.count()
@@ -55,6 +62,7 @@ extension ClusterFold {
             try fold.readTree(&reader)
             try fold.readValues(&reader)
             try fold.readChannels(&reader)
+            if fold.neededVersion > version { throw .malformed("a name that this version of a snapshot does not have") }
             return fold
         }
     }

@@ -108,6 +108,8 @@ extension Machine {
     /// Looks at the paths of a step, and returns them.
     @discardableResult
     private func lookAgain(_ step: MirrorStep) throws -> [[UInt8]] {
+        var wanted: ItemContent?
+        if case .create(_, _, _, let content) = step { wanted = content }
         let places: [[UInt8]] =
             switch step {
             case .create(_, let parent, let name, _): [disk.path(name, in: parent)]
@@ -116,7 +118,7 @@ extension Machine {
                 [disk.path(of: local), disk.path(aside, in: disk.tree[local]?.parent ?? .root)]
             case .remove(let local, _): [disk.path(of: local)]
             }
-        for place in places { try disk.look(at: place) }
+        for place in places { try disk.look(at: place, wanting: wanted) }
         disk.endRound()
         return places
     }

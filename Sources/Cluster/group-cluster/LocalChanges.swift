@@ -24,6 +24,7 @@ extension Machine {
         if !known.isFull { drafts += channels.takePosts() }
         while let change = try follower.next(timeout: .zero) { try look(at: change) }
         disk.endRound()
+        try disk.lookWhereRulesHaveChanged()
         noteChanged(time: now)
         if !changedItems.isEmpty {
             toStore.cursor = follower.cursor

@@ -59,6 +59,8 @@ struct LocalDisk {
     private var last: UInt64 = 0
     /// The paths of items that are in no cluster, with the reasons.
     private(set) var unmirrored: [[UInt8]: String] = [:]
+    /// What the files `.groupignore` keep out of the cluster.
+    private(set) var ignored = IgnoredItems()
     /// Items that were not found at their paths, and may turn up at another one until the round ends.
     private var missing: Worklist<LocalItem> = .init()
     /// Items that differ from what is stored (`toStore`), and items that `takeChanged` has yet to return (`changed`).
@@ -164,8 +166,12 @@ struct LocalDisk {
     /// Returns whether something is at a path that is in no cluster.
     func isUnmirrored(_ path: [UInt8]) -> Bool { unmirrored[path] != nil }
 
-    private mutating func look(at name: FileName, in parent: LocalItem, _ path: [UInt8]) throws {
+    private mutating func look(
+        at name: FileName, in parent: LocalItem, _ path: [UInt8], ignoring: Bool = true
+    ) throws {
         let known = tree.child(of: parent, name)
+        ignored.remove(name, in: parent)
+        if name == FileNames.ignoreFile { ignored.noteChangedRules(in: parent, isLookingAtAll: isLookingAtAll) }
         let status: FileStatus
         do throws(Errno) {
             status = try self.status(of: path)
@@ -182,6 +188,10 @@ struct LocalDisk {
             }
             return
         }
+        // What is mirrored already stays so, also where a pattern for it is new.
+        let isIgnored =
+            try ignoring && known == nil && isIgnored(name, in: parent, path, isDirectory: status.isDirectory)
+        if isIgnored && byInode[status.inode] == nil { return ignored.insert(name, in: parent) }
         guard let kind = kind(of: status, name, path) else {
             // An item that was mirrored before is not removed on other machines while anything is at its path.
             if let known { missing.remove(known) }
@@ -202,6 +212,7 @@ struct LocalDisk {
             forget(known)
             item = nil
         }
+        if isIgnored && item == nil { return ignored.insert(name, in: parent) }
         let mark = Mark(status)
         if let item, let node = tree[item], marks[item] == mark, node.content.mode == Self.mode(status, kind) {
             missing.remove(item)
@@ -280,7 +291,7 @@ struct LocalDisk {
 
     /// Returns the kind that an item has in the cluster. Returns nil for what is not mirrored, and notes the reason.
     private mutating func kind(of status: FileStatus, _ name: FileName, _ path: [UInt8]) -> ItemContent.Kind? {
-        if name.starts(with: ".group".utf8) { return nil }
+        if FileNames.isReserved(name) { return nil }
         var reason: String?
         var kind: ItemContent.Kind?
         if !FileNames.isValid(name) {
@@ -356,6 +367,74 @@ struct LocalDisk {
         }
     }
 
+    // MARK: Ignoring
+
+    /// Returns whether a pattern of a `.groupignore` in a directory around an item matches the item, or one of these
+    /// directories.
+    private mutating func isIgnored(
+        _ name: FileName, in parent: LocalItem, _ path: [UInt8], isDirectory: Bool
+    ) throws -> Bool {
+        if name == FileNames.ignoreFile || FileNames.isReserved(name) || ignored.wasLeft(name, in: parent) {
+            return false
+        }
+        let directory = Array(path.dropLast(name.count + 1))
+        if !ignored.knowsRules(for: directory) {
+            let line = [.root] + (parent == .root ? [] : tree.ancestors(parent) + [parent])
+            for item in line where !ignored.hasRead(item) { ignored.setRules(try rules(of: item), of: item) }
+            ignored.prepare(for: directory, line)
+        }
+        // A conflict copy is on all machines.
+        return ignored.matches(name, isDirectory: isDirectory) && FileNames.original(ofConflict: name) == nil
+    }
+
+    /// Finds what is ignored, which is not stored, for the status.
+    mutating func findIgnored() throws {
+        let files = tree.nodes.values.filter { $0.name == FileNames.ignoreFile }
+        if files.isEmpty { return }
+        for file in files { ignored.setRules(try rules(of: file.parent), of: file.parent) }
+        for directory in [.root] + tree.nodes.keys.filter(tree.isDirectory) {
+            guard let names = try? open(directory: directory).entryNames() else { continue }
+            for name in names where tree.child(of: directory, name) == nil {
+                let path = path(name, in: directory)
+                guard let status = try? status(of: path) else { continue }
+                if try isIgnored(name, in: directory, path, isDirectory: status.isDirectory) {
+                    ignored.insert(name, in: directory)
+                }
+            }
+        }
+    }
+
+    /// Takes what is ignored at a path, or is an ignored directory around it, for an item like any other.
+    mutating func takeOverIgnored(at path: [UInt8]) throws {
+        var parent = LocalItem.root
+        var above: [UInt8] = []
+        for name in path.split(separator: UInt8(ascii: "/")).map({ Array($0) }) {
+            above += (above.isEmpty ? [] : [UInt8(ascii: "/")]) + name
+            if ignored.contains(name, in: parent) { try look(at: name, in: parent, above, ignoring: false) }
+            guard let next = tree.child(of: parent, name) else { return }
+            parent = next
+        }
+    }
+
+    /// Looks at the place of a step that could not be made. What is ignored there is taken over if it has the content that
+    /// the step wants. Otherwise it stays as it is, and is in the way.
+    mutating func look(at path: [UInt8], wanting content: ItemContent?) throws {
+        try look(at: path)
+        let name = path.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? []
+        guard let parent = item(at: Array(path.dropLast(name.count + 1))), ignored.contains(name, in: parent) else {
+            return
+        }
+        let status: FileStatus
+        do throws(Errno) { status = try self.status(of: path) } catch { return }
+        if let content, ignored.mayBe(content, Mark(status), at: path), let kind = kind(of: status, name, path),
+            kind == content.kind, try self.content(of: path, status, kind) == content
+        {
+            return try look(at: name, in: parent, path, ignoring: false)
+        }
+        ignored.noteInTheWay(of: content, Mark(status), at: path)
+        unmirrored[path] = "a .groupignore ignores it, and the cluster has another item at its path"
+    }
+
     // MARK: Changing
 
     /// Returns a number for a new item.
@@ -367,6 +446,7 @@ struct LocalDisk {
     /// Puts an item at its path. An item that was known there before is removed.
     mutating func put(_ item: LocalItem, _ node: LocalTree.Node) {
         if let other = tree.child(of: node.parent, node.name), other != item { forget(other) }
+        ignored.noteItem(node, from: tree[item])
         if tree[item] != node {
             tree.put(item, node)
             changed.insert(item)
@@ -389,7 +469,9 @@ struct LocalDisk {
         for item in tree.descendants(of: item).reversed() + [item] {
             if let mark = marks.removeValue(forKey: item), byInode[mark.inode] == item { byInode[mark.inode] = nil }
             missing.remove(item)
+            if let node = tree[item] { ignored.noteLeft(node) }
             tree.put(item, nil)
+            ignored.forget(item)
             changed.insert(item)
             toStore.insert(item)
         }
@@ -424,6 +506,7 @@ struct LocalDisk {
     mutating func lookAtAll() throws {
         isLookingAtAll = true
         defer { isLookingAtAll = false }
+        ignored.forgetAll()
         var seen: Set<LocalItem> = []
         try lookAtAll(below: .root, [], &seen)
         for item in Array(tree.nodes.keys) where !seen.contains(item) && tree[item] != nil { missing.insert(item) }
@@ -434,9 +517,24 @@ struct LocalDisk {
     private mutating func lookAtAll(within directory: LocalItem, _ path: [UInt8]) throws {
         isLookingAtAll = true
         defer { isLookingAtAll = false }
+        for item in [directory] + tree.descendants(of: directory) { ignored.forget(item) }
         var seen: Set<LocalItem> = []
         try lookAtAll(below: directory, path, &seen)
         for item in tree.descendants(of: directory) where !seen.contains(item) { missing.insert(item) }
+    }
+
+    /// Looks at everything in the directories whose `.groupignore` was changed: what it no longer ignores is to be mirrored.
+    mutating func lookWhereRulesHaveChanged() throws {
+        for directory in ignored.takeDirectoriesToLookAt() {
+            if directory == .root {
+                try lookAtAll()
+            } else if tree.isDirectory(directory) {
+                try lookAtAll(within: directory, path(of: directory))
+            }
+            // Also where nothing new is there: the status names what cannot be used.
+            if !ignored.hasRead(directory) { ignored.setRules(try rules(of: directory), of: directory) }
+        }
+        endRound()
     }
 
     private mutating func lookAtAll(below directory: LocalItem, _ path: [UInt8], _ seen: inout Set<LocalItem>) throws {

@@ -169,6 +169,8 @@ final class Machine {
         if stateIsNew {
             try disk.lookAtAll()
             toStore.cursor = follower.cursor
+        } else {
+            try disk.findIgnored()
         }
         // Items that were put back while the program did not run may be in no later change of the journal.
         if removals.needsCheck { try disk.lookAtAll() }

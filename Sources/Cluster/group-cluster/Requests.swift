@@ -106,6 +106,12 @@ extension Machine {
         guard let request = book.requests[operation.text], !request.state.isOver else { return }
         if request.isGivenUp { return try end(operation, .unavailable, unreachable) }
         do {
+            // What is ignored here is mirrored from now on: it would be in the way.
+            for part in request.parts where part.action != .check {
+                for path in [part.path, part.destination] {
+                    try path.map { try disk.takeOverIgnored(at: Array($0.utf8)) }
+                }
+            }
             let parts = try parts(of: request)
             let changes = try mirror.changes(for: parts, on: disk.tree, operation: operation)
             if changes.isEmpty {

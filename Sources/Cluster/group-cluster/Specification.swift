@@ -92,7 +92,7 @@ let groupClusterSpecification = CommandSpecification(
             usage: ["group-cluster leave GROUP"], positionals: [group], exitStatuses: statuses),
     ],
     description: [
-        "Each machine has the whole container. Changes are made here at once, and sent in order; a change by group-cluster write, update, mkdir, copy, move or remove returns when the cluster has it and it is here. Where two machines have changed an item, the later change gets a name with 'conflict' in it."
+        "Each machine has the whole container. Changes are made here at once, and sent in order; a change by group-cluster write, update, mkdir, copy, move or remove returns when the cluster has it and it is here. Where two machines have changed an item, the later change gets a name with 'conflict' in it. What the patterns of a file .groupignore match is not mirrored, as long as it is new: they mean what they mean in a .gitignore."
     ],
     environment: ContainerEnvironment.variables + [ContainerEnvironment.color], files: ContainerEnvironment.files,
     seeAlso: ["groupctl(1)", "etcd(1)"],

@@ -70,6 +70,7 @@ extension Machine {
         report.status.unmirrored = unmirrored.sorted { $0.key.lexicographicallyPrecedes($1.key) }.prefix(1_000).map {
             .init(path: printable($0.key), reason: $0.value)
         }
+        report.status.ignored = disk.statedIgnored
         // A copy that is neither here nor in the cluster was removed or renamed by a person.
         try report.show(force: force) { disk.item(at: $0) == nil && fold.tree.item(at: $0) == nil }
     }

@@ -249,6 +249,14 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
                             .object([("path", .string($0.path)), ("reason", .string($0.reason))])
                         })
                 ),
+                ("ignored", .integer(Int64(status.ignored?.count ?? 0))),
+                (
+                    "ignoreFaults",
+                    .array(
+                        (status.ignored?.faults ?? []).map {
+                            .object([("path", .string($0.path)), ("reason", .string($0.reason))])
+                        })
+                ),
                 ("paused", status.paused.map { .string($0) } ?? .null),
                 ("withheld", .integer(Int64(status.withheld ?? 0))),
                 ("replaced", .array((status.replaced ?? []).map { .string($0) })),
@@ -280,6 +288,10 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
     for file in status.replaced ?? [] { lines.append("replaced   values for which the cluster has others: \(file)") }
     for conflict in status.conflicts { lines.append("conflict   \(conflict.copy), since \(text(conflict.foundAt))") }
     for item in status.unmirrored { lines.append("not mirrored \(item.path): \(item.reason)") }
+    if let ignored = status.ignored {
+        if ignored.count > 0 { lines.append("ignored    \(ignored.count) items, by .groupignore") }
+        for file in ignored.faults { lines.append("ignored    not all of \(file.path) is used: \(file.reason)") }
+    }
     for line in lines { try run.output.writeLine(PipeText.escaped(Array(line.utf8))) }
     return isUp ? .success : .unavailable
 }

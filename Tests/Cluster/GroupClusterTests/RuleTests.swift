@@ -112,8 +112,8 @@ struct RuleTests {
         #expect(try ClusterEntry(bytes: encoded).changes == [.item(check), .item(removal)])
         encoded[0] = 1
         #expect(throws: ClusterDamage.self) { try ClusterEntry(bytes: encoded) }
-        encoded[0] = 3
-        #expect(throws: ClusterDamage.newerVersion(3)) { try ClusterEntry(bytes: encoded) }
+        encoded[0] = 4
+        #expect(throws: ClusterDamage.newerVersion(4)) { try ClusterEntry(bytes: encoded) }
     }
 
     @Test("a modification beats a deletion, in either order; what was removed above is made anew")
@@ -250,8 +250,8 @@ struct RuleTests {
         #expect([log.fold.arrival(of: last), log.fold.arrival(of: jump)] == [.repeated, .gap])
         var next = last
         (next.index, next.revision, next.number) = (last.index + 1, last.revision + 1, last.number + 1)
-        next.bytes = [3]
-        #expect(throws: ClusterDamage.newerVersion(3)) { try log.fold.apply(next) }
+        next.bytes = [4]
+        #expect(throws: ClusterDamage.newerVersion(4)) { try log.fold.apply(next) }
         next.bytes = [1, 2, 3]
         #expect(try log.fold.apply(next).outcome == .damaged)
     }
@@ -295,6 +295,29 @@ struct RuleTests {
                 operation(1), [.item(ItemChange(item(1), in: line, bytes("f"), .create(file(1))))])
             #expect(throws: ClusterDamage.self, "\(line)") { try ClusterEntry(bytes: circle.bytes) }
         }
+    }
+
+    @Test func `an entry and a snapshot with a .groupignore have versions that stop an older program`() throws {
+        var log = try log()
+        for (name, line) in [
+            (".groupignore", []), ("a", [Ancestor(item(8), bytes(".groupignore"))]),
+            (".groupignore \(mark)", [Ancestor(item(8), bytes("d"))]),
+        ] {
+            let entry = ClusterEntry(
+                operation(40), [.item(ItemChange(item(40), in: line, bytes(name), .create(file(1))))])
+            #expect(entry.bytes.first == ClusterEntry.versionWithIgnoreFile)
+            #expect(try ClusterEntry(bytes: entry.bytes) == entry)
+            #expect(throws: ClusterDamage.self) {
+                try ClusterEntry(bytes: [ClusterEntry.version] + entry.bytes.dropFirst())
+            }
+        }
+        #expect(log.fold.snapshot.first == ClusterFold.version)
+        _ = try log.add(
+            ClusterEntry(operation(41), [.item(ItemChange(item(41), bytes(".groupignore"), .create(file(1))))]))
+        let snapshot = log.fold.snapshot
+        #expect(snapshot.first == ClusterFold.versionWithIgnoreFile)
+        #expect(try ClusterFold(snapshot: snapshot) == log.fold)
+        #expect(throws: ClusterDamage.self) { try ClusterFold(snapshot: [ClusterFold.version] + snapshot.dropFirst()) }
     }
 
     @Test("numbers that no count reaches are refused, and no entry makes a tree too deep for a disk")

@@ -128,7 +128,7 @@ extension ChangeFilter {
 
 extension Glob {
     /// Returns the fault of one component.
-    static func fault(of part: ArraySlice<UInt8>) -> String? {
+    package static func fault(of part: ArraySlice<UInt8>) -> String? {
         var rest = part
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "\\"), rest.popFirst() == nil { return "nothing stands behind the '\\' at the end" }

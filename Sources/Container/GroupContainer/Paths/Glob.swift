@@ -3,7 +3,7 @@
 /// A pattern for paths: `*` and `?` within a component, `[a-z]` and `[!a-z]` for one byte, `**` for any number of
 /// components, `\` before a byte that stands for itself. `Library/**` is everything below Library. Compares bytes,
 /// without a locale.
-struct Glob: Hashable, Sendable {
+package struct Glob: Hashable, Sendable {
     private enum Component: Hashable, Sendable {
         case anyDirectories
         case component([UInt8])
@@ -11,7 +11,7 @@ struct Glob: Hashable, Sendable {
 
     private let components: [Component]
 
-    init(_ pattern: [UInt8]) {
+    package init(_ pattern: [UInt8]) {
         var components: [Component] = pattern.split(separator: UInt8(ascii: "/")).map { part in
             part.elementsEqual("**".utf8) ? .anyDirectories : .component(Array(part))
         }
@@ -22,7 +22,7 @@ struct Glob: Hashable, Sendable {
 
     /// Returns whether the pattern matches a path. The time is at most the product of both lengths, however many stars
     /// there are.
-    func matches(_ path: [UInt8]) -> Bool {
+    package func matches(_ path: [UInt8]) -> Bool {
         var (pattern, path) = (components[...], path.split(separator: UInt8(ascii: "/"))[...])
         var retry: (pattern: ArraySlice<Component>, path: ArraySlice<ArraySlice<UInt8>>)?
         while true {

@@ -1,0 +1,115 @@
+import GroupContainer
+
+/// The patterns of one file `.groupignore`, which mean what they mean in a `.gitignore` (gitignore(5)): for paths relative to
+/// the file's directory, of which the last one that matches decides.
+///
+/// Not taken over from git are classes such as `[[:alpha:]]` and a `\` within `[…]`. The bytes may be anything.
+package struct IgnoreRules: Equatable, Sendable {
+    /// What is behind that many bytes is not used.
+    package static let mostBytes = 64 << 10
+    /// Further patterns are not used: each new item is compared with all of them.
+    package static let mostPatterns = 1_000
+
+    private struct Rule: Equatable, Sendable {
+        var glob: Glob
+        /// Whether the pattern is compared with the name alone, in whatever directory.
+        var isForNames: Bool
+        var isForDirectories: Bool
+        var ignores: Bool
+    }
+    private var rules: [Rule] = []
+    /// Why the file, or a part of it, is not used; the first reason.
+    package private(set) var fault: String?
+
+    /// Makes the rules of a directory without the file.
+    package init() {}
+
+    /// Makes the rules of a file that cannot be used.
+    package init(fault: String) { self.fault = fault }
+
+    package init(bytes: [UInt8]) {
+        var bytes = bytes[...]
+        if bytes.count > Self.mostBytes {
+            fault = "it is larger than \(Self.mostBytes >> 10) KiB; the rest is not used"
+            // The last line may be cut.
+            bytes = bytes.prefix(Self.mostBytes)
+            bytes = bytes.prefix(through: bytes.lastIndex(of: UInt8(ascii: "\n")) ?? bytes.startIndex)
+        }
+        if bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes = bytes.dropFirst(3) }
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (number, line) in lines.enumerated() {
+            guard let rule = rule(of: line, number + 1) else { continue }
+            if rules.count == Self.mostPatterns {
+                if fault == nil { fault = "it has more than \(Self.mostPatterns) patterns; the rest is not used" }
+                break
+            }
+            rules.append(rule)
+        }
+    }
+
+    package var isEmpty: Bool { rules.isEmpty }
+
+    /// Returns whether an item is ignored; nil where no pattern matches.
+    package func ignores(_ path: [[UInt8]], isDirectory: Bool) -> Bool? {
+        if rules.isEmpty { return nil }
+        let whole = Array(path.joined(separator: [UInt8(ascii: "/")]))
+        return rules.last { rule in
+            (isDirectory || !rule.isForDirectories) && rule.glob.matches(rule.isForNames ? path.last ?? [] : whole)
+        }?.ignores
+    }
+
+    /// Returns the rule of a line; nil for an empty line, a comment, and a line that is no pattern.
+    private mutating func rule(of line: ArraySlice<UInt8>, _ number: Int) -> Rule? {
+        var line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+        if line.first == UInt8(ascii: "#") { return nil }
+        line = Self.withoutSpacesAtEnd(line)
+        let isNegated = line.first == UInt8(ascii: "!")
+        if isNegated { line = line.dropFirst() }
+        let isForDirectories = line.last == UInt8(ascii: "/")
+        if isForDirectories { line = line.dropLast() }
+        let isForNames = !line.contains(UInt8(ascii: "/"))
+        if line.first == UInt8(ascii: "/") { line = line.dropFirst() }
+        if line.isEmpty { return nil }
+        for part in line.split(separator: UInt8(ascii: "/")) {
+            guard let reason = Glob.fault(of: part) else { continue }
+            if fault == nil { fault = "line \(number): \(reason)" }
+            return nil
+        }
+        return Rule(
+            glob: Glob(Self.withNegatedClasses(line)), isForNames: isForNames, isForDirectories: isForDirectories,
+            ignores: !isNegated)
+    }
+
+    /// Spaces at the end do not count, unless a `\` is before them.
+    private static func withoutSpacesAtEnd(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var end = line.startIndex
+        var place = line.startIndex
+        while place < line.endIndex {
+            let isEscape = line[place] == UInt8(ascii: "\\") && place + 1 < line.endIndex
+            let isSpace = line[place] == UInt8(ascii: " ")
+            place += isEscape ? 2 : 1
+            if !isSpace { end = place }
+        }
+        return line[..<end]
+    }
+
+    /// Returns a pattern with `[!` for `[^`, which means the same in git.
+    private static func withNegatedClasses(_ line: ArraySlice<UInt8>) -> [UInt8] {
+        var pattern: [UInt8] = []
+        var rest = line
+        while let byte = rest.popFirst() {
+            pattern.append(byte)
+            if byte == UInt8(ascii: "\\"), let escaped = rest.popFirst() { pattern.append(escaped) }
+            if byte != UInt8(ascii: "[") { continue }
+            if rest.first == UInt8(ascii: "^") {
+                pattern.append(UInt8(ascii: "!"))
+                rest = rest.dropFirst()
+            }
+            // A ']' that comes first is a byte of the class.
+            let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "]")) ?? rest.endIndex
+            pattern += rest[..<end]
+            rest = rest[end...]
+        }
+        return pattern
+    }
+}
