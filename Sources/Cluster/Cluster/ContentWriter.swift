@@ -1,4 +1,3 @@
-package import FoundationEssentials
 import GroupBytes
 package import GroupContainer
 

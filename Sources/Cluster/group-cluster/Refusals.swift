@@ -1,5 +1,6 @@
 import Cluster
 import FoundationEssentials
+import GroupCluster
 import GroupContainer
 import GroupEtcd
 import GroupSystemCalls
