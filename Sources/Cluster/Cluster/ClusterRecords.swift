@@ -17,14 +17,14 @@ package struct ClusterRecords: Sendable {
     static let statusKey = "status"
     private static let requests = "request."
     private static let locks = "lock."
-    private static let acceptance = "accept"
+    private static let decision = "decision"
 
     /// What a key of the suite names, with the name of the request, of the lock's request or of the post.
     package enum Key {
         case request(String)
         case lock(String)
         case post(String)
-        case acceptance
+        case decision
 
         package init?(_ key: String) {
             func name(after prefix: String) -> String { String(key.dropFirst(prefix.count)) }
@@ -34,8 +34,8 @@ package struct ClusterRecords: Sendable {
                 self = .lock(name(after: locks))
             } else if key.hasPrefix(RelayedPost.prefix) {
                 self = .post(name(after: RelayedPost.prefix))
-            } else if key == ClusterRecords.acceptance {
-                self = .acceptance
+            } else if key == ClusterRecords.decision {
+                self = .decision
             } else {
                 return nil
             }
@@ -160,19 +160,29 @@ package struct ClusterRecords: Sendable {
 
     // MARK: What a person decides
 
-    /// Asks the program that runs to go on as a person has decided, and waits until it has. Error: `unavailable` if it has
-    /// not in time
-    package func accept(timeout: Duration) throws(CoordinationError) {
-        let mark = DefaultsValue.string(Self.newName())
-        var wait = RecordWait(try suite.follow(of: [Self.acceptance], since: .now), until: Deadline(after: timeout))
-        try suite.set(mark, forKey: Self.acceptance)
+    /// Hands a decision to the program that runs, and waits until it has answered. Errors: `conflict` where the situation is
+    /// another one by now; `unavailable` where no answer comes in time
+    package func decide(_ kind: ClusterDecision.Kind, removals: Int, timeout: Duration) throws(CoordinationError) {
+        let decision = ClusterDecision(name: Self.newName(), kind: kind, removals: removals)
+        var wait = RecordWait(try suite.follow(of: [Self.decision], since: .now), until: Deadline(after: timeout))
+        try suite.set(encode(decision), forKey: Self.decision)
         while true {
             try wait.pass()
-            if suite.value(forKey: Self.acceptance) != mark { return }
+            let present = self.decision
+            let answer = present?.name == decision.name ? present?.answer : "another person has decided meanwhile"
+            if present?.name == decision.name && answer != nil { try suite.removeValue(forKey: Self.decision) }
+            if answer == ClusterDecision.done { return }
+            if let answer {
+                throw CoordinationError(
+                    .conflict, operation: "accept", containerPath: "\(container.path)", reason: answer,
+                    remedy: .init(.readAgain, "nothing was changed; look at the status, and decide again"))
+            }
             if wait.isOver { break }
             try wait.block()
         }
-        if try suite.compareAndSet(forKey: Self.acceptance, from: mark, to: nil, durability: .durable) {
+        if try suite.compareAndSet(
+            forKey: Self.decision, from: encode(decision), to: nil, durability: .durable)
+        {
             throw CoordinationError(
                 .unavailable, operation: "accept", containerPath: "\(container.path)",
                 reason: "the cluster's program has not taken the decision in time",
@@ -180,10 +190,16 @@ package struct ClusterRecords: Sendable {
         }
     }
 
-    package var isAcceptanceAsked: Bool { suite.value(forKey: Self.acceptance) != nil }
+    package var decision: ClusterDecision? { decode(suite.value(forKey: Self.decision)) }
 
-    /// Notes that the program has done what a person has decided.
-    package func removeAcceptance() throws(CoordinationError) { try suite.removeValue(forKey: Self.acceptance) }
+    /// Answers a decision: `ClusterDecision.done`, or why nothing was done.
+    package func answer(_ text: String) throws(CoordinationError) {
+        try update(key: Self.decision, durability: .durable) { (decision: inout ClusterDecision) in
+            if decision.answer != nil { return false }
+            decision.answer = text
+            return true
+        }
+    }
 
     // MARK: Posts
 
@@ -225,6 +241,7 @@ package struct ClusterRecords: Sendable {
 
     /// Changes a record by one step of the suite. Returns what `body` returns, which decides whether the record is changed;
     /// false where there is no record.
+    @discardableResult
     private func update<Record: Codable>(
         key: String, durability: Durability, _ body: (inout Record) -> Bool
     ) throws(CoordinationError) -> Bool {

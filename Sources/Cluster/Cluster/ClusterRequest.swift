@@ -91,6 +91,26 @@ package struct ClusterLockRequest: Codable, Equatable, Sendable {
     }
 }
 
+/// What a person has decided while the program runs, and what the program has answered. The decision is for the
+/// situation that the person has seen.
+package struct ClusterDecision: Codable, Equatable, Sendable {
+    package enum Kind: String, Codable, Sendable {
+        case joinAnew
+        case sendRemovals
+    }
+    /// The name of the decision, 32 hexadecimal digits.
+    package let name: String
+    package let kind: Kind
+    /// The number of removals that the person has seen.
+    package let removals: Int
+    package var answer: String?
+
+    /// The answer of a program that has done what was decided.
+    package static let done = "done"
+
+    init(name: String, kind: Kind, removals: Int) { (self.name, self.kind, self.removals) = (name, kind, removals) }
+}
+
 /// What the program states about the cluster, for `group-cluster status`, `groupctl doctor` and callers.
 package struct ClusterStatus: Codable, Equatable, Sendable {
     package struct Conflict: Codable, Equatable, Sendable {

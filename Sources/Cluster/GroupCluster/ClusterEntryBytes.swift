@@ -29,6 +29,9 @@ extension ClusterEntry {
     package static let mostAncestors = 256
     package static let longestAuthor = 255
 
+    /// Whether machines can read the entry: its size, its names and its paths are within the limits.
+    package var isReadable: Bool { (try? ClusterEntry(bytes: bytes)) == self }
+
     /// The entry as bytes, its version first.
     package var bytes: [UInt8] {
         var writer = ByteWriter()

@@ -140,7 +140,7 @@ package struct ClusterOutbox: Equatable, Sendable {
     /// Puts an entry in flight, which was made of what `next` has returned. Returns false, and sends nothing, if no
     /// machine could read the entry, because a path is too deep or a name is not allowed.
     package mutating func send(_ entry: ClusterEntry, token: LockToken? = nil, sent: [SentItem] = []) -> Bool {
-        guard (try? ClusterEntry(bytes: entry.bytes)) == entry else { return false }
+        if !entry.isReadable { return false }
         inFlight = InFlight(number: number + 1, entry: entry, token: token, empty: nil, sent: sent)
         return true
     }

@@ -109,6 +109,12 @@ extension ClusterMirror {
 
     /// Plans an item of the cluster: first its directory, then its path, then its content.
     private mutating func bring(_ item: ItemName, to node: ClusterTree.Node, _ work: Work) -> Plan {
+        let isGone = base[item].map { work.disk[$0.local] == nil } ?? false
+        if isGone && base[item]?.node.version == node.version {
+            // The item was removed here, which is still to be sent. Its directory may be gone as well, and is not made for it.
+            edit(item) { $0 = node }
+            return .done
+        }
         if node.parent != .root {
             if let old = base[node.parent], work.disk[old.local] == nil { bind(node.parent, nil) }
             if stale.contains(node.parent) || base[node.parent] == nil {
@@ -117,14 +123,7 @@ extension ClusterMirror {
             }
         }
         guard let directory = local(node.parent) else { return .blocked }
-        if let old = base[item], work.disk[old.local] == nil {
-            if old.node.version == node.version {
-                // The item was removed here, which is still to be sent.
-                edit(item) { $0 = node }
-                return .done
-            }
-            bind(item, nil)
-        }
+        if isGone { bind(item, nil) }
         guard let old = base[item], let here = work.disk[old.local] else {
             return make(item, node, in: directory, work)
         }

@@ -48,13 +48,20 @@ enum Acceptance {
         case .newerVersion: return .newerVersionIsNeeded
         case nil: break
         }
-        if try text != oldLoss && store.value(StateRow.withheldRemovals) == nil { return .nothing }
+        guard let identity = try MachineIdentity.load(store) else { return .nothing }
+        let loaded = try LoadedState(store, identity.machine)
+        var removals = loaded.removals
+        guard removals.accept(loaded.mirror, loaded.tree) != nil else { return .nothing }
         try store.store(isDurable: true) { store in
-            try store.set(StateRow.pause, nil)
-            try store.set(StateRow.withheldRemovals, nil)
-            try store.set(StateRow.acceptedRemovals, [1])
+            if try hasOldLoss(store) { try store.set(StateRow.pause, nil) }
+            try removals.store(in: store)
         }
         return .removals
+    }
+
+    /// Whether an earlier version has paused because most items were gone.
+    static func hasOldLoss(_ store: StateStore) throws -> Bool {
+        try store.value(StateRow.pause) == Array(oldLoss.utf8)
     }
 
     private static func joinAnew(_ store: StateStore, _ container: Container) throws {
@@ -76,7 +83,7 @@ enum Acceptance {
             }
             for key in [
                 "place", "in flight", StateRow.postsInFlight, "accepted", StateRow.refusedKeys, StateRow.unappliedKeys,
-                StateRow.meantRemovals, StateRow.withheldRemovals, StateRow.acceptedRemovals, StateRow.pause,
+                StateRow.meantRemovals, StateRow.withheldRemovals, StateRow.pause,
             ] {
                 try store.set(key, nil)
             }

@@ -120,6 +120,7 @@ extension Machine {
             }
         for place in places { try disk.look(at: place, wanting: wanted) }
         disk.endRound()
+        mustCheckRemovals = true
         return places
     }
 

@@ -18,6 +18,7 @@ final class Channels {
     private let book: RecordBook
     private let host: [UInt8]
     private let full: FullDisk
+    private let report: Report
     /// The names of the channels that are here.
     private var names: Set<String> = []
     /// The channels that may lack messages of the cluster.
@@ -33,9 +34,10 @@ final class Channels {
 
     init(
         _ container: Container, _ records: ClusterRecords, _ book: RecordBook, _ identity: MachineIdentity,
-        _ full: FullDisk, _ loaded: LoadedState
+        _ full: FullDisk, _ report: Report, _ loaded: LoadedState
     ) {
-        (self.container, self.records, self.book, self.full) = (container, records, book, full)
+        (self.container, self.records, self.book) = (container, records, book)
+        (self.full, self.report) = (full, report)
         host = Array(identity.host.utf8.prefix(200))
         stored = loaded.fold.channels.mapValues(\.last)
         inFlight = loaded.postsInFlight
@@ -57,17 +59,24 @@ final class Channels {
     }
 
     /// Takes the posts that were not taken yet.
-    func takePosts() -> [DraftedChange<Cursor>] {
+    func takePosts() throws -> [DraftedChange<Cursor>] {
         let sent = Set(inFlight)
         let new = book.posts.values.filter { !drafted.contains($0.identifier) && !sent.contains($0.identifier) }
-        return new.sorted { ($0.time, $0.identifier) < ($1.time, $1.identifier) }.map { post in
-            drafted.insert(post.identifier)
+        return try new.sorted { ($0.time, $0.identifier) < ($1.time, $1.identifier) }.compactMap { post in
             var body = ByteWriter()
             body.write(UInt8(post.content == nil ? 0 : 1))
             body.write(counted: Array(post.purpose.utf8.prefix(200)))
             body.write(counted: host)
             body.write(raw: post.content.map { Array($0) } ?? [])
             let message = ClusterChange.message(channel: Array(post.channel.utf8), body: body.bytes)
+            // Any member may have written the record. An entry with its message would not be sent, nor what else the entry has.
+            if !ClusterEntry(.fresh(), [message], author: host).isReadable {
+                report.log(
+                    "not sent: a message that no machine could read, to the channel '\(post.channel.prefix(100))'")
+                try records.remove(post: post.identifier)
+                return nil
+            }
+            drafted.insert(post.identifier)
             return DraftedChange(.post(message, identifier: post.identifier), time: post.time)
         }
     }

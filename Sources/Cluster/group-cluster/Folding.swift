@@ -173,7 +173,8 @@ extension Machine {
             } else if fate != .unavailable {
                 if fate == .conflict { try suites.notTaken(inFlight.entry, fold) }
                 mirror.folded(inFlight.sent, inFlight.entry.operation)
-                if removals.needsCheck { checkRemovals() }
+                let hasGone = inFlight.sent.contains { disk.tree[$0.local] == nil }
+                if removals.isWithholding || hasGone { mustCheckRemovals = true }
             } else {
                 for item in inFlight.sent { outbox.add(.item(item.local)) }
             }

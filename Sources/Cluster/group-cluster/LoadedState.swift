@@ -147,7 +147,7 @@ struct LoadedState {
         accepted = try Self.accepted(store.value("accepted") ?? [])
         refusedKeys = try Self.keys(store.value(StateRow.refusedKeys))
         unappliedKeys = try Self.keys(store.value(StateRow.unappliedKeys))
-        removals = try RemovalGuard(stored: store, items: base.count)
+        removals = try RemovalGuard(stored: store)
         cursor = try store.value("cursor").flatMap { Cursor(String(decoding: $0, as: UTF8.self)) }
         if let bytes = try store.value(StateRow.conflicts) {
             conflicts = try JSONDecoder().decode([ClusterStatus.Conflict].self, from: Data(bytes))

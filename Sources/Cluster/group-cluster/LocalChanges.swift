@@ -21,15 +21,18 @@ extension Machine {
         var drafts = try suites.takeChanges(&limit, known)
         try channels.takeChannels()
         try book.update()
-        if !known.isFull { drafts += channels.takePosts() }
+        if !known.isFull { drafts += try channels.takePosts() }
         while let change = try follower.next(timeout: .zero) { try look(at: change) }
         disk.endRound()
+        removals.forgetPresent(disk.tree)
         try disk.lookWhereRulesHaveChanged()
         noteChanged(time: now)
         if !changedItems.isEmpty {
             toStore.cursor = follower.cursor
             // The check counts all items, so it is made only if an item is gone, or may be back.
-            if removals.needsCheck || changedItems.contains(where: { disk.tree[$0.local] == nil }) { checkRemovals() }
+            if removals.isWithholding || changedItems.contains(where: { disk.tree[$0.local] == nil }) {
+                checkRemovals()
+            }
         }
         drafts += changedItems.map { DraftedChange(.item($0.local), time: $0.time) }
         changedItems = []
@@ -73,7 +76,9 @@ extension Machine {
 
     /// Withholds removals if most items are gone, and lets them be sent if most items are back: see `RemovalGuard`.
     func checkRemovals() {
-        if removals.isWithholding { mirror.takeBack(on: disk.tree, in: fold.tree) }
+        mustCheckRemovals = false
+        // What is in flight has no base yet, and would get two.
+        if removals.isWithholding && outbox.inFlight == nil { mirror.takeBack(on: disk.tree, in: fold.tree) }
         switch removals.check(mirror, disk.tree) {
         case .began: log("withheld: \(Acceptance.reasonToWithhold); see 'group-cluster accept'")
         case .ended:

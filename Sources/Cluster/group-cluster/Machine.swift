@@ -78,6 +78,8 @@ final class Machine {
     /// Whether a person has accepted that the cluster has another history. The loop ends then, and `main` makes a new
     /// machine.
     var mustJoinAnew = false
+    /// Whether items are gone that were not counted yet.
+    var mustCheckRemovals = false
     private var nextLockCheck: Int64 = 0
     let recordsChanged = Guarded(true)
     /// When the other machines were read.
@@ -141,7 +143,7 @@ final class Machine {
         report = Report(status, container, records, store, full)
         book = try RecordBook(records)
         suites = Suites(container, store, full, report, loaded)
-        channels = Channels(container, records, book, identity, full, loaded)
+        channels = Channels(container, records, book, identity, full, report, loaded)
         locks = Locks(container, records, book, link)
         taken = TakenOut(store, contents, full, report)
         requests = StrictQueue(accepted: loaded.accepted)
@@ -173,13 +175,13 @@ final class Machine {
             try disk.findIgnored()
         }
         // Items that were put back while the program did not run may be in no later change of the journal.
-        if removals.needsCheck { try disk.lookAtAll() }
+        if removals.isWithholding { try disk.lookAtAll() }
         mirror.markDifferences(to: fold.tree)
         for local in mirror.differences(on: disk.tree) { outbox.add(.item(local)) }
         _ = disk.takeChanged()
         checkRemovals()
-        // A decision that is recorded now was meant for an earlier run.
-        if book.isAcceptanceAsked { try records.removeAcceptance() }
+        // A person has decided about an earlier run.
+        if book.decision?.answer == nil { try records.answer("the program was started anew since") }
         try channels.countUnapplied(fold)
         if outbox.inFlight == nil { try channels.forgetPosts() }
         try watchStores()

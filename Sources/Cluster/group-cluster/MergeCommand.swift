@@ -38,7 +38,11 @@ struct MergeCommand {
         self.directory = directory
         let name = conflict.item.path.bytes.split(separator: UInt8(ascii: "/")).last ?? []
         let dot = name.lastIndex(of: UInt8(ascii: ".")) ?? name.startIndex
-        let ending = dot > name.startIndex ? Array(name[dot...]) : []
+        // The name may come from another machine, and COMMAND may be a shell.
+        let isPlain = name[dot...].dropFirst().allSatisfy {
+            $0 < 0x80 && (UnicodeScalar($0).properties.isAlphabetic || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0)
+        }
+        let ending = dot > name.startIndex && isPlain && name.count - dot <= 17 ? Array(name[dot...]) : []
         func file(_ name: String) -> [UInt8] { Array("\(directory)/\(name)".utf8) + ending }
         let (item, copy, result) = (file("item"), file("copy"), file("result"))
         var filled = false

@@ -18,18 +18,25 @@ extension Machine {
         log("paused: \(pause.reason); see 'group-cluster accept'")
     }
 
-    /// Does what a person has decided. A machine that joins anew ends its loop, and `main` makes a new one.
-    func accept() throws {
-        if currentPause == .otherHistory {
+    /// Does what a person has decided, if the situation is the one that the person has seen. A machine that joins anew
+    /// ends its loop, and `main` makes a new one, and answers.
+    func accept(_ decision: ClusterDecision) throws {
+        let withheld = removals.withheldCount(mirror, disk.tree)
+        switch decision.kind {
+        case .joinAnew where currentPause == .otherHistory:
             mustJoinAnew = true
             return
-        }
-        if removals.accept() {
+        case .sendRemovals where removals.isWithholding && withheld <= decision.removals:
+            _ = removals.accept(mirror, disk.tree)
             log("accepted: the removals that were withheld are sent")
             addRemovals()
+            toStore.mustBeDurable = true
             try storeState()
+            try records.answer(ClusterDecision.done)
+        case .sendRemovals where removals.isWithholding:
+            try records.answer("\(withheld) removals are withheld by now")
+        case .joinAnew, .sendRemovals: try records.answer("there is nothing to accept any more")
         }
-        try records.removeAcceptance()
         try book.update()
     }
 }

@@ -7,8 +7,8 @@ final class RecordBook {
     private(set) var requests: [String: ClusterRequest] = [:]
     private(set) var locks: [String: ClusterLockRequest] = [:]
     private(set) var posts: [String: RelayedPost] = [:]
-    /// Whether a person has accepted what the program waits for.
-    private(set) var isAcceptanceAsked = false
+    /// The decision of a person.
+    private(set) var decision: ClusterDecision?
     private let records: ClusterRecords
     private var changes: Follower<DefaultsChange>
 
@@ -25,7 +25,7 @@ final class RecordBook {
             switch change.kind {
             case .set, .removed, .present: note(change.key)
             case .cleared, .rescan:
-                (requests, locks, posts, isAcceptanceAsked) = ([:], [:], [:], false)
+                (requests, locks, posts, decision) = ([:], [:], [:], nil)
                 for key in records.keys { note(key) }
             case .degraded: continue
             }
@@ -39,10 +39,11 @@ final class RecordBook {
 
     private func note(_ key: String) {
         switch ClusterRecords.Key(key) {
-        case .request(let name): requests[name] = records.request(name)
-        case .lock(let name): locks[name] = records.lock(name)
-        case .post(let name): posts[name] = records.post(name)
-        case .acceptance: isAcceptanceAsked = records.isAcceptanceAsked
+        // Any member may have written a record: one that has another name than its key is none.
+        case .request(let name): requests[name] = records.request(name).flatMap { $0.operation == name ? $0 : nil }
+        case .lock(let name): locks[name] = records.lock(name).flatMap { $0.identifier == name ? $0 : nil }
+        case .post(let name): posts[name] = records.post(name).flatMap { $0.identifier == name ? $0 : nil }
+        case .decision: decision = records.decision
         case nil: return
         }
     }

@@ -7,9 +7,9 @@ import GroupSystemCalls
 /// Files with values of this machine that the cluster has replaced. A value that was set before the machine joined
 /// counts only if the cluster has none for its key. The same holds when a machine joins another history.
 ///
-/// The files are beside the container, in `CONTAINER.replaced/DATE`, one for each suite, in the format that `groupctl
-/// defaults import` reads. If this user may not write there, they are in the program's directory below `.group`. Used
-/// by the machine's thread.
+/// The files are in the program's own directory, which no other user can write: `.group/cluster/replaced/DATE`, one for
+/// each suite, in the format that `groupctl defaults import` reads. They outlive the membership. Used by the machine's
+/// thread.
 final class ReplacedValues {
     private let container: Container
     private let report: Report
@@ -21,10 +21,12 @@ final class ReplacedValues {
     /// others of the file system
     func note(_ values: [String: DefaultsValue], of suite: String) throws {
         if values.isEmpty { return }
-        let path = try place()
-        let name = Array("\(suite).plist".utf8)
+        let own = try PrivateDirectory(StateDirectory.name, in: container).open()
+        let path = container.resolvedPath + Array("/.group/\(StateDirectory.name)/replaced/".utf8) + date
+        let name = Array(suite.utf8.prefix(200)) + Array(".plist".utf8)
         do throws(Errno) {
-            let directory = try FileDescriptor.open(path: path, [.reading, .directory, .notFollowing])
+            let all = try Self.made(Array("replaced".utf8), in: own)
+            let directory = try Self.made(date, in: all)
             var members: [String: DefaultsValue] = [:]
             if let old = try directory.statusIfPresent(of: name), old.isRegularFile {
                 let text = try FileDescriptor.content(of: name, in: directory)
@@ -56,35 +58,13 @@ final class ReplacedValues {
         }
     }
 
-    /// Returns the directory of this run. Makes it, for this user only, if it is missing.
-    private func place() throws(CoordinationError) -> [UInt8] {
+    /// Opens a directory, which is made if it is missing.
+    private static func made(_ name: [UInt8], in parent: borrowing FileDescriptor) throws(Errno) -> FileDescriptor {
         do throws(Errno) {
-            return try Self.made(container.resolvedPath + Array(".replaced".utf8), date)
+            try parent.createDirectory(name, mode: 0o700)
         } catch {
-            let isClosed = error == .accessDenied || error == .notPermitted || error == .readOnly
-            if !isClosed { throw failure(error) }
+            if error != .exists { throw error }
         }
-        do throws(Errno) {
-            return try Self.made(
-                container.resolvedPath + Array("/.group/\(StateDirectory.name)/replaced".utf8), date)
-        } catch {
-            throw failure(error)
-        }
-    }
-
-    private static func made(_ directory: [UInt8], _ name: [UInt8]) throws(Errno) -> [UInt8] {
-        let path = directory + [UInt8(ascii: "/")] + name
-        for path in [directory, path] {
-            do throws(Errno) {
-                try FileDescriptor.createDirectory(path: path, mode: 0o700)
-            } catch {
-                if error != .exists { throw error }
-            }
-        }
-        return path
-    }
-
-    private func failure(_ error: Errno) -> CoordinationError {
-        CoordinationError(error, operation: "keep values that the cluster replaces", item: nil)
+        return try FileDescriptor.open(name, in: parent, [.reading, .directory, .notFollowing])
     }
 }

@@ -24,7 +24,7 @@ extension Machine {
     /// Takes the requests and locks that are recorded.
     func takeRecords() throws {
         try book.update()
-        if book.isAcceptanceAsked { try accept() }
+        if let decision = book.decision, decision.answer == nil { try accept(decision) }
         var recorded: [(name: ClusterName, request: ClusterRequest)] = []
         for request in book.requestsInOrder {
             if let name = ClusterName(text: request.operation), name != .zero {

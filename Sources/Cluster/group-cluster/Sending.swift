@@ -9,6 +9,7 @@ import GroupSystemCalls
 extension Machine {
     /// Puts the next entry in flight, if nothing is in flight.
     func prepare() throws {
+        if mustCheckRemovals { checkRemovals() }
         var tries = outbox.waitingCount
         while outbox.inFlight == nil, tries > 0, let draft = outbox.next() {
             tries -= 1

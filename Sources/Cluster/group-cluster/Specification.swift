@@ -84,7 +84,7 @@ let groupClusterSpecification = CommandSpecification(
             summary: "Goes on with a restored etcd or another one, or sends the removals that are withheld.",
             usage: ["group-cluster accept GROUP"], positionals: [group],
             description: [
-                "After another history, the machine joins anew: an item that differs here gets a conflict name, and the values for which the cluster has others are written to files beside the container, which 'status' names. Where more than half of all items were gone at once, the removal of those that are still gone is sent. A running 'join' goes on at once; otherwise this takes effect when it is started."
+                "After another history, the machine joins anew: an item that differs here gets a conflict name, and the values for which the cluster has others are written to files that 'status' names. Where more than half of all items were gone at once, the removal of those that are still gone is sent. A running 'join' goes on at once; otherwise this takes effect when it is started."
             ],
             exitStatuses: statuses),
         CommandSpecification(

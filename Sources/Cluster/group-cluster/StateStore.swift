@@ -182,10 +182,8 @@ enum StateRow {
     static let unappliedKeys = "unapplied keys"
     /// The items that coordinated changes have removed.
     static let meantRemovals = "removals"
-    /// The number of items that there were when removals began to be withheld.
+    /// There while removals are withheld.
     static let withheldRemovals = "withheld removals"
-    /// Present if a person has accepted the removals.
-    static let acceptedRemovals = "accepted loss"
     /// The raw value of a `Pause`.
     static let pause = "pause"
 

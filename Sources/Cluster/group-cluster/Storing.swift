@@ -82,26 +82,16 @@ extension RemovalGuard {
         var writer = ByteWriter()
         for item in meant { writer.write(item.number) }
         try store.set(StateRow.meantRemovals, meant.isEmpty ? nil : writer.bytes)
-        var count: [UInt8]?
-        if case .withholding(let number) = state { count = Array("\(number)".utf8) }
-        try store.set(StateRow.withheldRemovals, count)
-        try store.set(StateRow.acceptedRemovals, state == .accepted ? [1] : nil)
+        try store.set(StateRow.withheldRemovals, isWithholding ? [1] : nil)
+        if try Acceptance.hasOldLoss(store) { try store.set(StateRow.pause, nil) }
     }
 
-    /// Reads the rows of the guard. `items` is the number of items with a base. An earlier version stored a pause in
-    /// place of the number of items at its beginning; `items` is taken for that number then.
-    init(stored store: StateStore, items: Int) throws {
+    /// Reads the rows of the guard. The pause by which an earlier version withheld everything counts as withheld removals.
+    init(stored store: StateStore) throws {
         var meant: Set<LocalItem> = []
         var reader = ByteReader(try store.value(StateRow.meantRemovals) ?? [])
         while reader.remaining > 0 { meant.insert(LocalItem(try reader.number(UInt64.self))) }
-        let isOldLoss = try store.value(StateRow.pause) == Array(Acceptance.oldLoss.utf8)
-        let count =
-            try store.value(StateRow.withheldRemovals) == nil
-            ? nil : Int(clamping: store.number(StateRow.withheldRemovals))
-        if let count = count ?? (isOldLoss ? items : nil) {
-            self.init(.withholding(of: max(0, count)), meant: meant)
-        } else {
-            self.init(try store.value(StateRow.acceptedRemovals) == nil ? .open : .accepted, meant: meant)
-        }
+        let isWithholding = try store.value(StateRow.withheldRemovals) != nil
+        self.init(isWithholding: try isWithholding || Acceptance.hasOldLoss(store), meant: meant)
     }
 }

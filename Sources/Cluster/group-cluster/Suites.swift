@@ -80,9 +80,10 @@ final class Suites {
             try replacedValues.note(suite.takeReplaced(), of: name)
             if suite.hasMore { limit = min(limit, suite.lastTime) }
             for change in changes {
-                if ClusterEntry(.fresh(), change.changes).bytes.count > Self.largestTransaction
-                    || change.changes.count > ClusterEntry.mostChanges
-                {
+                let entry = ClusterEntry(.fresh(), change.changes)
+                if entry.bytes.count > Self.largestTransaction || !entry.isReadable {
+                    // A value from before the machine joined may be replaced by the cluster's, though it was never sent.
+                    try notTaken(entry, known.fold)
                     refuse(change.changes, of: name)
                     continue
                 }

@@ -145,7 +145,7 @@ private func runMachine(
         case .interrupted: return
         case .toJoinAnew:
             _ = try Acceptance.accept(store, container)
-            try ClusterRecords(container).removeAcceptance()
+            try ClusterRecords(container).answer(ClusterDecision.done)
             run.complain("accepted: this machine joins anew")
         }
     }
@@ -321,7 +321,9 @@ private func accept(_ run: inout CommandRun) throws -> ExitStatus {
         } else if status.paused == nil && status.withheld == nil {
             run.complain(nothing)
         } else {
-            try records.accept(timeout: run.lockTimeout)
+            try records.decide(
+                status.paused == nil ? .sendRemovals : .joinAnew, removals: status.withheld ?? 0,
+                timeout: run.lockTimeout)
         }
         return .success
     }

@@ -222,7 +222,7 @@ struct `Machines that come back` {
             #expect(try machine.findings().contains("clusterReplaced"))
         }
         let files = try #require(try a.status()["replaced"] as? [String])
-        #expect(files[0].contains(".replaced/") && files[0].hasSuffix("/s.plist"))
+        #expect(files[0].contains("/.group/cluster/replaced/") && files[0].hasSuffix("/s.plist"))
         // What is right is set again.
         #expect(try a.groupctl("defaults", "import", a.path + "/", "s", files[0]).status == 0)
         #expect(have(["theme": .string("late"), "n": .integer(25), "new": .string("kept")]))
@@ -237,7 +237,10 @@ struct `Machines that come back` {
         #expect(agree(a, b) { $0.count == 12 })
         let elsewhere = try TemporaryDirectory()
         try FileManager.default.moveItem(atPath: "\(a.path)/d", toPath: "\(elsewhere.path)/d")
-        #expect(try comes { try a.status()["withheld"] as? Int == 11 })
+        // A few removals may be sent before so many are seen that they count as a loss.
+        #expect(try comes { try a.status()["withheld"] as? Int ?? 0 > 5 })
+        #expect(try comes { try a.isSettled(with: b) })
+        let withheld = try a.status()["withheld"] as? Int ?? 0
         #expect(try a.cluster("status", a.path + "/").status == 69)
         #expect(try a.findings().contains("clusterWithheld"))
         // Everything else goes on.
@@ -251,11 +254,11 @@ struct `Machines that come back` {
         #expect(comes { suites.allSatisfy { $0.value(forKey: "here") != nil && $0.value(forKey: "there") != nil } })
         #expect(comes { b.tree["new"] != nil && b.tree["strict"] != nil && b.tree["other"] == nil })
         #expect(comes { a.tree.keys.sorted() == ["d", "d/11", "new", "strict"] })
-        #expect(b.tree.count == 14)
+        #expect(b.tree.count == withheld + 3)
         try a.end()
         try a.start()
-        #expect(try comes { try a.status()["withheld"] as? Int == 10 }, "the directory is there again")
-        #expect(b.tree.count == 14)
+        #expect(try comes { try a.status()["withheld"] as? Int == withheld - 1 }, "the directory is there again")
+        #expect(b.tree.count == withheld + 3)
         // While it runs.
         #expect(try a.cluster("accept", a.path + "/").status == 0)
         #expect(agree(a, b) { $0.keys.sorted() == ["d", "d/11", "new", "strict"] })
@@ -270,21 +273,56 @@ struct `Machines that come back` {
         #expect(agree(a, b) { $0.count == 11 })
         let elsewhere = try TemporaryDirectory()
         try FileManager.default.moveItem(atPath: "\(a.path)/d", toPath: "\(elsewhere.path)/d")
-        #expect(try comes { try a.status()["withheld"] as? Int == 11 })
+        #expect(try comes { try a.status()["withheld"] as? Int ?? 0 > 5 })
         // Items of another machine do not make it less than half.
         for number in 1...20 { try b.write("\(number)", to: "e/\(number)") }
         #expect(comes { a.tree.count == 21 })
-        #expect(try a.status()["withheld"] as? Int == 11)
+        #expect(try a.status()["withheld"] as? Int ?? 0 > 5)
         if !isRunning { try a.end() }
         try FileManager.default.moveItem(atPath: "\(elsewhere.path)/d", toPath: "\(a.path)/d")
         if !isRunning { try FileManager.default.removeItem(atPath: "\(a.path)/d/1") }
         if !isRunning { try a.start() }
-        #expect(try comes { try a.status()["withheld"] as? Int == 0 })
-        if isRunning { try FileManager.default.removeItem(atPath: "\(a.path)/d/1") }
+        #expect(try comes { try a.status()["withheld"] as? Int ?? 99 <= (isRunning ? 0 : 1) })
+        if isRunning {
+            try FileManager.default.removeItem(atPath: "\(a.path)/d/1")
+        } else {
+            // Not everything is back.
+            #expect(try a.cluster("accept", a.path + "/").status == 0)
+        }
         #expect(agree(a, b) { $0.count == 31 && $0["d/1"] == nil && $0["d/2"] != nil })
         try a.end()
         try a.start()
         #expect(try a.status()["withheld"] as? Int == 0)
+    }
+
+    @Test func `what other machines remove, and an acceptance of less, send nothing that is withheld`() throws {
+        for number in 1...20 { try a.write("\(number)", to: "\(number)") }
+        #expect(agree(a, b) { $0.count == 20 })
+        for number in 1...18 { try FileManager.default.removeItem(atPath: "\(a.path)/\(number)") }
+        let isWithheld = try comes { try a.status()["withheld"] as? Int ?? 0 > 0 }
+        #expect(isWithheld)
+        #expect(try comes { try a.isSettled(with: b) })
+        // Another machine removes some, so that fewer than half of those that there were are withheld.
+        let there = b.tree.keys.sorted()
+        for item in there.prefix(there.count - 5) {
+            #expect(try b.groupctl("remove", b.path + "/", item).status == 0)
+        }
+        try a.write("x", to: "x")
+        #expect(comes { b.tree["x"] != nil })
+        let left = b.tree.count
+        #expect(try a.status()["withheld"] as? Int ?? 0 > 0 && left == 6)
+        // A decision about what was seen earlier is refused.
+        let records = try GroupDefaults(a.temporary.open(), suite: "group-container.cluster")
+        let decision = "{\"name\":\"\(UUID().uuidString)\",\"kind\":\"sendRemovals\",\"removals\":0}"
+        try records.set(.json(Array(decision.utf8)), forKey: "decision")
+        #expect(
+            comes {
+                guard case .json(let bytes)? = records.value(forKey: "decision") else { return false }
+                return String(decoding: bytes, as: UTF8.self).contains("are withheld by now")
+            })
+        #expect(b.tree.count == left)
+        #expect(try a.cluster("accept", a.path + "/").status == 0)
+        #expect(agree(a, b) { $0.keys.contains("x") && $0.count <= 3 })
     }
 
     @Test func `removals that are withheld are accepted also while the program does not run`() throws {

@@ -76,6 +76,28 @@ struct `Values and messages of two machines` {
         #expect(comes { suites.allSatisfy { $0.allSatisfy { $0.value(forKey: "k") == .string("new") } } })
     }
 
+    @Test func `a message that no machine could read keeps no value from being sent`() throws {
+        let suites = try [a, b].map { try GroupDefaults(try $0.temporary.open(), suite: "s") }
+        let records = try GroupDefaults(a.temporary.open(), suite: "group-container.cluster")
+        func forge(_ name: String, _ identifier: String, channel: String) throws {
+            let time = Int64(Date().timeIntervalSince1970 * 1e9)
+            let post = """
+                {"identifier":"\(identifier)","channel":"\(channel)","purpose":"p","time":\(time),"content":"AAAA"}
+                """
+            try records.set(.json(Array(post.utf8)), forKey: "post.\(name)")
+        }
+        // Both are taken in one round.
+        a.stop()
+        try suites[0].set("before", forKey: "one")
+        try forge("long", "long", channel: String(repeating: "c", count: 70_000))
+        try forge("other", "none", channel: "c")
+        try suites[0].set("after", forKey: "two")
+        a.resume()
+        #expect(comes { suites[1].value(forKey: "one") != nil && suites[1].value(forKey: "two") != nil })
+        #expect(comes { records.value(forKey: "post.long") == nil })
+        #expect(!a.hasEnded)
+    }
+
     @Test func `a machine whose program was killed counts no addition twice`() throws {
         let suites = try [a, b].map { try GroupDefaults(try $0.temporary.open(), suite: "s") }
         for round in 1...6 {

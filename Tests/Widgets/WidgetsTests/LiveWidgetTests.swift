@@ -78,7 +78,8 @@ private final class Counting: WidgetProvider {
     @Test func `a rendering that looks the same requests the next one`() async throws {
         let widget = Counting(interests: [.path("none")]) { rendering, context in
             Timeline(
-                first: .init(snapshot: rendering < 3 ? "waiting" : "third"), policy: .after(context.date))
+                first: .init(snapshot: rendering < 3 ? "waiting" : "third"),
+                policy: rendering < 3 ? .after(context.date) : .never)
         }
         try await follow(widget) { next in
             try await expect("waiting", next)
