@@ -147,8 +147,12 @@ package struct ClusterStatus: Codable, Equatable, Sendable {
         package init(
             machine: String, host: String, isRunning: Bool, index: UInt64?, seenAt: Date?, notedAt: Date?
         ) {
-            (self.machine, self.host, self.isRunning) = (machine, host, isRunning)
-            (self.index, self.seenAt, self.notedAt) = (index, seenAt, notedAt)
+            self.machine = machine
+            self.host = host
+            self.isRunning = isRunning
+            self.index = index
+            self.seenAt = seenAt
+            self.notedAt = notedAt
         }
     }
 

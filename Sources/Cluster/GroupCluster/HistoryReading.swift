@@ -39,7 +39,10 @@ package struct HistoryReading: Equatable, Sendable {
     /// events that were kept.
     package mutating func joined() -> (isNew: Bool, events: [OrderedEntry]) {
         let result = (!isConnected, events)
-        (isConnected, hasRead, failures, events) = (true, true, 0, [])
+        isConnected = true
+        hasRead = true
+        failures = 0
+        events = []
         return result
     }
 

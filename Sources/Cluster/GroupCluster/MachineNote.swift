@@ -12,7 +12,9 @@ package struct MachineNote: Equatable, Sendable {
     package var host: String
 
     package init(index: UInt64, seconds: Int64, host: String) {
-        (self.index, self.seconds, self.host) = (index, seconds, host)
+        self.index = index
+        self.seconds = seconds
+        self.host = host
     }
 
     private static let longestHost = 255

@@ -28,7 +28,8 @@ package struct RemovalGuard: Equatable, Sendable {
     private static let fewest = 8
 
     package init(isWithholding: Bool = false, meant: Set<LocalItem> = []) {
-        (self.isWithholding, self.meant) = (isWithholding, meant)
+        self.isWithholding = isWithholding
+        self.meant = meant
     }
 
     /// Notes the items that a coordinated change removes.

@@ -11,7 +11,7 @@ extension Machine {
     /// times.
     ///
     /// A change that is younger than the beginning of this round waits for the next one, since an older change may not
-    /// have been seen yet. The same is true for changes after the last one that was read of a suite with more changes.
+    /// have been seen yet. Changes wait as well that are later than the last change read of a suite which has more.
     func takeChanges() throws {
         let now = wallNanoseconds()
         var limit = now

@@ -72,7 +72,7 @@ extension MachineIdentity {
 
 /// Removes what the other machines list of this one. Returns why that failed.
 func forgetNotes(of container: Container) -> EtcdFailure? {
-    // A state that cannot be read is forgotten all the same. One that others may have written could name any address.
+    // A state that cannot be read names no etcd. A state that other users may have written could name any address.
     guard let store = try? StateStore(container) else { return nil }
     defer { store.close() }
     guard store.isTrusted, let identity = try? MachineIdentity.load(store) else { return nil }

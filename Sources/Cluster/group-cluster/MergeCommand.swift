@@ -104,7 +104,7 @@ struct MergeCommand {
             (content, status) = outcome
         }
         if status != .success {
-            // That it cannot be run was reported.
+            // The failure to run COMMAND was reported.
             if ![126, 127].contains(status.rawValue) {
                 run.complain("'\(shownName)' ended with \(status.rawValue); nothing was changed")
             }
