@@ -50,6 +50,15 @@ package struct NoteStore: Sendable {
 
     /// Returns the text; nil if there is none.
     package func read() throws -> String? {
+        while true {
+            let way = way
+            if let text = try read(by: way) { return text }
+            // The text may have been moved to the other place since the way was read.
+            if self.way == way { return nil }
+        }
+    }
+
+    private func read(by way: NoteWay) throws -> String? {
         switch way {
         case .file:
             do {
