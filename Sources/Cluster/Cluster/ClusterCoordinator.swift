@@ -2,27 +2,36 @@ public import GroupContainer
 import GroupLocking
 import GroupSystemCalls
 
-/// The calls by which a member changes items on all machines of its container's cluster at once: a call returns when every
-/// machine will have its changes, and this one has them.
-///
-/// The changes of a call are collected under its locks on this machine. Then, with nothing locked, the cluster accepts all
-/// of them, or none. A call whose closure looks at items is accepted only if these are then as the closure saw them, also
-/// those that it does not change. `timeout` limits the wait for the locks, and then the wait for the cluster.
-///
-/// For all calls, errors: those of `Coordinator`; `conflict` where an item was changed meanwhile, here or on another
-/// machine; `unavailable` where the container is in no cluster, its program does not run, or the change was surely not
-/// sent: after these, nothing was changed anywhere. `unknown`, and `cancelled`, with the operation's name in
-/// `pendingOperation`: the change may be made or not; `outcome(of:)` returns later what became of it. `deadlock` where the
-/// calling code holds a lock, which others would wait for as long as the cluster is awaited. `limitReached` for a content
-/// of more than 64 MiB, or more than 1,024 changes. Modes without a content, copies of directories and paths that are not
-/// UTF-8 are `invalidArgument` or `wrongType`.
+/// The calls by which a member changes items on all machines of its container's cluster. A call returns when each
+/// machine will have its changes, and this machine has them. The program `group-cluster` has to run on each machine.
 ///
 ///     let cluster = container.cluster(purpose: "planner")
 ///     try await cluster.update("plan.json", default: Plan()) { $0.tasks.append(task) }
 ///
-/// The program `group-cluster` has to run on each machine.
+/// The changes of a call are collected under its locks on this machine. Then the locks end, and the cluster accepts all
+/// of the changes, or none. `write`, `remove` and `createDirectory` without a condition replace what is there when they
+/// are accepted. All other calls are accepted only if the items are then as the closure saw them, including items that
+/// the closure only read. A closure that changes nothing sends nothing.
+///
+/// `timeout` limits the waits for the locks and for the cluster, together, from the beginning of the call. After that
+/// time, a call may wait up to 2 s more to find out whether its change was sent, and what the cluster has decided.
+///
+/// For all calls, errors: those of `Coordinator`, and the following ones. Nothing was changed anywhere after
+///
+/// - `conflict`: an item was changed meanwhile, here or on another machine
+/// - `unavailable`: the container is in no cluster, its program does not run or is paused, or the change was surely not
+///   sent
+/// - `deadlock`: the calling code holds a lock, and other processes would wait for that lock until the cluster has
+///   decided
+/// - `limitReached`: a content has more than 64 MiB, or more than 1,024 items are read or changed
+/// - `invalidArgument`, `wrongType`: the cluster does not take the change, such as a mode without a content, a copy of
+///   a directory, or a path that is not UTF-8
+/// - `cancelled` without a `pendingOperation`
+///
+/// After `unknown`, and after `cancelled` with a `pendingOperation`, the change may be made or not. `pendingOperation`
+/// is the name of the operation, and `outcome(of:)` later returns what became of it.
 public struct ClusterCoordinator: Sendable {
-    /// The calls for this machine alone.
+    /// The coordinator for this machine alone.
     public private(set) var local: Coordinator
 
     /// Creates a coordinator that changes items on behalf of `purpose`.
@@ -50,7 +59,7 @@ public struct ClusterCoordinator: Sendable {
 
     // MARK: Requests
 
-    /// Runs `body` with access to all items; what it changes is decided when it has returned. See
+    /// Runs `body` with access to all items. The cluster decides about the changes when `body` has returned. See
     /// `Coordinator.coordinate`.
     @discardableResult
     public func coordinate<Answer: Sendable>(
@@ -91,9 +100,9 @@ public struct ClusterCoordinator: Sendable {
         return answer
     }
 
-    /// Runs `body` with access to all items, and returns with its result the generation that all changed items have here;
-    /// nil if it changed nothing. In the cluster, the changes of each call are one; `coordinate` differs only in what it
-    /// returns.
+    /// Runs `body` with access to all items. Returns its result, and the newest generation of the changed items on this
+    /// machine; nil if no item has a new generation, as after a call that has changed nothing or only removed items.
+    /// The cluster takes the changes of every call as one, so `coordinate` differs only in what it returns.
     @discardableResult
     public func transaction<Answer: Sendable>(
         _ intents: AccessIntent..., timeout: Duration? = Coordinator.lockTimeout,
@@ -143,7 +152,7 @@ public struct ClusterCoordinator: Sendable {
         to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil,
         timeout: Duration? = Coordinator.lockTimeout, _ body: @escaping @Sendable (inout ItemWriter) throws -> Void
     ) async throws -> WriteResult {
-        // Before a content is made, which may take long.
+        // If the cluster cannot be used, this fails before a content is made, which may take long.
         let strict = try await begin(.write(path, if: condition), timeout)
         let proposal = try await local.propose(
             writing: path, ClusterRequest.terms, if: condition, mode: mode, timeout: timeout, body)
@@ -212,13 +221,14 @@ public struct ClusterCoordinator: Sendable {
 
     // MARK: The cluster
 
-    /// Replaces an item's content with what `body` returns for its present content (nil: absent), on one machine of the
-    /// cluster at a time. `body` runs with the cluster's lock of the name `lock` (default: the path), and with no lock of
-    /// this machine: local processes go on, and an item that any of them changes meanwhile is a conflict. The change is
-    /// refused (`conflict`) if this machine has lost the lock meanwhile.
+    /// Replaces an item's content with what `body` returns for its present content (nil: absent), in one process of all
+    /// machines at a time. `body` runs with the cluster's lock of the name `lock` (default: the path), and with no lock
+    /// of this machine. Local processes go on, and an item that any of them changes meanwhile is a conflict. The change
+    /// is refused (`conflict`) if this machine has lost the lock meanwhile. If `body` throws, nothing is changed.
     ///
-    /// `timeout` limits the wait for the lock, and then the wait for the answer. If `body` throws, nothing is changed.
-    /// Errors: those of `body`; `lockTimedOut` where another machine has the lock.
+    /// `timeout` limits three waits, each from its own beginning: for the cluster's lock, for this machine's lock to
+    /// read the item, and, after `body`, for this machine's lock and the cluster together. Errors: those of `body`;
+    /// `lockTimedOut` if the cluster's lock is not granted in time, for example because another machine has it
     @discardableResult
     public func update(
         _ path: ItemPath, underLock lock: String? = nil, timeout: Duration? = Coordinator.lockTimeout,
@@ -235,18 +245,18 @@ public struct ClusterCoordinator: Sendable {
         }.outcome.result
     }
 
-    /// Waits until this machine has everything that the cluster had accepted when this was called. A read after that
-    /// returns what no machine had replaced by then; an item that a process of this machine has locked, or whose
-    /// presenters do not answer, may still be the older one.
+    /// Waits until this machine has everything that the cluster had accepted before this call. A read after that
+    /// returns no content that was replaced before this call, with an exception: an item that a process of this machine
+    /// has locked, or whose presenters do not answer, may still be the older one.
     ///
-    /// Has the machine's program commit a key of its own in etcd, and remove it afterwards: a quorum's yes, not one
-    /// node's. `timeout` limits the wait. Errors: `unavailable`; `lockTimedOut` where this machine has not caught up in
-    /// time; `deadlock` where the calling code holds a lock on an item; `cancelled`
+    /// The machine's program commits a key of its own in etcd, and removes it afterwards. So a quorum of etcd's nodes
+    /// takes part, and not a single node. `timeout` limits the wait. Errors: `unavailable`; `lockTimedOut` if this
+    /// machine has not caught up in time; `deadlock` if the calling code holds a lock on an item; `cancelled`
     public func catchUp(timeout: Duration? = Coordinator.lockTimeout) async throws {
         try await ClusterLock.acquire(ClusterLock.newBarrier(), in: container, timeout: timeout).release()
     }
 
-    /// Returns what became of a change. `operation` is the `pendingOperation` of an error `unknown` or `cancelled`.
+    /// Returns the outcome of a change. `operation` is the `pendingOperation` of an error `unknown` or `cancelled`.
     /// Errors: those of `GroupDefaults`
     public func outcome(of operation: String) throws(CoordinationError) -> ClusterOutcome {
         try ClusterRecords(container).outcome(of: operation)
@@ -295,7 +305,7 @@ extension Access {
 }
 
 extension Container {
-    /// Returns a coordinator whose changes all machines of the container's cluster accept, or none. See
+    /// Returns a coordinator whose changes are made on all machines of the container's cluster, or on none. See
     /// `ClusterCoordinator`.
     public func cluster(purpose: String) -> ClusterCoordinator { ClusterCoordinator(self, purpose: purpose) }
 }
@@ -438,8 +448,8 @@ public struct BlockingClusterCoordinator: Sendable {
 
     // MARK: The cluster
 
-    /// Replaces an item's content with what `body` returns for its present content (nil: absent), on one machine of the
-    /// cluster at a time. See `ClusterCoordinator.update(_:underLock:)`.
+    /// Replaces an item's content with what `body` returns for its present content (nil: absent), in one process of all
+    /// machines at a time. See `ClusterCoordinator.update(_:underLock:)`.
     @discardableResult
     public func update(
         _ path: ItemPath, underLock lock: String? = nil, timeout: Duration? = Coordinator.lockTimeout,
@@ -457,13 +467,13 @@ public struct BlockingClusterCoordinator: Sendable {
         }.outcome.result
     }
 
-    /// Waits until this machine has everything that the cluster had accepted when this was called. See
+    /// Waits until this machine has everything that the cluster had accepted before this call. See
     /// `ClusterCoordinator.catchUp`.
     public func catchUp(timeout: Duration? = Coordinator.lockTimeout) throws {
         try ClusterLock.acquireBlocking(ClusterLock.newBarrier(), in: coordinator.container, timeout: timeout).release()
     }
 
-    /// Returns what became of a change. See `ClusterCoordinator.outcome(of:)`.
+    /// Returns the outcome of a change. See `ClusterCoordinator.outcome(of:)`.
     public func outcome(of operation: String) throws(CoordinationError) -> ClusterOutcome {
         try coordinator.outcome(of: operation)
     }

@@ -11,7 +11,7 @@ extension CoordinationError.Remedy.Code {
 }
 
 extension ClusterStatus {
-    /// What members of the container, and its doctor, are to know of the cluster.
+    /// The record of this status for the container's members and its doctor.
     package var serviceRecord: ServiceRecord {
         var always: [ServiceRecord.Finding] = []
         if let paused {

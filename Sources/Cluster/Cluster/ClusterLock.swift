@@ -2,11 +2,12 @@ package import GroupContainer
 import GroupLocking
 import GroupSystemCalls
 
-/// A lock that one process of one machine of the cluster has at a time. It protects nothing by itself: its grant is the token of
-/// the strict requests that are committed under it, and a machine that has lost the lock has them refused.
+/// A lock that one process of all machines of the cluster has at a time. The lock protects nothing by itself. Its grant
+/// is the fencing token of the strict requests that are made under it, and the cluster refuses these once this machine
+/// has lost the lock.
 ///
-/// The lock ends with `release`, with this object, or with this process: the program notices the end of its presence. What was
-/// recorded about it is the program's to remove.
+/// The lock ends with `release`, with this object, or with this process, since the machine's program finds that the
+/// process is no longer present. The program removes the record of the lock.
 package final class ClusterLock: Sendable {
     /// The name of the lock.
     package let name: String
@@ -25,8 +26,9 @@ package final class ClusterLock: Sendable {
 
     var token: StrictCall.Token { StrictCall.Token(lock: name, grant: grant) }
 
-    /// Waits for a lock, blocking the thread. Everything that was committed before the grant is applied here then. Errors:
-    /// `unavailable`; `lockTimedOut`; `deadlock` where the calling code holds a lock on an item
+    /// Waits for a lock, and blocks the thread. When the lock is granted, everything that was committed before the
+    /// grant is applied here. Errors: `unavailable`; `lockTimedOut`; `deadlock` if the calling code holds a lock on an
+    /// item
     package static func acquireBlocking(
         _ name: String, in container: Container, timeout: Duration?
     ) throws(CoordinationError) -> ClusterLock {
@@ -45,7 +47,7 @@ package final class ClusterLock: Sendable {
         }
     }
 
-    /// Waits for a lock, suspending the task. Errors: those of `acquireBlocking`, and `cancelled`
+    /// Waits for a lock, and suspends the task. Errors: those of `acquireBlocking`, and `cancelled`
     package static func acquire(
         _ name: String, in container: Container, timeout: Duration?
     ) async throws -> ClusterLock {
@@ -70,7 +72,7 @@ package final class ClusterLock: Sendable {
         }
     }
 
-    /// Gives the lock back. A second call does nothing.
+    /// Releases the lock. A second call does nothing.
     package func release() {
         let last = request.withLock { request in
             defer { request = nil }
@@ -79,26 +81,28 @@ package final class ClusterLock: Sendable {
         last?.giveUp()
     }
 
-    /// Whether a lock is requested only for the wait before its grant; then its name says nothing.
+    /// Returns whether a lock is requested only for the wait before its grant. The name of such a lock is left out of
+    /// errors.
     private static func isBarrier(_ name: String) -> Bool { name.utf8.starts(with: barrier.utf8) }
 
-    /// What the request is about, for errors.
+    /// The operation and the item of a request, for errors.
     private static func operation(_ name: String) -> String { isBarrier(name) ? "catch up" : "lock" }
     private static func item(_ name: String) -> String? { isBarrier(name) ? nil : name }
 
-    /// The beginning of the names of locks that are requested only for the wait before their grant. No path begins with it, so
-    /// no other request has such a name.
+    /// The beginning of the names of locks that are requested only for the wait before their grant. Neither paths nor
+    /// the names of `group-cluster lock` begin with `/`.
     private static let barrier = "/latest/"
 
-    /// Returns a name for a lock that no other caller requests: its grant shows that this machine has caught up.
+    /// Returns a name for a lock that no other caller requests. The grant of this lock shows that this machine has
+    /// caught up.
     static func newBarrier() -> String { barrier + ClusterRecords.newName() }
 
-    /// The record of a lock that is asked for, and the wait for it.
+    /// A request for a lock: its record, and the wait for the grant.
     private struct Request: Sendable {
         let name: String
         let records: ClusterRecords
         let identifier = ClusterRecords.newName()
-        /// This process is present as long as it wants the lock.
+        /// The sign that this process still wants the lock.
         let presence: Presence
         var wait: RecordWait
 
@@ -116,7 +120,8 @@ package final class ClusterLock: Sendable {
 
         private var isBarrier: Bool { ClusterLock.isBarrier(name) }
 
-        /// Returns the grant; nil where the wait goes on.
+        /// Returns the grant; nil while the wait goes on. Errors: `unavailable`, `lockTimedOut`, and those of the
+        /// follower
         mutating func look() throws(CoordinationError) -> String? {
             try wait.pass()
             let lock = records.lock(identifier)
@@ -142,7 +147,7 @@ package final class ClusterLock: Sendable {
                 remedy: .init(.tryAgain, "nothing was changed; try again"))
         }
 
-        /// Records that the lock is wanted no more.
+        /// Records that the lock is no longer wanted.
         func giveUp() {
             _ = try? records.update(lock: identifier) { lock in
                 if lock.isGivenUp { return false }

@@ -1,6 +1,6 @@
 import GroupContainer
 
-/// What became of a change that the cluster was asked for, and whose caller did not get the answer.
+/// The outcome of a change that the cluster decides, for a caller that did not get the answer.
 public enum ClusterOutcome: String, Hashable, Sendable {
     /// The cluster has accepted the change, and it is made here.
     case accepted

@@ -2,8 +2,9 @@ import FoundationEssentials
 package import GroupContainer
 import GroupSystemCalls
 
-/// The records of a container that is in a cluster: a suite with a key for each request, for each lock that is asked for, and for
-/// the status. The suite is the queue of requests and what wakes those that wait, in both directions.
+/// The records that the processes of a container and its program `group-cluster` exchange: a suite with a key for each
+/// request, each requested lock and each post, and for a person's decision and the status. The suite is the queue of
+/// the requests, and its changes wake the program and the waiting callers.
 package struct ClusterRecords: Sendable {
     private let suite: GroupDefaults
     private let container: Container
@@ -19,7 +20,8 @@ package struct ClusterRecords: Sendable {
     private static let locks = "lock."
     private static let decision = "decision"
 
-    /// What a key of the suite names, with the name of the request, of the lock's request or of the post.
+    /// The record that a key of the suite has. The value is the name of the request, of the lock's request or of the
+    /// post.
     package enum Key {
         case request(String)
         case lock(String)
@@ -55,7 +57,8 @@ package struct ClusterRecords: Sendable {
     /// The name under which the caller of a lock is present.
     package static func presence(_ identifier: String) -> String { "cluster-lock/\(identifier)" }
 
-    /// The name under which the caller of a request is present, from before its first file is staged until its wait has ended.
+    /// The name under which the caller of a request is present, from before its first file is staged until its wait has
+    /// ended.
     package static func caller(of operation: String) -> String { "cluster-request/\(operation)" }
 
     /// Returns a name for an operation or a request: 32 hexadecimal digits.
@@ -65,7 +68,7 @@ package struct ClusterRecords: Sendable {
 
     package var status: ClusterStatus? { decode(suite.value(forKey: Self.statusKey)) }
 
-    /// Records the status, and what members and the doctor are to know of it.
+    /// Records the status, and the service record for members and the doctor. With nil, removes both.
     package func set(_ status: ClusterStatus?) throws(CoordinationError) {
         try ServiceRecord.set(status?.serviceRecord, of: SoleProcess.Work.cluster.name, in: container)
         guard let status else { return try suite.removeValue(forKey: Self.statusKey) }
@@ -91,8 +94,9 @@ package struct ClusterRecords: Sendable {
         try update(key: Self.requests + operation, durability: .durable, body)
     }
 
-    /// Records that a request is to be sent; nothing of it may be sent before. Returns false for a request that is over, given up
-    /// or gone: it is not to be sent. A caller relies on that where it finds a given-up request still waiting.
+    /// Records that a waiting request is about to be sent. Nothing of the request may be sent before. Returns false if
+    /// the request is not waiting, is given up, or has no record; then it must not be sent. A caller relies on that
+    /// when it finds its given-up request still waiting.
     package func beginSending(_ operation: String) throws(CoordinationError) -> Bool {
         try update(operation) { request in
             if request.state != .waiting || request.isGivenUp { return false }
@@ -110,7 +114,8 @@ package struct ClusterRecords: Sendable {
         }
     }
 
-    /// Takes back a request that is still waiting. Returns false if it is not.
+    /// Ends a request that is still waiting as `unavailable`, so that it is not sent. Returns false if it is not
+    /// waiting.
     package func takeBack(_ operation: String, _ reason: String) throws(CoordinationError) -> Bool {
         try update(operation) { request in
             if request.state != .waiting { return false }
@@ -160,8 +165,9 @@ package struct ClusterRecords: Sendable {
 
     // MARK: What a person decides
 
-    /// Hands a decision to the program that runs, and waits until it has answered. Errors: `conflict` where the situation is
-    /// another one by now; `unavailable` where no answer comes in time
+    /// Records a person's decision for the running program, and blocks the thread until the program has answered.
+    /// Errors: `conflict` if the situation has changed meanwhile, or another person has decided; `unavailable` if no
+    /// answer comes in time
     package func decide(_ kind: ClusterDecision.Kind, removals: Int, timeout: Duration) throws(CoordinationError) {
         let decision = ClusterDecision(name: Self.newName(), kind: kind, removals: removals)
         var wait = RecordWait(try suite.follow(of: [Self.decision], since: .now), until: Deadline(after: timeout))
@@ -192,7 +198,8 @@ package struct ClusterRecords: Sendable {
 
     package var decision: ClusterDecision? { decode(suite.value(forKey: Self.decision)) }
 
-    /// Answers a decision: `ClusterDecision.done`, or why nothing was done.
+    /// Records the answer to a decision, unless there is one: `ClusterDecision.done`, or the reason why nothing was
+    /// done.
     package func answer(_ text: String) throws(CoordinationError) {
         try update(key: Self.decision, durability: .durable) { (decision: inout ClusterDecision) in
             if decision.answer != nil { return false }
@@ -226,7 +233,7 @@ package struct ClusterRecords: Sendable {
         try suite.follow(since: origin)
     }
 
-    /// The changes of one request, or of one lock's.
+    /// Returns a follower of the record of one request.
     func changes(ofRequest operation: String) throws(CoordinationError) -> Follower<DefaultsChange> {
         try suite.follow(of: [Self.requests + operation], since: .now)
     }
@@ -239,8 +246,8 @@ package struct ClusterRecords: Sendable {
         suite.dictionaryRepresentation().compactMap { key, value in key.hasPrefix(prefix) ? decode(value) : nil }
     }
 
-    /// Changes a record by one step of the suite. Returns what `body` returns, which decides whether the record is changed;
-    /// false where there is no record.
+    /// Changes a record by compare-and-set, which may run `body` several times. `body` returns whether the record is to
+    /// be changed, and this returns the same; false if there is no record.
     @discardableResult
     private func update<Record: Codable>(
         key: String, durability: Durability, _ body: (inout Record) -> Bool

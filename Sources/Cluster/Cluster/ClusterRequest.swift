@@ -2,12 +2,13 @@ package import FoundationEssentials
 import GroupBytes
 package import GroupContainer
 
-/// A strict change that a process of this container asks the cluster for: accepted with all its parts, or with none.
+/// A strict change that a process of this container requests from the cluster: accepted with all its parts, or with
+/// none.
 ///
-/// The caller stages the contents, records the request in the suite of `ClusterRecords`, and waits for its end; the program
-/// `group-cluster` sends it, applies it, and records what became of it.
+/// The caller stages the contents, records the request in the suite of `ClusterRecords`, and waits for the outcome. The
+/// program `group-cluster` sends the request, applies it, and records its outcome.
 package struct ClusterRequest: Codable, Equatable, Sendable {
-    /// What the cluster takes of one call.
+    /// The limits of one call, and the directory for its contents.
     package static let terms = Proposal.Terms(
         decider: "the cluster", directory: ClusterRecords.contentsDirectory, largestContent: 64 << 20,
         largestCount: 1_024, presence: ClusterRecords.caller(of:))
@@ -15,21 +16,21 @@ package struct ClusterRequest: Codable, Equatable, Sendable {
     package enum State: String, Codable, Sendable {
         /// The request waits for its turn.
         case waiting
-        /// The request was sent, perhaps.
+        /// The request was perhaps sent.
         case sent
         /// The cluster has accepted the request, and it is applied here.
         case accepted
-        /// An item was changed since, or the fencing token is no longer right; nothing was changed anywhere.
+        /// An item was changed since, or the fencing token no longer has its lock. Nothing was changed anywhere.
         case conflict
         /// The request was surely not committed: the cluster was not reached in time.
         case unavailable
-        /// The request cannot be sent: a path, a type or a size that the cluster does not take.
+        /// The cluster does not take the request: its path, type or size, for example.
         case failed
 
         package var isOver: Bool { ![.waiting, .sent].contains(self) }
     }
 
-    /// The name of the operation, 32 hexadecimal digits, by which its fate can be asked for later.
+    /// The name of the operation, 32 hexadecimal digits. The outcome is found by this name later.
     package let operation: String
     package var parts: [Proposal.Part]
     /// The lock of the cluster that must still be held when the request is committed.
@@ -43,11 +44,13 @@ package struct ClusterRequest: Codable, Equatable, Sendable {
     package var reason: String?
     /// The code of the error of a failed request; nil is `invalidArgument`.
     package var code: String?
-    /// The generations of the items at `path`, of a move at `destination`, after the request was applied, in the order of
-    /// the parts without the checks; 0 where there is no item.
+    /// The generations of the changed items when the request was applied, in the order of the parts without the checks:
+    /// of the item at `path`, or after a move at `destination`. A generation is 0 if there is no item, or if it could
+    /// not be read in time.
     package var generations: [UInt64] = []
-    /// Whether the caller no longer waits: what was not sent is taken back. See `ClusterRecords.beginSending`. A caller that was
-    /// killed is noticed by `ClusterRecords.caller`; its record and its contents are the program's to remove.
+    /// Whether the caller no longer waits. A request that was not sent is then taken back: see
+    /// `ClusterRecords.beginSending`. A caller that was killed sets nothing. The program removes its record when that
+    /// is old, and its contents when the request is over and the caller is not present (`ClusterRecords.caller`).
     package var isGivenUp = false
 
     package init(
@@ -64,14 +67,14 @@ package struct ClusterRequest: Codable, Equatable, Sendable {
     }
 }
 
-/// A lock of the cluster that a process of this container asks for. The lock itself protects nothing: its grant is the token
-/// of the requests that are committed under it.
+/// A lock of the cluster that a process of this container requests. The lock protects nothing by itself: its grant is
+/// the fencing token of the requests that are made under it.
 package struct ClusterLockRequest: Codable, Equatable, Sendable {
     package enum State: String, Codable, Sendable {
         case waiting
         /// This machine has the lock, and everything before its grant is applied here.
         case granted
-        /// The lock was given back, or another machine has it since.
+        /// This machine no longer has the lock: its session in etcd ended, or its program was started anew.
         case ended
         /// The cluster was not reached.
         case failed
@@ -83,7 +86,8 @@ package struct ClusterLockRequest: Codable, Equatable, Sendable {
     package var state = State.waiting
     package var grant: String?
     package var reason: String?
-    /// Whether the caller wants the lock no more. A caller that was killed is noticed by `ClusterRecords.presence`.
+    /// Whether the caller no longer wants the lock. The program finds a caller that was killed by
+    /// `ClusterRecords.presence`.
     package var isGivenUp = false
 
     package init(identifier: String, lock: String, processIdentifier: Int32) {
@@ -91,8 +95,8 @@ package struct ClusterLockRequest: Codable, Equatable, Sendable {
     }
 }
 
-/// What a person has decided while the program runs, and what the program has answered. The decision is for the
-/// situation that the person has seen.
+/// A person's decision while the program runs, and the program's answer. The decision holds only for the situation that
+/// the person has seen.
 package struct ClusterDecision: Codable, Equatable, Sendable {
     package enum Kind: String, Codable, Sendable {
         case joinAnew
@@ -101,7 +105,7 @@ package struct ClusterDecision: Codable, Equatable, Sendable {
     /// The name of the decision, 32 hexadecimal digits.
     package let name: String
     package let kind: Kind
-    /// The number of removals that the person has seen.
+    /// The number of withheld removals that the person has seen.
     package let removals: Int
     package var answer: String?
 
@@ -111,7 +115,8 @@ package struct ClusterDecision: Codable, Equatable, Sendable {
     init(name: String, kind: Kind, removals: Int) { (self.name, self.kind, self.removals) = (name, kind, removals) }
 }
 
-/// What the program states about the cluster, for `group-cluster status`, `groupctl doctor` and callers.
+/// The status of this machine in its cluster, which the program records for `group-cluster status`, `groupctl doctor`
+/// and callers.
 package struct ClusterStatus: Codable, Equatable, Sendable {
     package struct Conflict: Codable, Equatable, Sendable {
         /// The path of the item with the conflict name.
@@ -137,11 +142,12 @@ package struct ClusterStatus: Codable, Equatable, Sendable {
         package var host: String
         /// Whether its program had a session in etcd when that was last read.
         package var isRunning: Bool
-        /// The index of the last entry that it had applied when it last noted that; nil for a program that does not.
+        /// The index of the last entry that the machine had applied when it last noted that; nil if it has noted none.
         package var index: UInt64?
-        /// When this machine has last found its session, by this machine's clock; nil where it runs, or never did.
+        /// The time at which this machine last found the other one's session, by this machine's clock; nil if the other
+        /// one is running, or was never found running.
         package var seenAt: Date?
-        /// When it last noted its index, by its own clock.
+        /// The time at which the other machine last noted its index, by its own clock.
         package var notedAt: Date?
 
         package init(
@@ -158,7 +164,7 @@ package struct ClusterStatus: Codable, Equatable, Sendable {
 
     package struct Ignored: Codable, Equatable, Sendable {
         package var count: Int
-        /// The paths of the files, and the reasons.
+        /// The paths of the files `.groupignore` of which not everything is used, with the reasons.
         package var faults: [Unmirrored]
         package init(count: Int, faults: [Unmirrored]) { (self.count, self.faults) = (count, faults) }
     }
@@ -185,17 +191,19 @@ package struct ClusterStatus: Codable, Equatable, Sendable {
     package var toSend = 0
     package var conflicts: [Conflict] = []
     package var unmirrored: [Unmirrored] = []
-    /// The number of items that a `.groupignore` keeps out of the cluster, of which a directory counts as one, and which of
-    /// these files cannot be used; nil where there are none.
+    /// The items that a `.groupignore` keeps out of the cluster, with a directory counted as one, and the faults of
+    /// these files; nil if there are neither.
     package var ignored: Ignored?
-    /// Why the program sends and applies nothing until a person has decided: another history, a newer version.
+    /// The reason why the program sends and applies nothing until a person has decided: another history, or a newer
+    /// version.
     package var paused: String?
-    /// How many removals are not sent before a person has accepted them, as most items were gone at once; nil for none.
+    /// The number of removals that are withheld because most items were gone at once, until a person accepts them or
+    /// all items are back; nil for none.
     package var withheld: Int?
-    /// Files with values of this machine for which the cluster has others.
+    /// The paths of files with values of this machine for which the cluster has others.
     package var replaced: [String]?
     package var failure: String?
-    /// What a person has to change, where etcd refuses this machine until then; nil for other failures.
+    /// What a person has to change before etcd accepts this machine; nil unless etcd refuses it.
     package var remedy: String?
     /// The other machines; nil where they were never read.
     package var machines: [Machine]?

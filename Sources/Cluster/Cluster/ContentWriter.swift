@@ -12,14 +12,15 @@ package enum ContentWriter: Equatable, Sendable {
 extension ClusterStatus {
     /// Returns which machine has made a change of this container's journal.
     ///
-    /// The author of a change from another machine is `PURPOSE@HOST` or `@HOST`; programs before version 0.3 wrote `HOST`
-    /// for the latter. A strict change of this machine has an '@' and this machine's name.
+    /// The author of a change from another machine is `PURPOSE@HOST` or `@HOST`; programs before version 0.3 wrote
+    /// `HOST` for the latter. The author of a strict change of this machine has an '@' and this machine's host name.
     package func writer(of change: Change) -> ContentWriter {
-        // A program that uses no lock runs on this machine.
+        // A change without an author is an external one, made by a program of this machine.
         guard let author = change.author?.purpose else { return .thisMachine }
-        // What `group-cluster` puts back beside an item was written on this machine.
+        // `group-cluster` puts a content back beside an item under this name. The content was written on this machine.
         if author == "conflict" { return .thisMachine }
-        // What `group-cluster` applies after it was started anew may be from any machine.
+        // `group-cluster` applies a change under this name if it does not have the author, as after a restart. Any
+        // machine may have made the change.
         if author == "cluster" { return .unknown }
         let isKnown = machines?.contains { $0.host == author } == true
         guard let mark = author.lastIndex(of: "@") else { return isKnown ? .otherMachine(author) : .thisMachine }
@@ -31,8 +32,9 @@ extension ClusterStatus {
 }
 
 extension [Change] {
-    /// Returns the change that has made the content of an item, of the changes of a journal in their order: through moves,
-    /// back to the last write. Returns nil where the journal does not reach that far back.
+    /// Returns the change that made the content of the item at a path. The changes are those of a journal, in order;
+    /// moves and exchanges are followed back to the last write. Returns nil if the item was removed or moved away, or
+    /// if the journal does not reach that far back.
     package func lastWrite(of path: ItemPath) -> Change? {
         var place = path.bytes
         for change in reversed() {

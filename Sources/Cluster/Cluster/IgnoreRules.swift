@@ -1,13 +1,13 @@
 import GroupContainer
 
-/// The patterns of one file `.groupignore`, which mean what they mean in a `.gitignore` (gitignore(5)): for paths relative to
-/// the file's directory, of which the last one that matches decides.
+/// The patterns of one file `.groupignore`. They mean what they mean in a `.gitignore` (gitignore(5)): they match paths
+/// relative to the file's directory, and the last pattern that matches decides.
 ///
-/// Not taken over from git are classes such as `[[:alpha:]]` and a `\` within `[…]`. The bytes may be anything.
+/// Classes such as `[[:alpha:]]`, and a `\` within `[…]`, are not supported. The file may contain any bytes.
 package struct IgnoreRules: Equatable, Sendable {
-    /// What is behind that many bytes is not used.
+    /// The size of the part of a file that is used, in bytes.
     package static let mostBytes = 64 << 10
-    /// Further patterns are not used: each new item is compared with all of them.
+    /// The number of patterns that are used. The number is limited because each new item is compared with all patterns.
     package static let mostPatterns = 1_000
 
     private struct Rule: Equatable, Sendable {
@@ -18,20 +18,20 @@ package struct IgnoreRules: Equatable, Sendable {
         var ignores: Bool
     }
     private var rules: [Rule] = []
-    /// Why the file, or a part of it, is not used; the first reason.
+    /// The reason why the file, or a part of it, is not used: the first one, if there are several.
     package private(set) var fault: String?
 
-    /// Makes the rules of a directory without the file.
+    /// Creates the rules of a directory without the file.
     package init() {}
 
-    /// Makes the rules of a file that cannot be used.
+    /// Creates the rules of a file that cannot be used.
     package init(fault: String) { self.fault = fault }
 
     package init(bytes: [UInt8]) {
         var bytes = bytes[...]
         if bytes.count > Self.mostBytes {
             fault = "it is larger than \(Self.mostBytes >> 10) KiB; the rest is not used"
-            // The last line may be cut.
+            // The limit may have cut the last line.
             bytes = bytes.prefix(Self.mostBytes)
             bytes = bytes.prefix(through: bytes.lastIndex(of: UInt8(ascii: "\n")) ?? bytes.startIndex)
         }
@@ -49,7 +49,8 @@ package struct IgnoreRules: Equatable, Sendable {
 
     package var isEmpty: Bool { rules.isEmpty }
 
-    /// Returns whether an item is ignored; nil where no pattern matches.
+    /// Returns whether an item is ignored; nil if no pattern matches. `path` has the names from the file's directory
+    /// on.
     package func ignores(_ path: [[UInt8]], isDirectory: Bool) -> Bool? {
         if rules.isEmpty { return nil }
         let whole = Array(path.joined(separator: [UInt8(ascii: "/")]))
@@ -58,7 +59,8 @@ package struct IgnoreRules: Equatable, Sendable {
         }?.ignores
     }
 
-    /// Returns the rule of a line; nil for an empty line, a comment, and a line that is no pattern.
+    /// Returns the rule of a line; nil for an empty line, a comment, and a line that is no pattern. The fault of such a
+    /// line is kept.
     private mutating func rule(of line: ArraySlice<UInt8>, _ number: Int) -> Rule? {
         var line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
         if line.first == UInt8(ascii: "#") { return nil }
@@ -80,7 +82,7 @@ package struct IgnoreRules: Equatable, Sendable {
             ignores: !isNegated)
     }
 
-    /// Spaces at the end do not count, unless a `\` is before them.
+    /// Returns a line without the spaces at its end. A space after a `\` stays.
     private static func withoutSpacesAtEnd(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var end = line.startIndex
         var place = line.startIndex
@@ -105,7 +107,7 @@ package struct IgnoreRules: Equatable, Sendable {
                 pattern.append(UInt8(ascii: "!"))
                 rest = rest.dropFirst()
             }
-            // A ']' that comes first is a byte of the class.
+            // A ']' at the beginning of a class is a byte of the class.
             let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "]")) ?? rest.endIndex
             pattern += rest[..<end]
             rest = rest[end...]

@@ -1,7 +1,7 @@
 import GroupContainer
 import GroupSystemCalls
 
-/// A wait for what the program records about one request, in both forms.
+/// A wait for what the program records about one request, by blocking or by suspending.
 struct RecordWait: Sendable {
     private var changes: Follower<DefaultsChange>
     /// The end of the wait.
@@ -14,18 +14,19 @@ struct RecordWait: Sendable {
 
     var isOver: Bool { limit.isOver }
 
-    /// Passes the changes so far. Call this before the record is looked at. Neither blocks nor makes a system call.
+    /// Skips the changes so far, so that only a later one ends the wait. Must be called before the record is read.
+    /// Neither blocks nor makes a system call.
     mutating func pass() throws(CoordinationError) {
         while try changes.next(timeout: .zero) != nil {}
         try changes.check()
     }
 
-    /// Blocks until there may be a change, or the limit.
+    /// Blocks until there may be a change, or until the limit.
     mutating func block() throws(CoordinationError) {
         _ = try changes.next(timeout: limit.remaining.map { .nanoseconds($0) })
     }
 
-    /// Suspends until there may be a change, the limit, or the task's cancellation.
+    /// Suspends until there may be a change, until the limit, or until the task's cancellation.
     func suspend() async {
         await changes.suspend(until: limit)
     }

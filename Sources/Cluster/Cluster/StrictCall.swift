@@ -3,7 +3,7 @@ import GroupContainer
 import GroupLocking
 import GroupSystemCalls
 
-/// One call with strict changes: what is checked before anything is locked, and the wait for the end of its request, when
+/// One call with strict changes: the checks before anything is locked, and the wait for the outcome of the request when
 /// nothing is locked any more.
 ///
 ///     caller                                         program `group-cluster`
@@ -13,10 +13,12 @@ import GroupSystemCalls
 ///                                                    records: accepted, conflict, unavailable or failed
 ///     returns, and removes the record and the files
 ///
-/// At the deadline the caller gives the request up. What was not sent is taken back, by whichever of both comes first: the end
-/// is `unavailable`. What was sent has a grace; then the end is `unknown`, and the record stays, to be asked for.
+/// At the deadline the caller gives the request up. If it was not sent, the program or the caller takes it back, and
+/// the outcome is `unavailable`. If it was sent, the caller waits for a grace period. Then the outcome is `unknown`,
+/// and the record stays for a later `outcome(of:)`.
 struct StrictCall: Sendable {
-    /// How long a caller waits, after its deadline, for the fate of a request that was sent.
+    /// The grace period: how long a caller waits after its deadline for the outcome of a request that was sent, or for
+    /// the program to take the request back.
     static let grace = Duration.seconds(2)
 
     /// The lock of the cluster under which a request is made.
@@ -32,7 +34,8 @@ struct StrictCall: Sendable {
     private let deadline: Deadline
     private let token: Token?
 
-    /// Checks that the cluster can be asked. Errors: `unavailable`
+    /// Begins the time of the call, and checks that the cluster can decide about changes. Errors: `unavailable`, and
+    /// those of `GroupDefaults`
     init(
         _ call: ItemCall, by coordinator: Coordinator, _ timeout: Duration?, _ token: Token?
     ) throws(CoordinationError) {
@@ -47,7 +50,8 @@ struct StrictCall: Sendable {
 
     // MARK: Recording
 
-    /// Records the request, and returns the wait for its end. Nothing is recorded where it throws, and the files are removed.
+    /// Records the request, and returns the wait for its outcome. If this throws, nothing is recorded, and the files
+    /// are removed.
     private func record(_ change: Proposal) throws(CoordinationError) -> Wait {
         do throws(CoordinationError) {
             try ClusterPresence.check(container, records, call.operation, call.label)
@@ -63,7 +67,7 @@ struct StrictCall: Sendable {
             do throws(CoordinationError) {
                 try records.add(request)
             } catch {
-                // It is recorded all the same, and perhaps sent: its end counts.
+                // The request is recorded nevertheless, and perhaps sent. So only its outcome counts.
                 if error.code != .notDurable { throw error }
             }
             return Wait(
@@ -76,11 +80,11 @@ struct StrictCall: Sendable {
 
     // MARK: Waiting
 
-    /// The wait for the end of a request.
+    /// The wait for the outcome of a request.
     private struct Wait: Sendable {
         let records: ClusterRecords
         let operation: String
-        /// Its limit is the caller's deadline; then the end of the grace.
+        /// The wait's limit is the caller's deadline, and after that the end of the grace period.
         var record: RecordWait
         var isGivenUp = false
 
@@ -93,7 +97,7 @@ struct StrictCall: Sendable {
             case takeBack
         }
 
-        /// Looks at the record. Neither blocks nor changes anything.
+        /// Looks at the record, and returns the next step. Neither blocks nor changes the record.
         mutating func look() throws(CoordinationError) -> Step {
             try record.pass()
             guard let request = records.request(operation) else { return .lost }
@@ -103,14 +107,15 @@ struct StrictCall: Sendable {
         }
     }
 
-    /// The last step of a wait.
+    /// The way in which a wait has ended.
     private enum End: Sendable {
         case over(ClusterRequest)
         case unknown(String, cause: (any Error)?)
         case cancelled
     }
 
-    /// Gives the request up. From then on the wait ends with the grace, or at once where the program can do nothing.
+    /// Gives the request up. From then on the wait ends with the grace period, or at once if the request was not sent
+    /// and no program runs that could send it.
     private func giveUp(_ wait: inout Wait) throws(CoordinationError) {
         try records.giveUp(wait.operation)
         wait.isGivenUp = true
@@ -131,7 +136,7 @@ struct StrictCall: Sendable {
         .unknown("the wait for the cluster's answer failed: \(error)", cause: error)
     }
 
-    /// Asks the cluster for the change, and waits for the end, blocking the thread.
+    /// Requests the change, and blocks the thread until the wait for the outcome ends. Errors: those of `outcome`
     func finishBlocking(_ change: Proposal?) throws(CoordinationError) -> StrictOutcome {
         guard let change else { return StrictOutcome() }
         var wait = try record(change)
@@ -156,7 +161,8 @@ struct StrictCall: Sendable {
         }
     }
 
-    /// Asks the cluster for the change, and waits for the end, suspending the task. What blocks has a thread of its own.
+    /// Requests the change, and suspends the task until the wait for the outcome ends. Work that blocks runs on a
+    /// separate thread. Errors: those of `outcome`
     func finish(_ change: Proposal?) async throws -> StrictOutcome {
         guard let change else { return StrictOutcome() }
         if Task.isCancelled {
@@ -206,8 +212,9 @@ struct StrictCall: Sendable {
 
     // MARK: The end
 
-    /// Returns the outcome of an accepted request, and removes what the caller has to remove. Errors: `conflict`, `unavailable`,
-    /// `unknown`, `cancelled`, `invalidArgument`, `limitReached`
+    /// Returns the outcome of an accepted request, and throws for any other. Removes the record and the files, unless
+    /// the outcome is not known yet. Errors: `conflict`, `unavailable`, `unknown`, `cancelled`, and the code that the
+    /// program has recorded for a failed request, such as `invalidArgument` or `limitReached`
     private func outcome(_ end: End, _ change: Proposal) throws(CoordinationError) -> StrictOutcome {
         let request: ClusterRequest
         switch end {
@@ -258,15 +265,15 @@ struct StrictCall: Sendable {
 }
 
 extension ItemCall {
-    /// The items, for errors.
+    /// The paths of the items, for errors.
     var label: String { intents.map(\.path.description).joined(separator: ", ") }
 }
 
-/// What an accepted request has made of its items.
+/// The results of an accepted request, for each changed item.
 struct StrictOutcome: Sendable {
     private var results: [WriteResult] = []
 
-    /// No change was asked for.
+    /// Creates the outcome of a call that has changed nothing.
     init() {}
 
     init(_ parts: [Proposal.Part], _ generations: [UInt64]) {
@@ -279,17 +286,18 @@ struct StrictOutcome: Sendable {
         }
     }
 
-    /// The result for the item that the call is about: the parts for what is around it, and in it, come before.
+    /// The result for the item that the call is about. This is the last one: the parts for the directories around the
+    /// item, and for the items in it, come before.
     var result: WriteResult { results.last ?? .unchanged }
 
-    /// The generation that the changed items have.
+    /// The newest generation of the changed items; nil if none has a new one.
     var generation: Generation? { results.compactMap(\.generation).max() }
 }
 
-/// Whether a container's cluster can be asked.
+/// The checks before a container's cluster decides about a change.
 enum ClusterPresence {
-    /// Checks that the calling code holds no lock: no process's item may be locked while the cluster is awaited. Error:
-    /// `deadlock`
+    /// Checks that the calling code holds no lock. Other processes would wait for that lock until the cluster has
+    /// decided. Error: `deadlock`
     static func checkHoldsNothing(_ operation: String, _ item: String?) throws(CoordinationError) {
         if !LockFrame.holdsLocks { return }
         throw CoordinationError(
@@ -299,7 +307,8 @@ enum ClusterPresence {
             remedy: .init(.releaseLocks, "release the locks first, or make all changes in one strict request"))
     }
 
-    /// Checks that the container is in a cluster, and that the program which speaks with it runs. Error: `unavailable`
+    /// Checks that the container is in a cluster, and that the cluster's program runs on this machine and is not
+    /// paused. Error: `unavailable`
     static func check(
         _ container: Container, _ records: ClusterRecords, _ operation: String, _ item: String?
     ) throws(CoordinationError) {

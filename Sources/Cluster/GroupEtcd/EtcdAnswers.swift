@@ -1,10 +1,11 @@
 import FoundationEssentials
 
-/// Reads the JSON of answers, as etcd 3.4, 3.5 and 3.6 write it. Numbers of 64 bits are strings, keys and values are
-/// base64, and fields that are 0, false or empty are left out; answers that have them are read, too. Only errors have
-/// another form in 3.6 (`Failure`). Any bytes are a value or `EtcdFailure.malformed`.
+/// Decodes the JSON of etcd's answers, as etcd 3.4, 3.5 and 3.6 write it. Numbers of 64 bits are strings, and keys and
+/// values are base64. etcd leaves out fields that are 0, false or empty; answers that have such fields are decoded,
+/// too. Only errors have another form in 3.6: see `Failure`. Whatever the bytes are, a function returns a value, or
+/// throws the error that the bytes describe or `EtcdFailure.malformed`.
 enum EtcdAnswers {
-    /// A number, as JSON's text or number.
+    /// A number, which JSON has as a string or as a number.
     struct Number<Value: FixedWidthInteger & Decodable>: Decodable {
         var value: Value
 
@@ -21,8 +22,8 @@ enum EtcdAnswers {
         }
     }
 
-    /// A number that etcd counts up, or a size: no honest one comes near the end of its type, so that it can be added
-    /// to.
+    /// A number that etcd counts up, or a size. A value above 2^62 is refused, because sums with it could overflow. No
+    /// real count or size comes near that.
     struct Count: Decodable {
         var value: UInt64
 
@@ -117,14 +118,14 @@ enum EtcdAnswers {
         var events: [Event]?
     }
 
-    /// An error, in the form of grpc-gateway 1, which etcd 3.4 and 3.5 have, or of grpc-gateway 2, which 3.6 has:
+    /// An error. etcd 3.4 and 3.5 have the form of grpc-gateway 1, and 3.6 has the form of grpc-gateway 2:
     ///
     ///     1, a request:  {"error":"etcdserver: …","message":"etcdserver: …","code":5}
     ///     1, a stream:   {"error":{"grpc_code":14,"http_code":503,"message":"etcdserver: …","http_status":"…"}}
     ///     2, a request:  {"code":5,"message":"etcdserver: …","details":[]}
     ///     2, a stream:   {"error":{"code":14,"message":"etcdserver: …","details":[]}}
     ///
-    /// A stream that cannot begin has the form of a request or that of a stream.
+    /// The error of a stream that cannot begin has the form of a request or that of a stream.
     struct Failure: Decodable {
         private struct Status: Decodable {
             var grpc_code, code: Number<Int>?
@@ -147,7 +148,7 @@ enum EtcdAnswers {
                 let code = status.grpc_code ?? status.code
                 etcd = EtcdFailure(code: code?.value ?? Self.unknown, message: status.message ?? "")
             } else {
-                // Errors of other servers look the same, but have the status of HTTP as their code.
+                // Other servers may have errors with the same fields, but the code of these is the status of HTTP.
                 let code = try container.decode(Number<Int>.self, forKey: .code).value
                 guard Self.codes.contains(code) else {
                     throw DecodingError.dataCorruptedError(
@@ -162,7 +163,7 @@ enum EtcdAnswers {
         var result: Value?
     }
 
-    /// Decodes the body of a response with status 200.
+    /// Decodes the body of a response with status 200. Error: `malformed`
     static func decode<Value: Decodable>(_ type: Value.Type, _ bytes: some Collection<UInt8>) throws(EtcdFailure)
         -> Value
     {
@@ -173,7 +174,7 @@ enum EtcdAnswers {
         }
     }
 
-    /// Decodes one object of a stream.
+    /// Decodes one object of a stream. Errors: the one that the object describes; `malformed`
     static func decodeStreamed<Value: Decodable>(_ type: Value.Type, _ bytes: some Collection<UInt8>)
         throws(EtcdFailure) -> Value
     {
@@ -181,7 +182,7 @@ enum EtcdAnswers {
         throw failure(status: nil, bytes)
     }
 
-    /// Returns the failure that a response has.
+    /// Returns the failure that the body of a response describes; `malformed` if the body is no error of etcd.
     static func failure(status: Int?, _ bytes: some Collection<UInt8>) -> EtcdFailure {
         guard bytes.count <= 65_536, let failure = try? JSONDecoder().decode(Failure.self, from: Data(bytes)) else {
             let status = status.map { ", with status \($0) of HTTP" } ?? ""

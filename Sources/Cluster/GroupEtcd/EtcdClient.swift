@@ -1,20 +1,22 @@
 package import GroupCurl
 
-/// Requests to etcd's JSON gateway, for one thread at a time. It keeps its connection, and the user's token.
+/// A client of etcd's JSON gateway, for one thread at a time. The client keeps its connection and the user's token.
 ///
-/// Each call tries the endpoints in turn, an endpoint that failed last. A request that was surely not sent goes to the
-/// next endpoint. One that was perhaps sent is repeated only if it reads.
+/// Each call tries the endpoints in turn; an endpoint that has failed comes at the end. A request that was surely not
+/// sent, or that a member refused because of its own state, goes to the next endpoint. A request that was perhaps sent
+/// is repeated only if a second execution does no harm: that is so for reads and for the renewal of a lease.
 package final class EtcdClient {
     private let connection: EtcdConnection
 
-    /// Ends a call from another thread.
+    /// The object by which another thread ends a call of this client.
     package var canceller: CurlCanceller { connection.canceller }
 
     package init(_ configuration: EtcdConfiguration) {
         connection = EtcdConnection(configuration, CurlCanceller())
     }
 
-    /// Ends a call in progress, which fails with `noAnswer`; nothing else. From another thread, by `canceller`.
+    /// Ends the call in progress, which fails with `noAnswer`. Has no effect on later calls. Another thread uses
+    /// `canceller`.
     package func cancel() { canceller.cancel() }
 
     package func range(_ range: EtcdRange) throws(EtcdFailure) -> EtcdRangeResult {
@@ -24,9 +26,10 @@ package final class EtcdClient {
         }
     }
 
-    /// Reads a range in pages, at one revision, and hands each key to `body`. The range's limit is that of the first page; others
-    /// have as many keys as fit in about a megabyte. A page that is too large, or is not there in time, is requested again with
-    /// half as many keys.
+    /// Reads a range in pages, at one revision, and passes each key to `body`. The first page has at most `range.limit`
+    /// keys, and the others have as many as fit in about a megabyte. If the answer for a page is malformed, for example
+    /// too large, or does not come in time, the page is requested again with half as many keys. Errors: those of
+    /// `range` for a page of one key, and those of `body`
     package func forEach(in range: EtcdRange, _ body: (EtcdKeyValue) throws(EtcdFailure) -> Void) throws(EtcdFailure) {
         var range = range
         range.limit = max(1, range.limit)
@@ -49,15 +52,16 @@ package final class EtcdClient {
             }
             guard page.hasMore, let last = page.keyValues.last else { return }
             range.key = last.key + [0]
-            // The answer's revision is the newest one, whatever was requested.
+            // An answer has the newest revision of the store, whatever revision was requested.
             if range.revision == 0 { range.revision = page.revision }
             if size < 1 << 19 { range.limit = min(range.limit * 2, 1_000) }
             if size > 1 << 20 { range.limit = max(range.limit / 2, 1) }
         }
     }
 
-    /// Does the operations of `then` if all conditions are true, else those of `otherwise`, as one. At most 128
-    /// operations and 1.5 MiB, unless etcd is configured otherwise.
+    /// Executes the operations of `then` if all conditions are true, and else those of `otherwise`, as one atomic step.
+    /// etcd accepts at most 128 conditions, 128 operations in each branch, and 1.5 MiB, unless it is configured
+    /// otherwise.
     @discardableResult package func transaction(
         if compares: [EtcdCompare] = [], then: [EtcdOperation], else otherwise: [EtcdOperation] = []
     ) throws(EtcdFailure) -> EtcdTransactionResult {
@@ -67,8 +71,9 @@ package final class EtcdClient {
         }
     }
 
-    /// Returns a new lease, which ends so many seconds after it was last kept alive. etcd may give it more: a lease
-    /// lasts longer than an election (2 seconds). If the answer is lost, the lease ends by itself.
+    /// Grants a lease that ends `seconds` after it was last kept alive, and returns its identifier. etcd raises a time
+    /// that is shorter than an election: by default, each lease lasts at least 2 seconds. If the answer is lost, the
+    /// lease ends by itself.
     package func grantLease(seconds: Int64) throws(EtcdFailure) -> Int64 {
         try connection.call("/v3/lease/grant", EtcdRequestBytes.grant(seconds: seconds), isRepeatable: false) {
             bytes throws(EtcdFailure) in
@@ -78,11 +83,11 @@ package final class EtcdClient {
         }
     }
 
-    /// Returns the seconds that the lease has now; 0 if it has ended.
+    /// Renews a lease. Returns the seconds that the lease now has left; 0 if it has ended.
     package func keepLeaseAlive(_ lease: Int64) throws(EtcdFailure) -> Int64 {
         try connection.call("/v3/lease/keepalive", EtcdRequestBytes.lease(lease), isRepeatable: true) {
             bytes throws(EtcdFailure) in
-            // A stream of one object.
+            // The answer is a stream of one object.
             let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
             let answer = try EtcdAnswers.decodeStreamed(EtcdAnswers.Lease.self, line)
             guard answer.ID?.value == lease else { throw .malformed("the answer is for another lease") }
@@ -90,7 +95,7 @@ package final class EtcdClient {
         }
     }
 
-    /// Ends a lease; its keys are removed. Fails with `refused(code: 5, …)` if it has ended.
+    /// Ends a lease, and removes its keys. Error: `refused(code: 5, …)` if the lease has ended already
     package func revokeLease(_ lease: Int64) throws(EtcdFailure) {
         try connection.call("/v3/lease/revoke", EtcdRequestBytes.lease(lease), isRepeatable: false) {
             bytes throws(EtcdFailure) in
@@ -98,7 +103,7 @@ package final class EtcdClient {
         }
     }
 
-    /// Removes the history before a revision. Fails with `compacted` if that was done.
+    /// Removes the history before a revision. Error: `compacted` if that was done before
     package func compact(_ revision: UInt64) throws(EtcdFailure) {
         try connection.call("/v3/kv/compaction", EtcdRequestBytes.compact(revision), isRepeatable: false) {
             bytes throws(EtcdFailure) in
@@ -106,7 +111,7 @@ package final class EtcdClient {
         }
     }
 
-    /// Returns the state of the member that answers first.
+    /// Returns the state of the first member that answers.
     package func status() throws(EtcdFailure) -> EtcdStatus {
         try connection.call("/v3/maintenance/status", EtcdRequestBytes.nothing, isRepeatable: true) {
             bytes throws(EtcdFailure) in

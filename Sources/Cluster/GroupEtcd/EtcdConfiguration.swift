@@ -1,24 +1,26 @@
 import GroupSystemCalls
 
-/// The endpoints of an etcd cluster, and how to speak with them.
+/// The endpoints of an etcd cluster, and the settings of requests to them.
 package struct EtcdConfiguration: Sendable, Equatable {
     /// The members' addresses, like `http://127.0.0.1:2379`, in the order in which they are tried.
     package private(set) var endpoints: [String]
-    /// The user, where etcd has users. Over `http` the password goes through the network in plain.
+    /// The user, if etcd has users. Over `http` the password goes through the network in plain text.
     package var user: String?
-    /// The file whose first line is the password. It is read at each authentication, and refused if others than its
-    /// owner may read it.
+    /// The file whose first line is the password. The file is read at each authentication, and refused if it gives
+    /// users other than its owner any permission.
     package var passwordFile: String?
-    /// The file with the certificates of the authority that signs the endpoints', instead of the system's authorities.
+    /// A file with the certificates of the authorities that are trusted for endpoints, in place of the system's.
     package var authorityFile: String?
-    /// How long a try at one endpoint may bring no progress. A large request has more time, by its size. An authentication has four
-    /// times as long, because etcd lets it take long (bcrypt).
+    /// How long a request to one endpoint may make no progress. A large request has more time, by its size. An
+    /// authentication has four times as long, because etcd hashes the password with a slow function (bcrypt), and the
+    /// start of a watch has as long as that.
     package var requestLimit: Duration = .milliseconds(500)
 
     /// The largest answer that is read, in bytes.
     package var largestAnswer = EtcdConnection.largestResponse
 
-    /// Checks the endpoints: `http` or `https`, a host, perhaps a port, and nothing else. Error: `unreachable`
+    /// Creates a configuration with 1 to 64 endpoints. Each endpoint is `http` or `https`, a host, perhaps a port, and
+    /// perhaps a `/` at the end, with nothing else. Error: `unreachable`
     package init(endpoints: [String]) throws(EtcdFailure) {
         if endpoints.isEmpty { throw .unreachable("no endpoint is named") }
         if endpoints.count > Self.mostEndpoints { throw .unreachable("more than \(Self.mostEndpoints) endpoints") }
@@ -32,12 +34,12 @@ package struct EtcdConfiguration: Sendable, Equatable {
         self.endpoints = checked
     }
 
-    /// Puts the first endpoint at the end: for a new watch, after one has failed.
+    /// Moves the first endpoint to the end, so that a new watch begins at another endpoint than one that has failed.
     package mutating func rotate() { endpoints.append(endpoints.removeFirst()) }
 
     private static let mostEndpoints = 64
 
-    /// Returns an endpoint without a slash at its end; nil if it is none.
+    /// Returns an endpoint without a slash at its end; nil if the text is no endpoint.
     private static func checked(_ endpoint: String) -> String? {
         guard let scheme = ["http://", "https://"].first(where: endpoint.hasPrefix) else { return nil }
         var rest = endpoint.utf8.dropFirst(scheme.utf8.count)
@@ -64,7 +66,7 @@ package struct EtcdConfiguration: Sendable, Equatable {
         return scheme + String(Substring(rest))
     }
 
-    /// Letters, digits, and what else names and addresses have.
+    /// Returns whether a byte may be part of the name, the address or the port of a host.
     private static func isOfHost(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -85,7 +87,7 @@ package struct EtcdConfiguration: Sendable, Equatable {
         do throws(Errno) {
             let file = try FileDescriptor.open(path: Array(passwordFile.utf8), [.reading, .nonBlocking])
             status = try file.status()
-            // Anything else may wait, or have no end.
+            // A read of anything but a regular file may block, or may never end.
             content = status.isRegularFile ? try file.readAll(limit: Self.longestPassword + 1) : []
         } catch {
             throw .denied("the password file \(passwordFile) cannot be read: \(error)")

@@ -6,10 +6,10 @@ final class EtcdConnection {
     let configuration: EtcdConfiguration
     let canceller: CurlCanceller
     let transfer: CurlTransfer
-    /// An endpoint that fails is tried last the next time.
+    /// The endpoints in the order in which the next call tries them. An endpoint that has failed is moved to the end.
     private(set) var order: [String]
     private var token: String?
-    /// Whether etcd said that it has no users. A token is requested again if it then wants one.
+    /// Whether etcd has answered that its authentication is off. If etcd requires a token later, one is requested.
     private var hasNoUsers = false
 
     static let largestResponse = 64 << 20
@@ -21,15 +21,16 @@ final class EtcdConnection {
         order = configuration.endpoints
     }
 
-    /// Puts an endpoint at the end.
+    /// Moves an endpoint to the end of `order`.
     func demote(_ endpoint: String) {
         guard let index = order.firstIndex(of: endpoint) else { return }
         order.append(order.remove(at: index))
     }
 
-    /// Sends a request to one endpoint after the other until there is an answer, and decodes it.
+    /// Sends a request to one endpoint after the other until there is an answer, and decodes the answer.
     ///
-    /// - Parameter isRepeatable: whether the request may be sent again when it is not known whether it was sent: a read.
+    /// - Parameter isRepeatable: whether a second execution of the request does no harm, so that the request may be
+    ///   sent again when it was perhaps sent before.
     func call<Answer>(
         _ path: String, _ body: [UInt8], isRepeatable: Bool, _ decode: ([UInt8]) throws(EtcdFailure) -> Answer
     ) throws(EtcdFailure) -> Answer {
@@ -44,7 +45,7 @@ final class EtcdConnection {
         }
     }
 
-    /// Runs a call at one endpoint after the other, as long as that is right.
+    /// Runs a call at one endpoint after the other, as long as `goesOn` allows another try.
     func onEndpoints<Answer>(
         isRepeatable: Bool, _ call: (_ endpoint: String) throws(EtcdFailure) -> Answer
     ) throws(EtcdFailure) -> Answer {
@@ -73,7 +74,9 @@ final class EtcdConnection {
         }
     }
 
-    /// Returns what is to be known of the failures at all endpoints: the most serious one.
+    /// Returns the failure of the whole call: the last one, unless that concerns only its own endpoint (`unreachable`,
+    /// or see `isOfOneEndpoint`). In that case, returns the last failure other than `unreachable`, and if there is
+    /// none, one with the texts of all endpoints.
     private static func summary(_ failures: [EtcdFailure]) -> EtcdFailure {
         if let last = failures.last {
             if case .unreachable = last {} else if !isOfOneEndpoint(last) { return last }
@@ -85,12 +88,13 @@ final class EtcdConnection {
         return .unreachable(texts.joined(separator: "; "))
     }
 
-    /// Whether a failure concerns what is at one address, and not the whole cluster.
+    /// Returns whether a failure concerns only what is at one address, and not the whole cluster.
     private static func isOfOneEndpoint(_ failure: EtcdFailure) -> Bool {
         failure.refusal == .certificate || failure.refusal == .noGateway
     }
 
-    /// Runs a call with the user's token, once more with a new one if etcd says that the token is not valid.
+    /// Runs a call with the user's token. If etcd refuses the token, or requires one that was not sent, runs the call
+    /// once more with a new token.
     func authorized<Answer>(
         _ endpoint: String, _ call: (_ fields: [String]) throws(EtcdFailure) -> Answer
     ) throws(EtcdFailure) -> Answer {
@@ -107,7 +111,8 @@ final class EtcdConnection {
 
     private var fields: [String] { Self.fields + (token.map { ["Authorization: " + $0] } ?? []) }
 
-    /// Lets a member refuse at once while it has no leader, instead of waiting for one.
+    /// The header field by which a member without a leader refuses a request at once. Without the field, the request
+    /// waits for a leader.
     private static let fields = ["Grpc-Metadata-hasleader: true"]
 
     private func authenticate(_ endpoint: String) throws(EtcdFailure) {
@@ -118,7 +123,7 @@ final class EtcdConnection {
             let bytes = try request(
                 endpoint + "/v3/auth/authenticate", .post(body), Self.fields, limit: configuration.requestLimit * 4)
             let answer = try EtcdAnswers.decode(EtcdAnswers.Authentication.self, bytes)
-            // A token with the end of a line in it would be a field of its own.
+            // A token with a line break would add a field to the header.
             guard let token = answer.token, !token.isEmpty, token.utf8.count <= Self.longestToken,
                 token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
             else { throw EtcdFailure.malformed("an authentication without a token") }
@@ -127,7 +132,7 @@ final class EtcdConnection {
         } catch {
             switch error {
             case .refused(9, let text) where text.contains("authentication is not enabled"): hasNoUsers = true
-            // The request itself was not sent.
+            // Only the authentication was perhaps sent, and the request itself was not.
             case .noAnswer(let text), .malformed(let text):
                 throw canceller.isCancelled ? error : .unreachable("\(text), at the authentication")
             default: throw error
@@ -135,18 +140,19 @@ final class EtcdConnection {
         }
     }
 
-    /// How long bytes of a request may be on their way that the system has taken: a megabit a second.
+    /// The additional time for each byte of a body that the system has accepted but perhaps not sent yet, in
+    /// nanoseconds: that of a megabit a second.
     private static let nanosecondsForByte: Int64 = 8_000
-    /// The limit of a request that always goes on.
+    /// The number of limits after which a request ends even if it always makes progress.
     private static let longest = 60
 
-    /// What is requested of a URL.
+    /// The method of a request, with the body of a POST.
     enum Request {
         case get
         case post([UInt8])
     }
 
-    /// Sends one request and returns the body of its answer. `limit` is how long nothing may happen.
+    /// Sends one request and returns the body of its answer. The request fails after `limit` without progress.
     func request(_ url: String, _ request: Request, _ fields: [String], limit: Duration) throws(EtcdFailure) -> [UInt8]
     {
         if canceller.isCancelled { throw Self.cancelled }
@@ -157,7 +163,8 @@ final class EtcdConnection {
             CurlTransfer.Request(
                 url: url, fields: fields, body: body, isGet: isGet, limit: limit,
                 authorityFile: configuration.authorityFile, largest: configuration.largestAnswer))
-        // What was handed to the system is not seen to go on, so its time depends on its size.
+        // The progress of bytes that the system has accepted cannot be seen, so the time for them depends on their
+        // number.
         let sending = body.count > Self.small ? Int64(body.count) * Self.nanosecondsForByte : 0
         let begin = awakeNanoseconds()
         var (progress, last) = (0, begin + sending)
@@ -184,12 +191,12 @@ final class EtcdConnection {
         }
     }
 
-    /// Bodies up to this size are with the server at once.
+    /// The largest body without additional time, in bytes. Such a body is with the server at once.
     private static let small = 16 << 10
 
     static let cancelled = EtcdFailure.noAnswer("cancelled")
 
-    /// Returns the failure for a request without an answer.
+    /// Returns the failure of a request that has ended without an answer that can be used.
     func failure(_ ending: CurlTransfer.Ending, _ url: String) -> EtcdFailure {
         switch ending {
         case .answered(let status): .malformed("\(url): status \(status) of HTTP")

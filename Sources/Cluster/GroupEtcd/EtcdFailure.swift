@@ -1,32 +1,33 @@
-/// The reason why a call of etcd failed.
+/// The reason why a request to etcd failed.
 package enum EtcdFailure: Error, Equatable, Sendable {
     /// No endpoint was reached: the request was surely not sent.
     case unreachable(String)
-    /// The request was perhaps sent; its answer was lost, late or broken off, or the call was cancelled.
+    /// The request was perhaps sent. Its answer was lost, late or incomplete, or the caller has ended the call.
     case noAnswer(String)
-    /// The quota of etcd's database is used up. The write may stand nevertheless: the request that crosses the quota is
-    /// applied, and refused afterwards (`quotaApplierV3` in etcd's apply.go).
+    /// The quota of etcd's database is used up. The write may have been made nevertheless: etcd applies the request
+    /// that crosses the quota, and refuses it afterwards (`quotaApplierV3` in etcd's apply.go).
     case noSpace(String)
     /// The user, the password, the role or the certificate was refused; nothing was written.
     case denied(String)
-    /// The endpoint answers, but not as the JSON gateway of an etcd that can be used; no etcd has seen the request.
+    /// The endpoint answers, but not as the JSON gateway of an etcd that can be used. No etcd has received the request.
     case noGateway(String)
-    /// The requested revision is gone; the oldest that stands, or 0 where etcd does not name it (it does for a watch).
+    /// The requested revision was compacted. The value is the oldest revision that is left, or 0 if etcd does not state
+    /// it: etcd states it only for a watch.
     case compacted(UInt64)
     /// Any other error of etcd, with the code of gRPC.
     case refused(code: Int, String)
-    /// Bytes that are no answer. The request was perhaps carried out.
+    /// The answer cannot be decoded, or is too large. The request was perhaps executed.
     case malformed(String)
 
     /// Whether this failure proves that the request has written nothing, and never will.
     ///
-    /// Of the errors of etcd these prove it: invalid arguments (code 3, with "request is too large", "too many
-    /// operations" and "duplicate key"), what was not found (5, "requested lease not found"), preconditions (9), a
-    /// revision out of range (11), what is not implemented (12), "too many requests" and a message above gRPC's limit
-    /// (8), and what a member refuses because of its own state (`isOfTheMember`): etcd checks them before it proposes
-    /// the request, or before it applies the first operation of it. All others may come while a proposal is on its way:
-    /// "request timed out" with all its reasons, "server stopped", "leader changed" (14), and what is unknown (2) or
-    /// internal (13).
+    /// etcd refuses a request with one of the following errors before it proposes the request, or before it applies the
+    /// first operation. So these errors prove it: invalid arguments (code 3, with "request is too large", "too many
+    /// operations" and "duplicate key"), not found (5, "requested lease not found"), failed preconditions (9), a
+    /// revision out of range (11), not implemented (12), "too many requests" and a message above gRPC's limit (both 8),
+    /// and what a member refuses because of its own state (`isOfTheMember`). All other errors may come while a proposal
+    /// is on its way: "request timed out" with all its reasons, "server stopped" and "leader changed" (14), unknown
+    /// errors (2) and internal ones (13).
     package var isSurelyNotWritten: Bool {
         switch self {
         case .unreachable, .denied, .noGateway, .compacted: true
@@ -37,8 +38,9 @@ package enum EtcdFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// Whether another member of the cluster may answer what this one refused before it did anything. The code is 14,
-    /// and in etcd 3.6 it is 9, except for a missing leader.
+    /// Whether another member may execute the request: this member was not reached, or has refused the request because
+    /// of its own state, before it did anything. The code of such a refusal is 14. In etcd 3.6 the code is 9, except
+    /// for a missing leader.
     var isOfTheMember: Bool {
         switch self {
         case .unreachable: true
@@ -49,7 +51,8 @@ package enum EtcdFailure: Error, Equatable, Sendable {
 
     private static let memberErrors = ["no leader", "not capable", "not supported for learner"]
 
-    /// Whether a new token may help: this one has ended, or is of a time before a change of users or roles.
+    /// Whether a new token may help: none was sent, or the one that was sent has ended or is older than a change of
+    /// users or roles.
     var isOfTheToken: Bool {
         guard case .denied(let text) = self else { return false }
         return Self.tokenErrors.contains(where: text.contains)
@@ -60,7 +63,7 @@ package enum EtcdFailure: Error, Equatable, Sendable {
         "user name is empty", "invalid auth token", "revision in header is old", "revision of auth store is old",
     ]
 
-    /// The failure for an error of etcd.
+    /// Creates the failure for an error of etcd.
     init(code: Int, message: String) {
         let text = String(message.prefix(1_000))
         if text.contains("database space exceeded") {
@@ -74,7 +77,7 @@ package enum EtcdFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// Further errors about users that have a code which others have, too.
+    /// Texts of further errors about users. Other errors have the same codes.
     private static let credentialErrors = [
         "invalid user ID or password", "user name not found", "invalid auth management",
     ]

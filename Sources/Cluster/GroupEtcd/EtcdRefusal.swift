@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Why every request will fail until a person has changed something: other failures may end by themselves.
+/// The reason why every request will fail until a person has changed something. Other failures may end by themselves.
 package enum EtcdRefusal: Equatable, Sendable {
     /// The user or the password is wrong.
     case credentials
@@ -17,7 +17,7 @@ package enum EtcdRefusal: Equatable, Sendable {
 }
 
 extension EtcdFailure {
-    /// The reason of a failure that stays until a person has changed something; nil for other failures.
+    /// The reason why this failure lasts until a person has changed something; nil for other failures.
     package var refusal: EtcdRefusal? {
         switch self {
         case .noGateway: .noGateway
@@ -31,14 +31,14 @@ extension EtcdFailure {
             } else if text.contains("user name is empty") {
                 .noUser
             } else {
-                // A token of another time than the users and roles is renewed the next time.
+                // A token that has ended, or is older than a change of users or roles, is renewed at the next call.
                 isOfTheToken ? nil : .credentials
             }
         default: nil
         }
     }
 
-    /// The beginning of what `denied` has for an untrusted certificate.
+    /// The beginning of the text of `denied` for a certificate that is not trusted.
     static let untrusted = "the certificate is not trusted: "
 }
 
@@ -52,14 +52,15 @@ extension EtcdConnection {
         let failure = EtcdAnswers.failure(status: status, bytes)
         guard case .malformed = failure else { return failure }
         if unknownPath.contains(status) { return .noGateway("it answers with status \(status) of HTTP") }
-        // Go's servers answer so on a port of TLS.
+        // A server in Go answers this to plain HTTP on a port for TLS.
         if status == 400, bytes.count <= 1_000, !bytes.ranges(of: speaksTLS).isEmpty {
             return .noGateway("it speaks TLS; write https instead of http")
         }
         return failure
     }
 
-    /// Returns a failure with the address of its endpoint, and of an endpoint without a gateway, with what it is.
+    /// Returns a failure whose text has the address of its endpoint, if it is needed. For an endpoint without a
+    /// gateway, the text also has what is there instead.
     func explained(_ failure: EtcdFailure, _ endpoint: String) -> EtcdFailure {
         switch failure {
         case .denied(let text) where failure.refusal != .passwordFile && !text.contains(endpoint):
@@ -70,7 +71,8 @@ extension EtcdConnection {
         }
     }
 
-    /// Returns what an etcd is that has no gateway; nil for another server.
+    /// Requests the version of an endpoint without a gateway. Returns the version of an etcd, with the reason why it
+    /// has no gateway; nil for another server.
     private func kind(_ endpoint: String) -> String? {
         let bytes = try? request(endpoint + "/version", .get, [], limit: configuration.requestLimit)
         guard let bytes, bytes.count <= 1_000, let version = Self.version(bytes) else { return nil }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The JSON of requests. Numbers of 64 bits are strings, keys and values base64.
+/// The JSON of requests. Numbers of 64 bits are strings, and keys and values are base64.
 struct EtcdRequestBytes {
     private(set) var bytes: [UInt8] = []
 

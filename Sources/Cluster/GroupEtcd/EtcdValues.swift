@@ -30,7 +30,7 @@ package enum EtcdCompare: Equatable, Sendable {
     case allBefore(prefix: [UInt8], revision: UInt64)
 }
 
-/// What to read.
+/// A range of keys, and how to read it.
 package struct EtcdRange: Equatable, Sendable {
     package enum Order: Equatable, Sendable {
         case key
@@ -47,7 +47,7 @@ package struct EtcdRange: Equatable, Sendable {
     package var minimumModRevision: UInt64 = 0
     /// The largest number of keys; 0 for all. An answer of more than 64 MiB is malformed.
     package var limit = 0
-    /// Whether one member may answer alone, with what may be old. Otherwise a quorum takes part.
+    /// Whether one member may answer alone, with a state that may be old. Otherwise a quorum takes part.
     package var isSerializable = false
     package var keysOnly = false
     package var countOnly = false
@@ -57,12 +57,13 @@ package struct EtcdRange: Equatable, Sendable {
 
     package static func key(_ key: [UInt8]) -> Self { Self(key: key) }
 
-    /// All keys that begin with these bytes.
+    /// Returns the range of all keys that begin with these bytes.
     package static func prefix(_ prefix: [UInt8]) -> Self {
         Self(key: prefix.isEmpty ? [0] : prefix, end: endOfPrefix(prefix))
     }
 
-    /// The first key after all that begin with these bytes; one zero byte, as etcd has it, where there is no such key.
+    /// Returns the first key after all keys that begin with these bytes. If there is no such key, returns one zero
+    /// byte, which etcd reads as no end.
     package static func endOfPrefix(_ prefix: [UInt8]) -> [UInt8] {
         var end = prefix
         while let last = end.popLast() {
@@ -79,9 +80,9 @@ package enum EtcdOperation: Equatable, Sendable {
     case range(EtcdRange)
 }
 
-/// What was read.
+/// The result of reading a range.
 package struct EtcdRangeResult: Equatable, Sendable {
-    /// The store's revision when it was read.
+    /// The revision of the store at the time of the reading, which may be newer than the revision that was read.
     package var revision: UInt64
     package var clusterIdentifier: UInt64 = 0
     package var keyValues: [EtcdKeyValue]
@@ -91,14 +92,14 @@ package struct EtcdRangeResult: Equatable, Sendable {
     package var count: UInt64
 }
 
-/// What a transaction has done.
+/// The result of a transaction.
 package struct EtcdTransactionResult: Equatable, Sendable {
-    /// Whether all conditions were true, and the operations of `then` were done.
+    /// Whether all conditions were true, and the operations of `then` were executed.
     package var succeeded: Bool
     /// The store's revision after the transaction: that of its writes, if it has written anything.
     package var revision: UInt64
     package var clusterIdentifier: UInt64
-    /// One for each `range` of the branch that ran, in order.
+    /// The result of each `range` of the branch that ran, in order.
     package var ranges: [EtcdRangeResult]
     /// The number of keys that each `delete` of the branch that ran has removed, in order.
     package var deleted: [UInt64]
@@ -109,7 +110,7 @@ package struct EtcdStatus: Equatable, Sendable {
     package var version: String
     package var clusterIdentifier, memberIdentifier: UInt64
     package var revision: UInt64
-    /// The size of the database's file, and the part of it that is used, in bytes. The quota is for the first.
+    /// The size of the database's file, and the part of it that is used, in bytes. etcd's quota limits `dbSize`.
     package var dbSize, dbSizeInUse: UInt64
     /// The member that leads; 0 if there is none.
     package var leader: UInt64
@@ -124,22 +125,22 @@ package struct EtcdEvent: Equatable, Sendable {
     package enum Kind: Equatable, Sendable { case put, delete }
 
     package var kind: Kind
-    /// Of a deletion only the key and the revision (`modRevision`).
+    /// The key after the change. For a deletion, only its name and its revision (`modRevision`) are set.
     package var keyValue: EtcdKeyValue
 
     package init(kind: Kind, keyValue: EtcdKeyValue) { (self.kind, self.keyValue) = (kind, keyValue) }
 }
 
-/// Changes that come together.
+/// A response of a watch: changes that come together.
 package struct EtcdWatchResponse: Equatable, Sendable {
-    /// The revision of the member's store when it made the response: not a place to resume from, because older events
-    /// may be on their way.
+    /// The revision of the member's store when it made the response. A watch cannot resume from there, because older
+    /// events may be on their way.
     package var revision: UInt64
-    /// In the order of revisions; those of one revision are always in one response. The place to resume from is the
-    /// `modRevision` of the last, plus 1.
+    /// The events, in the order of their revisions. All events of one revision are in one response. A watch resumes
+    /// from the `modRevision` of the last event, plus 1.
     package var events: [EtcdEvent]
-    /// Whether it has no events, and shows only that the member is alive. etcd before 3.4.25 sends it while older
-    /// events are on their way.
+    /// Whether the response has no events, and shows only that the member is alive. etcd before 3.4.25 sends such a
+    /// response while older events are on their way.
     package var isProgress: Bool
     package var clusterIdentifier: UInt64 = 0
 

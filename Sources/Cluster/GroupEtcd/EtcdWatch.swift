@@ -1,16 +1,17 @@
 import GroupCurl
 import GroupSystemCalls
 
-/// The changes of all keys with a prefix, from a revision on, in order.
+/// A watch of the keys with a prefix: all their changes from a revision on, in order.
 ///
 /// A member that is cut off from the others has no new events. The watch requests that such a member ends it ("no
-/// leader"), which etcd 3.4 does about three election timeouts, of one second, after it has lost its leader. Besides, it
-/// requests a sign of life from the member (`isProgress`) each third of `silence`, and fails if nothing at all comes for
-/// that long: the process was stopped, or the network is gone. (etcd's own notifications come each ten minutes, too
-/// rarely to be of use.) 3.4 has bugs that lose events; a caller that must have them all reads the range from time to
-/// time.
+/// leader"); etcd 3.4 does so about three election timeouts, of one second each, after the member has lost its leader.
+/// The watch also requests a sign of life from the member (`isProgress`) each third of `silence`. If no byte comes for
+/// all of `silence`, the watch fails: the process was stopped, or the network is gone. (etcd's own notifications come
+/// every ten minutes, too rarely to be of use.) etcd 3.4 has bugs that lose events, so a caller that must have all of
+/// them reads the range from time to time.
 ///
-/// The body of the request stays open for those requests, so a proxy that waits for the whole body cannot be between.
+/// The body of the request stays open for the signs of life. So the watch does not work through a proxy that waits for
+/// the whole body.
 package final class EtcdWatch: Sendable {
     private let configuration: EtcdConfiguration
     private let prefix: [UInt8]
@@ -19,7 +20,7 @@ package final class EtcdWatch: Sendable {
     private let canceller = CurlCanceller()
 
     /// - Parameters:
-    ///   - revision: the first one whose changes are wanted; 0 for those that come from now on.
+    ///   - revision: the first revision whose changes are wanted; 0 for the changes from now on.
     ///   - silence: the time without a byte after which the watch fails.
     package init(
         _ configuration: EtcdConfiguration, prefix: [UInt8], from revision: UInt64, silence: Duration = .seconds(30)
@@ -27,13 +28,16 @@ package final class EtcdWatch: Sendable {
         (self.configuration, self.prefix, self.revision, self.silence) = (configuration, prefix, revision, silence)
     }
 
-    /// Ends `run`, also one that begins later.
+    /// Ends `run`, and every later `run` as soon as it begins.
     package func cancel() { canceller.cancelForGood() }
 
-    /// Calls the closure for each response, on this thread, until it returns false or `cancel` is called. The first
-    /// response has no events: the watch stands, and `revision` is that of the store. Errors: `compacted`; `noAnswer`
-    /// when the stream breaks; what a call of `EtcdClient` has, where no endpoint begins a watch. To be called by one
-    /// thread at a time.
+    /// Calls the closure for each response, on this thread, until the closure returns false or `cancel` is called. The
+    /// first response has no events: it shows that the watch has begun, and its `revision` is that of the store. To be
+    /// called by one thread at a time.
+    ///
+    /// Errors: `compacted`; `noAnswer` if the stream breaks, or is silent; `refused` if the member has lost its leader;
+    /// `denied` if the user may not watch the keys; `malformed`; if no endpoint begins a watch, those of a call of
+    /// `EtcdClient`
     package func run(_ onResponse: (EtcdWatchResponse) -> Bool) throws(EtcdFailure) {
         let connection = EtcdConnection(configuration, canceller)
         var stream: EtcdWatchStream

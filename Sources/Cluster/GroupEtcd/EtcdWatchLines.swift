@@ -1,17 +1,19 @@
-/// The lines of a watch: pieces of bytes in, responses out.
+/// A decoder of the lines of a watch: it takes pieces of bytes, and returns responses.
 struct EtcdWatchLines {
     /// Whether etcd has confirmed the watch.
     private(set) var isCreated = false
-    /// The line that is not complete.
+    /// The beginning of the line that is not complete yet.
     private var partial: [UInt8] = []
-    /// The events of the newest revision in a response that etcd has cut into fragments: more of it may come.
+    /// The events of the newest revision in a fragment of a response. The next fragment may have more events of that
+    /// revision.
     private var held: [EtcdEvent] = []
     /// The newest revision of which all events were returned.
     private var newest: UInt64 = 0
 
     private static let newline = UInt8(ascii: "\n")
 
-    /// Takes the next bytes, and returns the responses that are complete now. At the end the last line is complete, too.
+    /// Takes the next bytes, and returns the responses that are complete now. At the end of the stream, the last line
+    /// is complete without a newline. Errors: the one that etcd has sent; `malformed`
     mutating func take(_ bytes: [UInt8], isAtEnd: Bool = false) throws(EtcdFailure) -> [EtcdWatchResponse] {
         var responses: [EtcdWatchResponse] = []
         var rest = bytes[...]
@@ -32,7 +34,8 @@ struct EtcdWatchLines {
         return responses
     }
 
-    /// Returns what a line means; nil if that is not known before the next line.
+    /// Returns the response of a line; nil for an empty line, and for a fragment whose events may all continue in the
+    /// next line.
     private mutating func response(_ line: [UInt8]) throws(EtcdFailure) -> EtcdWatchResponse? {
         if line.allSatisfy({ $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }) { return nil }
         let answer = try EtcdAnswers.decodeStreamed(EtcdAnswers.Watch.self, line)
@@ -53,7 +56,7 @@ struct EtcdWatchLines {
             result.events.append(event)
         }
         if events.isEmpty {
-            // A sign of life may come between two fragments.
+            // A sign of life may come between two fragments, so the held events stay.
             result.events = []
             result.isProgress = true
             return result

@@ -6,17 +6,17 @@ struct EtcdWatchStream {
     private let connection: EtcdConnection
     private let url: String
     private var lines = EtcdWatchLines()
-    /// What has come and was not returned.
+    /// The responses that have come and were not returned yet.
     private var ready: [EtcdWatchResponse] = []
-    /// The moments of the last byte, and of the last sign of life that was requested.
+    /// The times of the last byte that came, and of the last request for a sign of life.
     private var lastByte = awakeNanoseconds()
     private var lastRequest = awakeNanoseconds()
-    /// Whether the caller has worked since the last wait: nothing was read meanwhile.
+    /// Whether the caller has worked since the last wait. Nothing was read meanwhile, so that time is no silence.
     private var wasWorking = true
-    /// Why the stream has ended; thrown when all that came before was returned.
+    /// The reason why the stream has ended. The reason is thrown when all earlier responses were returned.
     private var end: EtcdFailure?
 
-    /// Begins a watch. It has as long for its first answer as an authentication.
+    /// Begins a watch, and waits until etcd confirms it, for as long as an authentication may take.
     init(
         _ connection: EtcdConnection, _ endpoint: String, _ fields: [String], prefix: [UInt8], from revision: UInt64
     ) throws(EtcdFailure) {
@@ -40,7 +40,8 @@ struct EtcdWatchStream {
         }
     }
 
-    /// Returns what has come, after a wait for more if that is nothing; perhaps nothing.
+    /// Returns the responses that have come. If there are none, waits for more once, and perhaps returns none. Error:
+    /// `noAnswer` after `silence` without a byte; those that end the stream
     mutating func next(silence: Duration) throws(EtcdFailure) -> [EtcdWatchResponse] {
         if ready.isEmpty {
             let third = max(1_000_000, silence.nanoseconds / 3)
@@ -82,7 +83,8 @@ struct EtcdWatchStream {
             ready += try lines.take(bytes, isAtEnd: isComplete)
         } catch {
             transfer.finish()
-            // The gateway's own connection to its member has ended (14), or is being ended (1), and not the member's leader.
+            // With these codes, the gateway has lost its own connection to the member (14), or is closing it (1). The
+            // member still has its leader.
             switch error {
             case .refused(14, let text) where lines.isCreated && !error.isOfTheMember,
                 .refused(1, let text) where lines.isCreated:

@@ -5,12 +5,13 @@ import GroupDigest
 import GroupEtcd
 import GroupSystemCalls
 
-/// Contents on their way to etcd and from it.
+/// The transfer of contents to etcd and from it.
 extension EtcdLink {
-    /// How long a part of an upload lasts.
+    /// The time after which an upload pauses for other jobs of its thread, in seconds.
     private static let partOfUpload = 0.5
 
-    /// Removes the marks of uploads whose entry is not to be committed any more, so that their contents can be collected.
+    /// Removes the marks of all uploads but that of `operation`. Their entries are not to be committed any more, so
+    /// their contents may be removed.
     func removeMarks(except operation: ClusterName?, _ client: EtcdClient) {
         for old in marked.withLock({ $0 }) where old != operation {
             let failure = Self.failure { () throws(EtcdFailure) in
@@ -20,7 +21,9 @@ extension EtcdLink {
         }
     }
 
-    /// Uploads the contents of an entry, or a part of them: then nil is returned. Small ones are returned, to be put with the entry.
+    /// Uploads the contents of an entry. Returns nil if the time of one part is over: the next call resumes the upload.
+    /// Small contents are not uploaded, but returned, to be put in the transaction of the entry. Errors: those of
+    /// `EtcdClient`; `unreachable` without a session; `malformed` for a content that is gone or cannot be read
     func upload(_ digests: [[UInt8]], by operation: ClusterName, _ client: EtcdClient) throws(EtcdFailure)
         -> (puts: [EtcdOperation], isUploaded: Bool)?
     {
@@ -32,7 +35,7 @@ extension EtcdLink {
             size += Int(clamping: length)
         }
         let isSmall = size <= ClusterKeys.smallContents && digests.count <= ClusterKeys.mostSmallContents
-        // Pieces that an earlier attempt has uploaded. What stands behind the mark is not removed.
+        // The pieces that an earlier attempt has uploaded. While the mark is there, no machine removes them.
         var present: Set<[UInt8]> = []
         let lease = session.withLock { $0 }
         if !isSmall {
@@ -48,7 +51,8 @@ extension EtcdLink {
                 try client.forEach(in: range) { present.insert($0.key) }
             }
         }
-        // Until all is there; after a failure, what is there is looked for again.
+        // The progress is kept only from one part to the next. After a failure, the next attempt lists the pieces in
+        // etcd again.
         uploading.withLock { $0 = nil }
         let end = DispatchTime.now() + Self.partOfUpload
         var hasSent = false
@@ -66,7 +70,7 @@ extension EtcdLink {
                         if UInt64(index * ClusterKeys.pieceSize) >= length { break }
                         continue
                     }
-                    // Each part sends something.
+                    // Each part sends at least one piece, so that every upload ends.
                     if hasSent && end <= .now() {
                         isPart = true
                         break
@@ -121,7 +125,7 @@ extension EtcdLink {
         if contents.size(of: digest) != nil { return .here }
         var range = EtcdRange.prefix(keys.pieces(of: digest, by: operation))
         if let free = contents.freeSpace, free < LocalDisk.largestFile {
-            // What does not fit is not loaded to find that out.
+            // The pieces are counted first, so that a content for which there is no room is not loaded in vain.
             range.countOnly = true
             let pieces = try client.range(range).count
             range.countOnly = false
@@ -132,7 +136,8 @@ extension EtcdLink {
         var (count, size) = (0, 0)
         let isRight: Bool
         do throws(Errno) {
-            // What is made of it is synchronized; after a power cut, it is loaded again.
+            // The file is not synced: the item that is made of it is, and after a power cut the content is loaded
+            // again.
             let found = try contents.write(wanted: digest, isDurable: false) { append throws(Errno) in
                 var notStored: Errno?
                 failure = Self.failure { () throws(EtcdFailure) in

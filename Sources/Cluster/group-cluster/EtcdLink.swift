@@ -5,14 +5,15 @@ import GroupDigest
 import GroupEtcd
 import GroupSystemCalls
 
-/// What comes back from etcd, for the thread that owns the fold.
+/// An event from the threads that use etcd, for the thread that owns the fold.
 enum LinkEvent: Sendable {
-    /// A consistent quorum read of the order, and the identifier of the etcd cluster.
+    /// The log, read from a quorum at one revision, and the identifier of the etcd cluster.
     case reading(ClusterReading, cluster: UInt64)
     case readingFailed(EtcdFailure)
-    /// The entry stands in etcd.
+    /// The entry is in etcd.
     case committed(CommitRequest, OrderedEntry)
-    /// The number, the token or the upload was not right; nothing was changed.
+    /// A condition of the transaction was false, and nothing was changed: the number of the entry, the token of its
+    /// lock, or the mark of its upload. `counter` is the number of this machine's last entry in etcd.
     case refused(CommitRequest, counter: UInt64, hasToken: Bool, hasUpload: Bool)
     case commitFailed(CommitRequest, EtcdFailure)
     /// Nothing was sent: etcd's database uses more than half of the budget.
@@ -21,10 +22,10 @@ enum LinkEvent: Sendable {
     case counted(UInt64)
     case event(OrderedEntry)
     case watchEnded(EtcdFailure?)
-    /// A content is in the directory of contents, or is not to be had.
+    /// A content is in the directory of contents, or could not be loaded.
     case content(digest: [UInt8], by: ClusterName, ContentResult)
     case lock(ClusterLockEvent)
-    /// The session with etcd ended, or a new one began: locks that it had are gone.
+    /// A new session with etcd began. The locks of the session before it are gone.
     case sessionBegan(Int64)
     case snapshotWritten(UInt64)
     /// The other machines, read from time to time.
@@ -33,7 +34,7 @@ enum LinkEvent: Sendable {
 
     enum ContentResult: Sendable {
         case here
-        /// No such content: it was replaced since, or never uploaded.
+        /// etcd does not have the content: it was replaced since, or never uploaded.
         case missing
         /// This machine's disk has no room for it.
         case noRoom(Errno)
@@ -47,7 +48,9 @@ enum ClusterLockEvent: Sendable {
     case failed(identifier: String, String)
 }
 
-/// The threads that speak to etcd: one for the order, one for contents, one for the watch. Each has a connection of its own.
+/// The threads that use etcd. The thread of the order reads and commits entries, writes snapshots, renews the session,
+/// and acquires and releases locks. Two other threads load contents and watch the order. While another grant has a
+/// requested lock, one more watches the locks. Each thread has its own connection.
 final class EtcdLink: Sendable {
     enum Job: Sendable {
         case read
@@ -55,7 +58,7 @@ final class EtcdLink: Sendable {
         case snapshot([UInt8], ClusterFold.Summary)
         case acquire(identifier: String, lock: [UInt8], grant: ClusterName)
         case release(lock: [UInt8], grant: ClusterName)
-        /// Locks were given back by a machine; their keys.
+        /// Locks have become free. The value has their keys.
         case locksFreed(Set<[UInt8]>)
         case lockWatchEnded(EtcdWatch)
         case stop
@@ -75,23 +78,25 @@ final class EtcdLink: Sendable {
     let post: @Sendable (LinkEvent) -> Void
     private let watch = Guarded<EtcdWatch?>(nil)
     let session = Guarded<Int64>(0)
-    /// The session of the program's last run, which may still stand, with its locks.
+    /// The session of the program's last run, which may not have ended yet and may still have locks.
     private let lastSession: Int64
-    /// How much of etcd's database may be used, its history included, before nothing is sent any more, in bytes.
+    /// The limit for the used part of etcd's database, history included, in bytes. Above the limit, only empty entries
+    /// are sent.
     private let mostRoom: UInt64
     private let room = Guarded((used: UInt64(0), isKnownUntil: DispatchTime(uptimeNanoseconds: 0)))
     private let threads = DispatchGroup()
     private let nextRenewal = Guarded(DispatchTime.now())
-    /// The upload that is not finished, and the pieces that are there.
+    /// An upload that is paused between two parts, and the keys of its pieces that are in etcd.
     let uploading = Guarded<(operation: ClusterName, present: Set<[UInt8]>)?>(nil)
-    /// The operations whose uploads have a mark, as long as the session lasts.
+    /// The operations whose uploads have a mark. The marks end with the session.
     let marked = Guarded<Set<ClusterName>>([])
     let access = Guarded(Access.unknown)
     let notes = Guarded(MachineNotes())
 
-    /// How long the machine's session outlives its program, in seconds.
+    /// How long the machine's session lasts after its last renewal, in seconds.
     static let sessionLength: Int64 = 15
-    /// How often the session is renewed, and the number of entries is read.
+    /// The time between two renewals of the session, in seconds. Each renewal also reads the number of entries. While
+    /// etcd refuses this machine, the time is twice as long.
     static let renewal = 5.0
 
     init(
@@ -121,7 +126,7 @@ final class EtcdLink: Sendable {
         }
     }
 
-    /// Ends the threads. What is being sent is not waited for.
+    /// Ends the threads, and waits for them for at most 3 seconds. A request in progress is not interrupted.
     func stop() {
         jobs.post(.stop)
         contentJobs.post(.stop)
@@ -161,7 +166,8 @@ final class EtcdLink: Sendable {
         }
     }
 
-    /// Renews the session if it is time, also in the middle of long work. Returns whether it was.
+    /// Renews the session if it is time, and returns whether it was. Long work calls this, too, so that the session
+    /// does not end meanwhile.
     @discardableResult
     func renewIfDue(_ client: EtcdClient) -> Bool {
         if nextRenewal.withLock({ $0 }) > .now() { return false }
@@ -171,13 +177,13 @@ final class EtcdLink: Sendable {
         return true
     }
 
-    /// Renews the session, or begins one, and reads the number of entries.
+    /// Renews the session, or begins one. Reads the number of entries, and exchanges the machines' notes.
     private func renew(_ client: EtcdClient) {
         do throws(EtcdFailure) {
             var lease = session.withLock { $0 }
             if lease != 0, try client.keepLeaseAlive(lease) <= 0 { lease = 0 }
             if lease == 0 {
-                // etcd refuses this for a session that has ended already.
+                // This fails without harm if that session has ended already.
                 if lastSession != 0 { try? client.revokeLease(lastSession) }
                 lease = try client.grantLease(seconds: Self.sessionLength)
                 let key = keys.machine(machine)
@@ -215,10 +221,10 @@ final class EtcdLink: Sendable {
         }
     }
 
-    /// How many entries the first page has: each has up to 1 MiB.
+    /// The number of entries in the first page. Each entry has up to 1 MiB.
     private static let firstPage = 16
 
-    /// Reads the order at one revision.
+    /// Reads the log at one revision. Returns it with the identifier of the etcd cluster and the revision.
     func reading(_ client: EtcdClient) throws(EtcdFailure) -> (ClusterReading, UInt64, UInt64) {
         var range = EtcdRange.prefix(keys.entries)
         range.limit = Self.firstPage
@@ -236,7 +242,7 @@ final class EtcdLink: Sendable {
             guard let (machine, number) = keys.entry(keyValue.key), UInt64(found.count - place) <= count else {
                 continue
             }
-            // The last of them has the last index.
+            // The indexes of entries have no gaps, and the last entry has the index `count`.
             entries.append(
                 OrderedEntry(
                     index: count - UInt64(found.count - place) + 1, revision: keyValue.modRevision, machine: machine,
@@ -248,7 +254,8 @@ final class EtcdLink: Sendable {
         )
     }
 
-    /// Reads the first page; of large entries, on a slow network, fewer.
+    /// Reads the first page, with the name of the last entry and that of the snapshot. If the answer is too large, or
+    /// does not come in time, the page is requested again with a quarter of the entries.
     private func firstPage(_ range: inout EtcdRange, _ client: EtcdClient) throws(EtcdFailure) -> EtcdTransactionResult
     {
         while true {
@@ -264,7 +271,8 @@ final class EtcdLink: Sendable {
         }
     }
 
-    /// Returns how much of etcd's database is used, as of five seconds ago at most, with what this machine has sent since.
+    /// Returns the used part of etcd's database, in bytes: its size at most five seconds ago, plus what this machine
+    /// has sent since.
     private func usedRoom(_ client: EtcdClient) throws(EtcdFailure) -> UInt64 {
         let known = room.withLock { $0 }
         if known.used <= mostRoom && DispatchTime.now() < known.isKnownUntil { return known.used }
@@ -276,13 +284,14 @@ final class EtcdLink: Sendable {
     private func commit(_ request: CommitRequest, _ digests: [[UInt8]], _ client: EtcdClient) {
         do throws(EtcdFailure) {
             let entry = try? ClusterEntry(bytes: request.bytes)
-            // An empty entry decides the fate of one that may have been sent.
+            // An empty entry is sent nevertheless, since it decides the fate of an entry that may have been sent.
             if entry?.changes.isEmpty != true, case let used = try usedRoom(client), used > mostRoom {
                 return post(.roomUsed(request, bytes: used))
             }
             removeMarks(except: entry?.operation, client)
             guard let (puts, isUploaded) = try upload(digests, by: entry?.operation ?? .zero, client) else {
-                // Readings and locks do not wait for all of a large content.
+                // The rest of a large upload is queued behind other jobs, so that readings and locks do not wait for
+                // it.
                 return jobs.post(.commit(request, contents: digests))
             }
             let size = digests.reduce(UInt64(request.bytes.count)) { $0 + (contents.size(of: $1) ?? 0) }
@@ -303,7 +312,8 @@ final class EtcdLink: Sendable {
             if isUploaded, let operation = entry?.operation {
                 compares.append(.present(keys.upload(operation)))
                 operations.append(.delete(keys.upload(operation)))
-                // A collection of contents that began before finds this key, which is younger, and leaves them.
+                // A removal of unused contents that began earlier finds this key, which is younger, and leaves the
+                // contents.
                 operations.append(.put(keys.contents(of: operation), []))
             }
             operations.append(.range(.key(keys.last)))
@@ -342,7 +352,7 @@ final class EtcdLink: Sendable {
 
     // MARK: The watch
 
-    /// Watches the order from a revision on. A watch that is there goes on.
+    /// Watches the order from a revision on, and ends the watch before it.
     private func watch(from revision: UInt64) {
         let watch = EtcdWatch(configuration, prefix: keys.order, from: revision)
         self.watch.withLock { old in
@@ -365,7 +375,8 @@ final class EtcdLink: Sendable {
         if self.watch.withLock({ $0 === watch }) { post(.watchEnded(failure)) }
     }
 
-    /// Events of one revision come in one response.
+    /// Posts the entries of a response. All events of one revision come in one response, so the key of an entry and the
+    /// key `last` come together.
     private func take(_ response: EtcdWatchResponse) {
         var entries: [UInt64: (machine: ClusterName, number: UInt64, bytes: [UInt8])] = [:]
         for event in response.events where event.kind == .put {

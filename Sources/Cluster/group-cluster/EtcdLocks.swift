@@ -3,8 +3,8 @@ import GroupCluster
 import GroupEtcd
 import GroupSystemCalls
 
-/// The locks that this machine has asked etcd for. While one of them is another machine's, a watch on all locks says when one is
-/// given back. Used by the thread of the order.
+/// The locks that this machine requests from etcd. While another grant has one of them, a watch of all locks shows
+/// which ones become free. Used by the thread of the order.
 final class EtcdLocks {
     struct Request {
         let identifier: String
@@ -13,7 +13,7 @@ final class EtcdLocks {
     }
     private enum Answer {
         case granted
-        /// Another machine has the lock, as of that revision.
+        /// Another grant has the lock, as of that revision.
         case held(UInt64)
         case none
     }
@@ -21,13 +21,15 @@ final class EtcdLocks {
     private let link: EtcdLink
     private let client: EtcdClient
     private var waiting: [Request] = []
-    /// Grants of which an answer was lost: etcd may give the lock yet, also after it was given and given back.
+    /// The grants for which an attempt has failed. etcd may still execute the attempt, even after the lock was granted
+    /// and released.
     private var uncertain: Set<ClusterName> = []
-    /// Locks that etcd has not taken back yet: they would stand as long as the session is renewed. They are given back again and
-    /// again until a time at which etcd no longer carries out what was asked for before.
+    /// The releases that are not final. A lock that is still in etcd would stay there as long as the session is
+    /// renewed. So each release is repeated until it has succeeded, at the earliest at the time `until`: etcd no longer
+    /// executes earlier attempts to acquire the lock then.
     private var releases: [(lock: [UInt8], grant: ClusterName, until: DispatchTime)] = []
     private var watch: EtcdWatch?
-    /// Whether etcd has not answered, so that everything is to be tried again after a while.
+    /// Whether to try again after a while: etcd has not answered, or a release is not final.
     private(set) var hasFailed = false
 
     init(_ link: EtcdLink, _ client: EtcdClient) { (self.link, self.client) = (link, client) }
@@ -37,7 +39,7 @@ final class EtcdLocks {
         tryAcquiring { $0.identifier == request.identifier }
     }
 
-    /// Tries to acquire the locks with these keys, which were given back.
+    /// Tries to acquire the locks with these keys, which have become free.
     func acquireFreed(_ keys: Set<[UInt8]>) { tryAcquiring { keys.contains(link.keys.lock($0.lock)) } }
 
     func release(_ lock: [UInt8], _ grant: ClusterName) {
@@ -58,7 +60,7 @@ final class EtcdLocks {
     func ended(_ watch: EtcdWatch) {
         guard self.watch === watch else { return }
         self.watch = nil
-        // Locks may have been given back since its last event.
+        // Locks may have become free since the watch's last event.
         tryAgain()
     }
 
@@ -97,7 +99,7 @@ final class EtcdLocks {
         do throws(EtcdFailure) {
             let result = try client.transaction(
                 if: [.absent(key)], then: [.put(key, text, lease: lease)], else: [.range(.key(key))])
-            // The answer to an earlier attempt may have been lost.
+            // An earlier attempt may have acquired the lock, and its answer may have been lost.
             if !result.succeeded && result.ranges.first?.keyValues.first?.value != text {
                 return .held(result.revision)
             }
@@ -109,7 +111,7 @@ final class EtcdLocks {
         }
     }
 
-    /// Gives a lock back. Returns false if etcd has not said so.
+    /// Releases a lock. Returns false if etcd has not confirmed the release.
     private func isReleased(_ lock: [UInt8], _ grant: ClusterName) -> Bool {
         let key = link.keys.lock(lock)
         return EtcdLink.failure { () throws(EtcdFailure) in

@@ -48,7 +48,8 @@ extension EtcdLink {
                 old.map { .modRevision(keys.snapshot, equals: $0.modRevision) } ?? .absent(keys.snapshot)
             let name = Array("\(summary.index) \(pieces)".utf8)
             let result = try client.transaction(if: [compare], then: [.put(keys.snapshot, name)])
-            // Another machine was first: its pieces have the same name only for the same fold.
+            // Another machine has written a snapshot meanwhile. The pieces of this one are harmless: they have the
+            // names of other pieces only if both snapshots are of the same fold.
             if !result.succeeded { return post(.snapshotWritten(oldIndex)) }
             for (machine, number) in summary.numbers {
                 _ = try client.transaction(then: [
@@ -66,10 +67,11 @@ extension EtcdLink {
         }
     }
 
-    /// Removes contents that no item, no entry and no upload has. An upload has a mark before its first piece, and an entry from
-    /// the moment in which the mark goes: a content that has neither at one revision, nor an item, is dead.
+    /// Removes the contents that no item, no entry and no upload needs. Contents have the mark of their upload from
+    /// before their first piece on. The transaction that removes the mark adds their entry, and items replace the
+    /// entry. So contents that have neither a mark nor an entry at one revision, and no item, are unused.
     private func collect(_ summary: ClusterFold.Summary, _ name: [UInt8], _ client: EtcdClient) throws(EtcdFailure) {
-        // Contents first: what is uploaded after that is not looked at.
+        // The contents are listed first, so that contents which are uploaded later are not considered.
         var range = EtcdRange.prefix(keys.contents)
         (range.keysOnly, range.limit) = (true, 1_000)
         var operations: Set<ClusterName> = []
@@ -83,18 +85,19 @@ extension EtcdLink {
             do {
                 operations.remove(try ClusterEntry(bytes: entry.bytes).operation)
             } catch {
-                // Which contents it has is not known here.
+                // The entry may need any of the contents: only a newer version of this program can read it.
                 if case .newerVersion = error { return }
             }
         }
-        /// Removes the contents of some operations, if they are all dead. Returns false if they are not.
+        /// Removes the contents of some operations if all of them are unused. Returns whether they are.
         func remove(_ operations: some Collection<ClusterName>) throws(EtcdFailure) -> Bool {
             var compares: [EtcdCompare] = [.value(keys.snapshot, equals: name)]
             var deletions: [EtcdOperation] = []
             for operation in operations {
                 let pieces = keys.contents(of: operation)
-                // While this is the last snapshot, all entries behind it stand, and were looked at. With an entry that was
-                // committed since, a key beside its contents was put: those are younger.
+                // While this is the last snapshot, no entry after it was removed, so the reading had all of them up to
+                // its revision. An entry that was committed later has put a key beside its contents, which is younger
+                // than the reading.
                 compares.append(.absent(keys.upload(operation)))
                 compares.append(.allBefore(prefix: pieces, revision: revision + 1))
                 deletions.append(.delete(pieces, end: EtcdRange.endOfPrefix(pieces)))
@@ -111,12 +114,13 @@ extension EtcdLink {
         }
     }
 
-    /// Of how many operations the contents are removed at once: etcd takes 128 conditions.
+    /// The number of operations whose contents are removed at once. etcd accepts at most 128 conditions.
     private static let operationsAtOnce = 60
 }
 
 extension ClusterFold {
-    /// What is kept of a fold when its snapshot was written: everything else may be removed.
+    /// The part of a fold that decides what may be removed from etcd once the fold's snapshot is there: the index, the
+    /// number of each machine's last entry, and the operations whose contents items have.
     struct Summary: Sendable {
         var index: UInt64
         var numbers: [(machine: ClusterName, number: UInt64)]

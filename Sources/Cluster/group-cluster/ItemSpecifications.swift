@@ -1,7 +1,7 @@
 import GroupCommandLine
 import GroupCommands
 
-/// The commands over items that the cluster decides.
+/// The commands for items, whose changes the cluster decides, and for locks.
 enum ItemSpecifications {
     static let group = PositionalSpecification(
         "GROUP", help: "A group identifier or, if it contains a '/', the path of a container.")

@@ -49,7 +49,7 @@ extension ItemSpecifications {
         ])
 }
 
-/// What `resolve` keeps.
+/// The content that `resolve` keeps.
 enum Keep: String, CaseIterable {
     case mine, theirs, item, copy, merge
 }

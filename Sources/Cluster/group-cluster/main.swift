@@ -10,7 +10,7 @@ import GroupEtcd
 import GroupSystemCalls
 
 CommandRun.main(groupClusterSpecification) { run in
-    // These ask the program that runs, and need no library.
+    // These commands need no library: the running program does their work in the cluster.
     switch run.arguments.subcommands.first {
     case "read":
         return try ItemCommands.read(&run) { container, run in
@@ -27,7 +27,7 @@ CommandRun.main(groupClusterSpecification) { run in
     default: break
     }
     if let missing = PackageTrait.missing(of: [.curl, .sqlite]) { throw missing }
-    // Before any thread.
+    // libcurl must be prepared before any thread is started.
     _ = CurlLibrary.isPrepared
     switch run.arguments.subcommands.first {
     case "join": return try join(&run)
@@ -39,7 +39,7 @@ CommandRun.main(groupClusterSpecification) { run in
     }
 }
 
-/// Takes the right to be the container's program; throws where another process has it.
+/// Takes the right to be the container's program. Error: `lockTimedOut` if another process has it
 private func right(to container: Container) throws -> SoleProcess {
     if let right = try SoleProcess(for: .cluster, of: container) { return right }
     let process = ClusterRecords.isThere(container)?.processIdentifier
@@ -50,7 +50,7 @@ private func right(to container: Container) throws -> SoleProcess {
 }
 
 extension ClusterRecords {
-    /// Returns the status of a container that is in a cluster.
+    /// Returns the status of a container that is in a cluster; nil for any other container.
     static func isThere(_ container: Container) -> ClusterStatus? { (try? ClusterRecords(container))?.status }
 }
 
@@ -58,9 +58,9 @@ private func absolute(_ path: String) -> String {
     path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
 }
 
-/// Runs the container's program until a signal ends it. Where there is no room for the state or a record, the machine
-/// is given up: what is stored is true, and what is in memory is ahead of it. The right to the container is kept
-/// meanwhile. What nothing needs is removed, and after a pause the machine is made anew.
+/// Runs the container's program until a signal ends it. If there is no room for the state or for a record, the machine
+/// is discarded, since its memory is ahead of what is stored. Files that nothing needs are removed, and after a pause a
+/// new machine is made of the stored state. The right to the container is kept meanwhile.
 private func join(_ run: inout CommandRun) throws -> ExitStatus {
     let signals = TerminationSignals()
     let full = FullDisk()
@@ -81,14 +81,14 @@ private func join(_ run: inout CommandRun) throws -> ExitStatus {
     return withExtendedLifetime(right) { .success }
 }
 
-/// Runs `body`, again and again as long as it fails for want of room. Returns nil after a signal. `isFreed` makes room,
-/// and returns whether there was something to remove.
+/// Runs `body`, again and again as long as it fails for lack of room. Returns nil after a signal. `isFreed` makes room,
+/// and returns whether anything was removed.
 @discardableResult
 private func asFarAsThereIsRoom<Result>(
     _ run: inout CommandRun, _ full: FullDisk, _ signals: TerminationSignals, freeing isFreed: () -> Bool = { false },
     _ body: (inout CommandRun) throws -> Result
 ) throws -> Result? {
-    // The pause that was ended because something was removed: one in each.
+    // The end of the pause that was cut short because something was removed. Each pause is cut short once at most.
     var ended: Int64?
     while true {
         do {
@@ -98,7 +98,8 @@ private func asFarAsThereIsRoom<Result>(
             full.failed(.state, error)
             run.complain("\(error); trying again when there may be room")
         }
-        // A process that was about to open what came out has done so then.
+        // Room is made after the grace period: a process that was about to open a file that came out has opened the
+        // file by then.
         var freeing = ended == full.next ? nil : monotonicNanoseconds() + TakenOut.grace
         while signals.received == nil, case let now = monotonicNanoseconds(), full.next > now {
             if let time = freeing, time <= now {
@@ -121,7 +122,7 @@ private func isFreed(_ container: Container) -> Bool {
     return (try? store.free(contents)) ?? false
 }
 
-/// States in the status that the machine is given up for want of room.
+/// Records in the status that the machine was discarded for lack of room.
 private func showFull(_ full: FullDisk, _ container: Container) {
     guard let records = try? ClusterRecords(container) else { return }
     if var status = records.status {
@@ -133,7 +134,7 @@ private func showFull(_ full: FullDisk, _ container: Container) {
     full.hasNote = true
 }
 
-/// Runs the machine with what is stored of it.
+/// Runs the machine with its stored state. A machine that joins anew is followed by a new one.
 private func runMachine(
     _ run: inout CommandRun, _ container: Container, _ full: FullDisk, _ signals: TerminationSignals
 ) throws {
@@ -166,8 +167,9 @@ private func runMachine(
     return try machine.run({ run.complain($0) }, until: { signals.received != nil })
 }
 
-/// Returns what this machine is in its cluster: what is stored, with what the options replace. Of a state that other
-/// users may have written, only the machine's name is taken.
+/// Returns the identity of this machine in its cluster: the stored one, with the values of the options in place of the
+/// stored values. From a state that other users may have written, only the names are taken, and the options `--name`
+/// and `--etcd` are needed.
 private func identity(_ run: inout CommandRun, _ store: StateStore) throws -> MachineIdentity {
     let old = try MachineIdentity.load(store)
     var identity: MachineIdentity
@@ -197,7 +199,7 @@ private func identity(_ run: inout CommandRun, _ store: StateStore) throws -> Ma
     if identity.endpoints.isEmpty { throw run.arguments.usageError("--etcd is needed the first time") }
     if let host = try run.arguments.text("host") { identity.host = host }
     if let user = try run.arguments.text("user") { identity.user = user }
-    // Absolute, because a service has another working directory.
+    // The path is made absolute, because a service may have another working directory.
     if let file = try run.arguments.text("password-file") { identity.passwordFile = absolute(file) }
     if let file = try run.arguments.text("authority") { identity.authorityFile = absolute(file) }
     if let text = try run.arguments.text("budget") {
@@ -337,7 +339,7 @@ private func accept(_ run: inout CommandRun) throws -> ExitStatus {
     return withExtendedLifetime(right) { .success }
 }
 
-/// Finishes what the program has begun with files that came out of the container.
+/// Finishes the work on files that came out of the container.
 private func finishTaken(in container: Container) throws {
     let store = try StateStore(container)
     defer { store.close() }
@@ -354,7 +356,7 @@ private func leave(_ run: inout CommandRun) throws -> ExitStatus {
     do {
         try finishTaken(in: container)
     } catch let error as CoordinationError where error.code == .damaged {
-        // To leave is what helps then.
+        // Leaving the cluster is the remedy for a damaged state, so the command goes on.
         run.complain("\(error); what stood at the place of files that were being replaced may be lost")
     }
     if let failure = forgetNotes(of: container) {
@@ -365,7 +367,7 @@ private func leave(_ run: inout CommandRun) throws -> ExitStatus {
     for name in container.channelNames() {
         try GroupChannel(container, name: name, purpose: "cluster").setRelay(after: nil)
     }
-    // What the cluster has not got yet is posted here only.
+    // Messages that the cluster does not have yet are posted on this machine only.
     for post in records.posts() {
         let channel = try GroupChannel(container, name: post.channel, purpose: post.purpose)
         try records.set(nil)
