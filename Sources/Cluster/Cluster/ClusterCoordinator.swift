@@ -13,8 +13,8 @@ import GroupSystemCalls
 /// are accepted. All other calls are accepted only if the items are then as the closure saw them, including items that
 /// the closure only read. A closure that changes nothing sends nothing.
 ///
-/// `timeout` limits the waits for the locks and for the cluster, together, from the beginning of the call. After that
-/// time, a call may wait up to 2 s more to find out whether its change was sent, and what the cluster has decided.
+/// `timeout` limits two waits, each from its own beginning: for the locks, and, after the closure, for the cluster. After
+/// that, a call may wait up to 2 s more to find out whether its change was sent, and what the cluster has decided.
 ///
 /// For all calls, errors: those of `Coordinator`, and the following ones. Nothing was changed anywhere after
 ///
@@ -226,8 +226,8 @@ public struct ClusterCoordinator: Sendable {
     /// of this machine. Local processes go on, and an item that any of them changes meanwhile is a conflict. The change
     /// is refused (`conflict`) if this machine has lost the lock meanwhile. If `body` throws, nothing is changed.
     ///
-    /// `timeout` limits three waits, each from its own beginning: for the cluster's lock, for this machine's lock to
-    /// read the item, and, after `body`, for this machine's lock and the cluster together. Errors: those of `body`;
+    /// `timeout` limits each of the waits from its own beginning: for the cluster's lock, for this machine's lock to
+    /// read the item, and, after `body`, for this machine's lock again and for the cluster. Errors: those of `body`;
     /// `lockTimedOut` if the cluster's lock is not granted in time, for example because another machine has it
     @discardableResult
     public func update(

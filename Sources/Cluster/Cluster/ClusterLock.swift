@@ -89,9 +89,9 @@ package final class ClusterLock: Sendable {
     private static func operation(_ name: String) -> String { isBarrier(name) ? "catch up" : "lock" }
     private static func item(_ name: String) -> String? { isBarrier(name) ? nil : name }
 
-    /// The beginning of the names of locks that are requested only for the wait before their grant. Neither paths nor
-    /// the names of `group-cluster lock` begin with `/`.
-    private static let barrier = "/latest/"
+    /// The beginning of the names of locks that are requested only for the wait before their grant. The byte 0 is in no
+    /// name of a command line, and in no path.
+    private static let barrier = "\0latest/"
 
     /// Returns a name for a lock that no other caller requests. The grant of this lock shows that this machine has
     /// caught up.
@@ -128,8 +128,7 @@ package final class ClusterLock: Sendable {
             switch lock?.state {
             case .granted?: if let grant = lock?.grant { return grant }
             case .waiting?: break
-            case .failed?: throw unavailable(lock?.reason ?? "the cluster was not reached")
-            case .ended?, nil: throw unavailable(lock?.reason ?? "the lock was lost before it was granted")
+            case .ended?, nil: throw unavailable("the lock was lost before it was granted")
             }
             if !wait.isOver { return nil }
             if records.status?.isConnected == false { throw unavailable("the cluster was not reached in time") }

@@ -183,26 +183,27 @@ package struct ClusterRecords: Sendable {
                     .conflict, operation: "accept", containerPath: "\(container.path)", reason: answer,
                     remedy: .init(.readAgain, "nothing was changed; look at the status, and decide again"))
             }
-            if wait.isOver { break }
-            try wait.block()
-        }
-        if try suite.compareAndSet(
-            forKey: Self.decision, from: encode(decision), to: nil, durability: .durable)
-        {
-            throw CoordinationError(
-                .unavailable, operation: "accept", containerPath: "\(container.path)",
-                reason: "the cluster's program has not taken the decision in time",
-                remedy: .init(.tryAgain, "see whether it runs (group-cluster status), and try again"))
+            if !wait.isOver {
+                try wait.block()
+            } else if try suite.compareAndSet(
+                forKey: Self.decision, from: encode(decision), to: nil, durability: .durable)
+            {
+                throw CoordinationError(
+                    .unavailable, operation: "accept", containerPath: "\(container.path)",
+                    reason: "the cluster's program has not taken the decision in time",
+                    remedy: .init(.tryAgain, "see whether it runs (group-cluster status), and try again"))
+            }
+            // Otherwise the program has answered at this moment, and the answer is looked at.
         }
     }
 
     package var decision: ClusterDecision? { decode(suite.value(forKey: Self.decision)) }
 
-    /// Records the answer to a decision, unless there is one: `ClusterDecision.done`, or the reason why nothing was
-    /// done.
-    package func answer(_ text: String) throws(CoordinationError) {
+    /// Records the answer to a decision: `ClusterDecision.done`, or the reason why nothing was done. Records nothing if
+    /// the decision has an answer, or if another one has taken its place.
+    package func answer(_ text: String, to name: String) throws(CoordinationError) {
         try update(key: Self.decision, durability: .durable) { (decision: inout ClusterDecision) in
-            if decision.answer != nil { return false }
+            if decision.name != name || decision.answer != nil { return false }
             decision.answer = text
             return true
         }

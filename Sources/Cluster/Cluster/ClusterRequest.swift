@@ -76,8 +76,6 @@ package struct ClusterLockRequest: Codable, Equatable, Sendable {
         case granted
         /// This machine no longer has the lock: its session in etcd ended, or its program was started anew.
         case ended
-        /// The cluster was not reached.
-        case failed
     }
     /// The name of the request, 32 hexadecimal digits.
     package let identifier: String
@@ -85,7 +83,6 @@ package struct ClusterLockRequest: Codable, Equatable, Sendable {
     package var processIdentifier: Int32
     package var state = State.waiting
     package var grant: String?
-    package var reason: String?
     /// Whether the caller no longer wants the lock. The program finds a caller that was killed by
     /// `ClusterRecords.presence`.
     package var isGivenUp = false

@@ -13,7 +13,8 @@ import GroupSystemCalls
 ///                                                    records: accepted, conflict, unavailable or failed
 ///     returns, and removes the record and the files
 ///
-/// At the deadline the caller gives the request up. If it was not sent, the program or the caller takes it back, and
+/// The time of the wait begins when the request is recorded: the call's closure may take any time before. At its end
+/// the caller gives the request up. If it was not sent, the program or the caller takes it back, and
 /// the outcome is `unavailable`. If it was sent, the caller waits for a grace period. Then the outcome is `unknown`,
 /// and the record stays for a later `outcome(of:)`.
 struct StrictCall: Sendable {
@@ -31,10 +32,10 @@ struct StrictCall: Sendable {
     private let records: ClusterRecords
     private let call: ItemCall
     private let purpose: String
-    private let deadline: Deadline
+    private let timeout: Duration?
     private let token: Token?
 
-    /// Begins the time of the call, and checks that the cluster can decide about changes. Errors: `unavailable`, and
+    /// Checks that the cluster can decide about changes. Errors: `unavailable`, and
     /// those of `GroupDefaults`
     init(
         _ call: ItemCall, by coordinator: Coordinator, _ timeout: Duration?, _ token: Token?
@@ -43,7 +44,7 @@ struct StrictCall: Sendable {
         self.call = call
         self.token = token
         purpose = coordinator.purpose
-        deadline = Deadline(after: timeout)
+        self.timeout = timeout
         records = try ClusterRecords(container)
         try ClusterPresence.check(container, records, call.operation, call.label)
     }
@@ -71,7 +72,8 @@ struct StrictCall: Sendable {
                 if error.code != .notDurable { throw error }
             }
             return Wait(
-                records: records, operation: change.operation, record: RecordWait(changes, until: deadline))
+                records: records, operation: change.operation,
+                record: RecordWait(changes, until: Deadline(after: timeout)))
         } catch {
             change.discard()
             throw error.located(in: container)

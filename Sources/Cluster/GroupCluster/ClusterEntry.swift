@@ -12,8 +12,9 @@ package struct ClusterEntry: Equatable, Sendable {
     /// The author of the changes, for people: the purpose of a process and the host, as text.
     package var author: [UInt8]
 
-    /// Returns the author of an entry for the container's records: `PURPOSE@HOST`, or `@HOST` for a change that names no
-    /// process. Returns `cluster` if the author is not known, as for entries that an earlier run of the program has folded.
+    /// Returns the author of an entry for the container's records: `PURPOSE@HOST`, or `@HOST` for a change that names
+    /// no process. Returns `cluster` if the author is not known, as for entries that an earlier run of the program has
+    /// folded.
     package static func purpose(of author: [UInt8]?) -> String {
         guard let author, !author.isEmpty else { return "cluster" }
         return (author.contains(UInt8(ascii: "@")) ? "" : "@") + printable(author)
@@ -45,6 +46,9 @@ package struct ItemContent: Hashable, Sendable {
     package init(_ kind: Kind, mode: UInt16 = 0o644, _ digest: [UInt8] = []) {
         (self.kind, self.mode, self.digest) = (kind, mode, digest)
     }
+
+    /// Returns whether two items have the same bytes, or are both directories. The mode does not count.
+    package func isSame(as other: ItemContent) -> Bool { kind == other.kind && digest == other.digest }
 }
 
 /// A directory on the ancestor path of an item.
@@ -55,8 +59,8 @@ package struct Ancestor: Hashable, Sendable {
     package init(_ item: ItemName, _ name: FileName) { (self.item, self.name) = (item, name) }
 }
 
-/// A change of an item. The change names the item and its ancestor path (`line`): the directories above it, from the
-/// root on, each with its name as an item.
+/// A change of an item. The change names the item and its ancestor path: the directories above it, from the root on,
+/// each with its name as an item.
 package struct ItemChange: Equatable, Sendable {
     package enum Action: Equatable, Sendable {
         case create(ItemContent)
@@ -67,12 +71,12 @@ package struct ItemChange: Equatable, Sendable {
         case check(base: ClusterName)
     }
     package var item: ItemName
-    package var line: [Ancestor]
+    package var ancestors: [Ancestor]
     package var name: FileName
     package var action: Action
 
-    package init(_ item: ItemName, in line: [Ancestor] = [], _ name: FileName, _ action: Action) {
-        (self.item, self.line, self.name, self.action) = (item, line, name, action)
+    package init(_ item: ItemName, in ancestors: [Ancestor] = [], _ name: FileName, _ action: Action) {
+        (self.item, self.ancestors, self.name, self.action) = (item, ancestors, name, action)
     }
 }
 

@@ -48,7 +48,8 @@ extension ClusterEntry {
     private var neededVersion: UInt8 {
         changes.reduce(Self.version) { version, change in
             guard case .item(let change) = change else { return version }
-            if ([change.name] + change.line.map(\.name)).contains(where: { $0.starts(with: FileNames.ignoreFile) }) {
+            if ([change.name] + change.ancestors.map(\.name)).contains(where: { $0.starts(with: FileNames.ignoreFile) })
+            {
                 return Self.versionWithIgnoreFile
             }
             if case .check = change.action { return max(version, Self.versionWithChecks) }
@@ -109,8 +110,8 @@ extension ByteWriter {
         case .item(let change):
             write(UInt8(0))
             write(change.item)
-            write(UInt16(truncatingIfNeeded: change.line.count))
-            for ancestor in change.line {
+            write(UInt16(truncatingIfNeeded: change.ancestors.count))
+            for ancestor in change.ancestors {
                 write(ancestor.item)
                 write(counted: ancestor.name)
             }
@@ -240,7 +241,7 @@ extension ByteReader {
         if item.operation == .zero { throw .malformed("item") }
         let count: UInt16 = try wholeNumber()
         if count > ClusterEntry.mostAncestors { throw .malformed("too deep") }
-        var line: [Ancestor] = []
+        var ancestors: [Ancestor] = []
         // An item within itself, or the root within an item, would make a circle of the tree.
         var above: Set<ItemName> = [item]
         for _ in 0..<count {
@@ -248,7 +249,7 @@ extension ByteReader {
             if ancestor.item.operation == .zero || !above.insert(ancestor.item).inserted {
                 throw .malformed("ancestor")
             }
-            line.append(ancestor)
+            ancestors.append(ancestor)
         }
         let name = try fileName()
         let form: UInt8 = try wholeNumber()
@@ -264,7 +265,7 @@ extension ByteReader {
         case 4: action = .check(base: try clusterName())
         default: throw .malformed("action \(form)")
         }
-        return ItemChange(item, in: line, name, action)
+        return ItemChange(item, in: ancestors, name, action)
     }
 
     private mutating func valueChange() throws(ClusterDamage) -> ValueChange {

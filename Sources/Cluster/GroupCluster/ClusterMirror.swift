@@ -114,11 +114,27 @@ package struct ClusterMirror: Equatable, Sendable {
         case .create(let item, _, _, _):
             if let local, let node = tree[item] { bind(item, Base(node: node, local: local)) }
         case .exchange(let local, _, let new, _):
-            guard let item = items[local], let node = tree[item], node.content == new else { return }
-            edit(item) { ($0.content, $0.version) = (new, node.version) }
+            guard let item = items[local], let node = tree[item], node.content.isSame(as: new) else { return }
+            edit(item) { ($0.content, $0.version) = (node.content, node.version) }
+            // A mode of this machine is still to be sent.
+            if node.content != new { look(at: local) }
         case .remove(let local, _):
             if let item = items[local] { bind(item, nil) }
         case .rename: return
+        }
+    }
+
+    /// Notes an exchange that was made before the program was killed, and was not stored. Otherwise the content of the
+    /// cluster that is at the path would count as a change of this machine.
+    package mutating func madeEarlier(
+        exchangeOf local: LocalItem, expected: StoredTaken.Expected, new: StoredTaken.Expected, in tree: ClusterTree
+    ) {
+        guard let item = items[local], let old = base[item], expected.isSame(as: old.node.content) else { return }
+        edit(item) {
+            $0.content.digest = new.digest
+            if let node = tree[item], new.isSame(as: node.content) {
+                ($0.content, $0.version) = (node.content, node.version)
+            }
         }
     }
 

@@ -64,8 +64,8 @@ package enum FileNames {
     /// The name of the file with the patterns of what is not mirrored.
     package static let ignoreFile = Array(".groupignore".utf8)
 
-    /// Returns whether a name is one of the library's own files. The file with the patterns is not, nor are the names that
-    /// editors and conflicts make of its own.
+    /// Returns whether a name is one of the library's own files. The file with the patterns is not, nor are the names
+    /// that editors and conflicts make of its own.
     package static func isReserved(_ name: FileName) -> Bool {
         name.starts(with: ".group".utf8) && !name.starts(with: ignoreFile)
     }
@@ -93,7 +93,8 @@ package enum FileNames {
         }
     }
 
-    /// Returns the name of the item that a conflict copy with this name is beside; nil for a name of another form. Where
+    /// Returns the name of the item that a conflict copy with this name is beside; nil for a name of another form.
+    /// Where
     /// `conflict` has cut the stem, only the rest of it is known.
     package static func original(ofConflict name: FileName) -> FileName? {
         let mark = Array(" (conflict ".utf8)

@@ -55,8 +55,8 @@ package struct HistoryReading: Equatable, Sendable {
         return isConnected
     }
 
-    /// Notes that the cluster refuses this machine. The next reading waits for `pause`, also where refusals of other requests come
-    /// meanwhile. Returns whether the cluster was reached until now.
+    /// Notes that the cluster refuses this machine. The next reading waits for `pause`, also where refusals of other
+    /// requests come meanwhile. Returns whether the cluster was reached until now.
     package mutating func refused(at now: Int64, pause: Int64) -> Bool {
         defer { isConnected = false }
         failures += 1

@@ -3,14 +3,15 @@
 // The rules for changes of items: which of two changes wins, and what becomes of the other.
 //
 // Machines A and B start from the same tree, and each makes a change without the change of the other. A's change is
-// first in the log. The table has the state of all machines after B's change, for local-first entries:
+// first in the log. The entries are local-first: each machine has made its change on its own disk before it sends the
+// entry. The table has the state of all machines after B's entry:
 //
 //     A (first)        B (later)                 result
 //     creates x        creates x                 A's x keeps the path; B's becomes `x (conflict OPERATION)`
-//     creates x        creates a directory x     the same; items in B's directory follow it
+//     creates x        creates a directory x     the same: B's directory gets the conflict name, with its items
 //     creates x        creates an equal x        one x; two directories become one, too
 //     writes x         writes x                  A's content; B's content is beside it, as `x (conflict OPERATION)`
-//     writes x         writes the same           one x with that content
+//     writes x         writes the same           one x with that content, and A's mode
 //     writes x         removes x                 x with A's content: a modification beats a removal
 //     removes x        writes x                  x with B's content, made anew with its directories
 //     removes x        moves x to z              x is removed: a move is no modification
@@ -25,11 +26,12 @@
 //
 // Example: both write `plan.txt`. All machines then have A's content as `plan.txt`, and B's as a new item `plan
 // (conflict OPERATION).txt`. OPERATION is the name of B's operation, so that every machine gives the same name to the
-// copy. A write and a removal have as their *base* the operation that made the content which their machine had, and a
-// move has the operation that had put the item at its path. The rules compare the base with the operation in the tree.
+// copy. Each write and each removal names its *base*: the operation that made the content which its machine had before.
+// A move names the operation that had put the item at its path. If the tree has another operation there, the change of
+// another machine was first.
 //
-// A strict entry makes no such compromise. If one of its changes finds another version, a taken path or a missing
-// directory, the entry is rolled back and changes nothing on any machine.
+// A strict entry is made as a whole or not at all, and on no disk before it is in the log. If one of its changes finds
+// another version, a taken path or a missing directory, the entry is rolled back and changes nothing on any machine.
 //
 // Each function returns true if its change was made as it was meant.
 extension ClusterTree {
@@ -51,7 +53,7 @@ extension ClusterTree {
 
     /// Returns whether the item is at its path with the base as its version; with `.zero`, whether the path is free.
     private mutating func check(_ change: ItemChange, base: ClusterName, _ operation: ClusterName) -> Bool {
-        guard let parent = directory(change.line, operation, isStrict: true) else { return base == .zero }
+        guard let parent = directory(change.ancestors, operation, isStrict: true) else { return base == .zero }
         let other = child(of: parent, change.name)
         if base == .zero { return other == nil }
         return other == change.item && nodes[change.item]?.version == base
@@ -62,10 +64,10 @@ extension ClusterTree {
     private mutating func add(_ change: ItemChange, _ content: ItemContent, _ operation: ClusterName, isStrict: Bool)
         -> Bool
     {
-        guard let parent = directory(change.line, operation, isStrict: isStrict) else { return false }
+        guard let parent = directory(change.ancestors, operation, isStrict: isStrict) else { return false }
         if let other = child(of: parent, change.name), !isStrict {
             let stands = nodes[other]?.content
-            if stands == content || stands?.kind == .directory && content.kind == .directory { return true }
+            if stands?.isSame(as: content) == true { return true }
         }
         return place(
             change.item, parent, change.name, isStrict: isStrict,
@@ -89,8 +91,9 @@ extension ClusterTree {
             put(change.item, node)
             return true
         }
-        if node.content == content && !isStrict { return true }
-        if isStrict || content.kind == .directory { return false }
+        if isStrict { return false }
+        if node.content.isSame(as: content) { return true }
+        if content.kind == .directory { return false }
         let copy = ItemName(operation, ItemName.firstCopy | part)
         if nodes[copy] != nil { return false }
         (node.placed, node.content, node.version) = (operation, content, operation)
@@ -101,8 +104,10 @@ extension ClusterTree {
     private mutating func move(_ change: ItemChange, base: ClusterName, _ operation: ClusterName, isStrict: Bool)
         -> Bool
     {
+        // A circle is found before missing directories are made: a move that is refused changes nothing.
         guard var node = nodes[change.item], node.placed == base,
-            let parent = directory(change.line, operation, isStrict: isStrict), !isWithin(parent, change.item)
+            !isWithin(resolve(change.ancestors).last, change.item),
+            let parent = directory(change.ancestors, operation, isStrict: isStrict)
         else { return false }
         node.placed = operation
         return place(change.item, parent, change.name, isStrict: isStrict, node)
@@ -136,28 +141,41 @@ extension ClusterTree {
         return isFree
     }
 
-    /// Returns the directory at the end of an ancestor path. Each directory is found by its name as an item, wherever
-    /// it is now; or else by its path. A missing one was removed, and is made anew, except for a strict entry, which
-    /// gets nil.
-    private mutating func directory(_ line: [Ancestor], _ operation: ClusterName, isStrict: Bool) -> ItemName? {
-        var parent = ItemName.root
-        for ancestor in line {
-            if nodes[ancestor.item] != nil {
-                // No correct machine sends a file as a directory. The remaining directories of the path are used all
-                // the same.
-                if isDirectory(ancestor.item) { parent = ancestor.item } else if isStrict { return nil }
-            } else if let other = child(of: parent, ancestor.name), isDirectory(other) {
-                parent = other
-            } else {
-                if isStrict { return nil }
-                let content = ItemContent(.directory, mode: 0o755)
-                _ = place(
-                    ancestor.item, parent, ancestor.name, isStrict: false,
-                    Node(parent, ancestor.name, placed: operation, content, version: operation))
-                if nodes[ancestor.item] == nil { return nil }
-                parent = ancestor.item
-            }
+    /// Returns the directory at the end of an ancestor path. A missing one was removed, and is made anew, except for a
+    /// strict entry, which gets nil.
+    private mutating func directory(_ ancestors: [Ancestor], _ operation: ClusterName, isStrict: Bool) -> ItemName? {
+        let (last, missing, isWhole) = resolve(ancestors)
+        if isStrict { return isWhole ? last : nil }
+        var parent = last
+        for ancestor in missing {
+            let content = ItemContent(.directory, mode: 0o755)
+            _ = place(
+                ancestor.item, parent, ancestor.name, isStrict: false,
+                Node(parent, ancestor.name, placed: operation, content, version: operation))
+            if nodes[ancestor.item] == nil { return nil }
+            parent = ancestor.item
         }
         return parent
+    }
+
+    /// Returns the last directory of an ancestor path that is in the tree, and the directories below it, which are
+    /// missing. Each directory is found by its name as an item, wherever it is now; or else by its path. `isWhole` is
+    /// false if a directory of the path was removed, or is a file. No correct machine sends a file as a directory; a
+    /// local-first entry passes over the file.
+    private func resolve(_ ancestors: [Ancestor]) -> (last: ItemName, missing: [Ancestor], isWhole: Bool) {
+        var (last, missing, isWhole) = (ItemName.root, [Ancestor](), true)
+        for ancestor in ancestors {
+            if isDirectory(ancestor.item) {
+                (last, missing) = (ancestor.item, [])
+            } else if nodes[ancestor.item] != nil {
+                isWhole = false
+            } else if missing.isEmpty, let other = child(of: last, ancestor.name), isDirectory(other) {
+                last = other
+            } else {
+                isWhole = false
+                missing.append(ancestor)
+            }
+        }
+        return (last, missing, isWhole)
     }
 }

@@ -54,7 +54,8 @@ package struct MachineNote: Equatable, Sendable {
     }
 }
 
-/// When something may be done that is to be rare: soon after a time without it, and then in longer and longer intervals.
+/// When something may be done that is to be rare: soon after a time without it, and then in longer and longer
+/// intervals.
 package struct Rarely: Sendable {
     /// In nanoseconds.
     private static let intervals: ClosedRange<Int64> = 4_000_000_000...60_000_000_000

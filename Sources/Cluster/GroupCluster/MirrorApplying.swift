@@ -8,10 +8,14 @@
 ///     has a new x         an equal x, or both are     nothing: the item here is taken over as x
 ///                         directories
 ///     has a new x         another item at x           the item here becomes `x (conflict OPERATION)`, then x is made
+///     has x for an equal  x                           nothing: the item here is taken over as the other x
+///     x of this machine
 ///     has moved x to y    x, or moved to z here       x is moved to y: the cluster's path wins
 ///     has moved x to y    another item at y           the item here becomes `y (conflict OPERATION)`, then x is moved
 ///     has written x       x as in the base            the content is exchanged
 ///     has written x       x was written here          exchanged; the content here becomes `x (conflict OPERATION)`
+///     has written x       x has another mode here     exchanged; the mode stays, and is sent as a write
+///     has another mode    x has another mode here     the cluster's mode
 ///     has written x       x was removed here          x is made again: a modification beats a removal
 ///     has not written x   x was removed here          nothing: the removal is still to be sent
 ///     has removed x       x as in the base            x is removed
@@ -20,6 +24,9 @@
 ///
 /// Example: `list` was edited here and is not sent yet when another machine's `list` arrives. The other content takes
 /// the path, and the one from here becomes `list (conflict OPERATION)`, a new item that is sent to all machines.
+///
+/// These rules and those of `ItemRules.swift` must have the same results, so that a change that was sent and one that
+/// was not end alike.
 ///
 /// An item that gets a conflict name here is sent with that name. An item of the entry in flight is not touched: the
 /// log decides first about the change that was sent (see `ItemRules.swift`).
@@ -82,6 +89,10 @@ extension ClusterMirror {
             bind(item, nil)
             return .done
         }
+        if let other = successor(of: here, work), let node = work.tree[other] {
+            bind(item, nil)
+            return bring(other, to: node, work)
+        }
         if here.content.kind == .directory {
             for child in work.disk.children(of: old.local) {
                 if work.locals.contains(child) { return .blocked }
@@ -107,11 +118,22 @@ extension ClusterMirror {
         return .done
     }
 
+    /// Returns the item of the cluster that has taken the path of an item of this machine and is the same. Two machines
+    /// have made an equal item, and the other machine's was first.
+    private func successor(of here: LocalTree.Node, _ work: Work) -> ItemName? {
+        guard let parent = here.parent == .root ? ItemName.root : items[here.parent],
+            let other = work.tree.child(of: parent, here.name), base[other] == nil,
+            work.tree[other]?.content.isSame(as: here.content) == true
+        else { return nil }
+        return other
+    }
+
     /// Plans an item of the cluster: first its directory, then its path, then its content.
     private mutating func bring(_ item: ItemName, to node: ClusterTree.Node, _ work: Work) -> Plan {
         let isGone = base[item].map { work.disk[$0.local] == nil } ?? false
         if isGone && base[item]?.node.version == node.version {
-            // The item was removed here, which is still to be sent. Its directory may be gone as well, and is not made for it.
+            // The item was removed here, which is still to be sent. Its directory may be gone as well, and is not made
+            // for it.
             edit(item) { $0 = node }
             return .done
         }
@@ -133,9 +155,17 @@ extension ClusterMirror {
             return move(old.local, node, to: directory, work)
         }
         edit(item) { ($0.parent, $0.name, $0.placed) = (node.parent, node.name, node.placed) }
-        if old.node.version != node.version, here.content.kind != .directory, here.content != node.content {
-            let aside = conflictName(node.name, in: here.parent, work)
-            return .step(.exchange(old.local, expected: old.node.content, new: node.content, aside: aside))
+        if old.node.version != node.version, here.content.kind != .directory {
+            // A mode that was changed on this machine only stays, and is sent afterwards.
+            var new = node.content
+            if here.content.isSame(as: old.node.content), node.content.mode == old.node.content.mode {
+                new.mode = here.content.mode
+            }
+            if here.content != new {
+                let aside = conflictName(node.name, in: here.parent, work)
+                return .step(.exchange(old.local, expected: old.node.content, new: new, aside: aside))
+            }
+            if here.content != node.content { look(at: old.local) }
         }
         edit(item) { $0 = node }
         return .done
@@ -150,11 +180,14 @@ extension ClusterMirror {
             return .step(.create(item, in: directory, node.name, node.content))
         }
         let isUnbound = items[other].map { work.tree[$0] == nil } ?? true
-        let isSame = here.content == node.content || here.content.kind == .directory && node.content.kind == .directory
-        if isUnbound && isSame && !work.locals.contains(other) {
+        if isUnbound && here.content.isSame(as: node.content) && !work.locals.contains(other) {
             if let otherItem = items[other] { bind(otherItem, nil) }
-            bind(item, Base(node: node, local: other))
-            return .done
+            // With another mode, the item is written as if it had an older base.
+            let isEqual = here.content == node.content || here.content.kind == .directory
+            var taken = node
+            if !isEqual { (taken.content, taken.version) = (here.content, .zero) }
+            bind(item, Base(node: taken, local: other))
+            return isEqual ? .done : bring(item, to: node, work)
         }
         return clear(other, work)
     }

@@ -12,10 +12,10 @@
 ///     x and y have exchanged their paths         move x to a conflict name, move y to x, move x to y
 ///     d is new, and d/f in it                    create d, create d/f
 ///
-/// A write, a removal and a move name the operation of the base, by which the cluster sees whether another machine's
-/// change was first. `ItemRules.swift` has the result of each change then. Example: `list` was saved here and its base
-/// is the content of operation P, so "write `list`, base P" is sent. The write replaces the content only while P is the
-/// last operation that has written `list`.
+/// A write, a removal and a move name the operation of the base, by which the rules of `ItemRules.swift` recognize that
+/// another machine's change was first. Example: `list` was saved here and its base is the content of operation P, so
+/// "write `list`, base P" is sent. The write replaces the content only while P is the last operation that has written
+/// `list`.
 extension ClusterMirror {
     /// Returns the changes of some items, with the changes that must precede them in the entry: those of new
     /// directories above them, and those of items whose paths they take. To be called while nothing is in flight. A
@@ -31,7 +31,7 @@ extension ClusterMirror {
     /// Returns all items of the disk that differ from their bases, in an order in which they can be sent.
     package func differences(on disk: LocalTree) -> [LocalItem] {
         let gone = base.filter { disk[$0.value.local] == nil }
-        let depths = gone.map { (depth: line($0.key).count, local: $0.value.local) }
+        let depths = gone.map { (depth: ancestors($0.key).count, local: $0.value.local) }
         let removed = depths.sorted { ($1.depth, $0.local) < ($0.depth, $1.local) }.map(\.local)
         let changed = disk.nodes.keys.filter { local in
             guard let item = items[local], let old = base[item], let here = disk[local] else { return true }
@@ -84,14 +84,15 @@ extension ClusterMirror {
         guard let here = draft.disk[local] else {
             guard let item = items[local], let old = base[item] else { return }
             let parent = old.node.parent == .root ? LocalItem.root : base[old.node.parent]?.local
-            // An item of the same kind at its place counts as a write. An item of another kind is created behind the removal.
+            // An item of the same kind at its place counts as a write. An item of another kind is created behind the
+            // removal.
             if let parent, let other = draft.disk.child(of: parent, old.node.name), items[other] == nil,
                 draft.disk[other]?.content.kind == old.node.content.kind
             {
                 collect(other, &draft)
                 if base[item]?.local != local { return }
             }
-            add(.remove(base: old.node.version), item, local, line(item), old.node.name, .removed, &draft)
+            add(.remove(base: old.node.version), item, local, self.ancestors(item), old.node.name, .removed, &draft)
             return
         }
         if here.parent != .root, items[here.parent] == nil { collect(here.parent, &draft) }
@@ -103,7 +104,7 @@ extension ClusterMirror {
         {
             if draft.seen.contains(old.local) { lift(other, old, &draft) } else { collect(old.local, &draft) }
         }
-        let line = draft.disk.ancestors(local).compactMap { above in
+        let ancestors = draft.disk.ancestors(local).compactMap { above in
             (items[above] ?? draft.named[above]).flatMap { item in
                 draft.disk[above].map { Ancestor(item, $0.name) }
             }
@@ -112,16 +113,16 @@ extension ClusterMirror {
             let item = ItemName(draft.operation, UInt16(truncatingIfNeeded: draft.changes.count))
             draft.named[local] = item
             let change = SentItem.Change.created(parent, here.name, here.content)
-            add(.create(here.content), item, local, line, here.name, change, &draft)
+            add(.create(here.content), item, local, ancestors, here.name, change, &draft)
             return
         }
         if isMoved(here, old) {
             let base = draft.lifted.contains(item) ? draft.operation : old.node.placed
-            add(.move(base: base), item, local, line, here.name, .moved(parent, here.name), &draft)
+            add(.move(base: base), item, local, ancestors, here.name, .moved(parent, here.name), &draft)
         }
         if here.content != old.node.content, here.content.kind != .directory {
             let action = ItemChange.Action.write(here.content, base: old.node.version)
-            add(action, item, local, line, here.name, .written(here.content), &draft)
+            add(action, item, local, ancestors, here.name, .written(here.content), &draft)
         }
     }
 
@@ -130,14 +131,14 @@ extension ClusterMirror {
         guard draft.lifted.insert(item).inserted, draft.disk[old.local] != nil else { return }
         let name = FileNames.conflict(old.node.name, draft.operation) { _ in false }
         add(
-            .move(base: old.node.placed), item, old.local, line(item), name, .moved(old.node.parent, name), &draft)
+            .move(base: old.node.placed), item, old.local, ancestors(item), name, .moved(old.node.parent, name), &draft)
     }
 
     private func add(
-        _ action: ItemChange.Action, _ item: ItemName, _ local: LocalItem, _ line: [Ancestor], _ name: FileName,
+        _ action: ItemChange.Action, _ item: ItemName, _ local: LocalItem, _ ancestors: [Ancestor], _ name: FileName,
         _ change: SentItem.Change, _ draft: inout Draft
     ) {
-        draft.changes.append(.item(ItemChange(item, in: line, name, action)))
+        draft.changes.append(.item(ItemChange(item, in: ancestors, name, action)))
         draft.sent.append(SentItem(item: item, local: local, change: change))
     }
 
@@ -148,14 +149,14 @@ extension ClusterMirror {
     }
 
     /// Returns the ancestor path of an item by its base. While items are stale, the bases may have circles.
-    package func line(_ item: ItemName) -> [Ancestor] {
-        var line: [Ancestor] = []
+    package func ancestors(_ item: ItemName) -> [Ancestor] {
+        var ancestors: [Ancestor] = []
         var seen: Set<ItemName> = [item]
         var place = base[item]?.node.parent
         while let directory = place, let above = base[directory]?.node, seen.insert(directory).inserted {
-            line.append(Ancestor(directory, above.name))
+            ancestors.append(Ancestor(directory, above.name))
             place = above.parent
         }
-        return line.reversed()
+        return ancestors.reversed()
     }
 }

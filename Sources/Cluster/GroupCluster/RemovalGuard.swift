@@ -64,7 +64,8 @@ package struct RemovalGuard: Equatable, Sendable {
         return .began
     }
 
-    /// Lets the removals of the items be sent that are gone now. Returns how many these are; nil if nothing is withheld.
+    /// Lets the removals of the items be sent that are gone now. Returns how many these are; nil if nothing is
+    /// withheld.
     package mutating func accept(_ mirror: ClusterMirror, _ disk: LocalTree) -> Int? {
         if !isWithholding { return nil }
         let gone = gone(mirror, disk)

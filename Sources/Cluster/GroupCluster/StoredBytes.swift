@@ -392,6 +392,8 @@ package struct StoredTaken: Equatable, Sendable {
             self.kind = kind
             self.digest = digest
         }
+
+        package func isSame(as content: ItemContent) -> Bool { kind == content.kind && digest == content.digest }
     }
 
     package init(path: [UInt8], aside: [UInt8], expected: [ItemContent]) {

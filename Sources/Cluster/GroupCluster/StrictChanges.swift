@@ -58,23 +58,23 @@ private struct StrictDraft {
             }
             if mustBe == false { throw .conflict("there is an item") }
             if base.node.content.kind != content.kind { throw .invalid("the item is of another type") }
-            append(item, mirror.line(item), base.node.name, .write(content, base: base.node.version))
+            append(item, mirror.ancestors(item), base.node.name, .write(content, base: base.node.version))
         case .createDirectory(let path):
             if let (item, base) = try standing(path) {
                 if base.node.content.kind != .directory { throw .invalid("the item is not a directory") }
                 // The cluster decides whether the directory is still there.
                 return append(
-                    item, mirror.line(item), base.node.name, .write(base.node.content, base: base.node.version))
+                    item, mirror.ancestors(item), base.node.name, .write(base.node.content, base: base.node.version))
             }
             try create(path, ItemContent(.directory, mode: 0o755))
         case .check(let path):
             if let (item, base) = try standing(path) {
-                return append(item, mirror.line(item), base.node.name, .check(base: base.node.version))
+                return append(item, mirror.ancestors(item), base.node.name, .check(base: base.node.version))
             }
             try checkVacancy(path)
         case .remove(let path):
             guard let (item, base) = try standing(path) else { throw .conflict("there is no item") }
-            append(item, mirror.line(item), base.node.name, .remove(base: base.node.version))
+            append(item, mirror.ancestors(item), base.node.name, .remove(base: base.node.version))
             vacated.append(path)
         case .move(let path, let goal):
             guard let (item, base) = try standing(path) else { throw .conflict("there is no item") }
@@ -86,36 +86,36 @@ private struct StrictDraft {
     }
 
     private mutating func append(
-        _ item: ItemName, _ line: [Ancestor], _ name: FileName, _ action: ItemChange.Action
+        _ item: ItemName, _ ancestors: [Ancestor], _ name: FileName, _ action: ItemChange.Action
     ) {
-        changes.append(.item(ItemChange(item, in: line, name, action)))
+        changes.append(.item(ItemChange(item, in: ancestors, name, action)))
     }
 
     /// Adds a check that nothing is at a path. The check is for the first component of the path that is missing.
     private mutating func checkVacancy(_ path: [FileName]) throws(StrictFault) {
-        var line: [Ancestor] = []
+        var ancestors: [Ancestor] = []
         for name in path {
-            let part = Array(path.prefix(line.count + 1))
+            let part = Array(path.prefix(ancestors.count + 1))
             guard let (item, base) = try standing(part), base.node.content.kind == .directory else {
                 // The item has no name yet, and gets none.
                 let item = ItemName(operation, UInt16(truncatingIfNeeded: changes.count))
-                return append(item, line, name, .check(base: .zero))
+                return append(item, ancestors, name, .check(base: .zero))
             }
-            line.append(Ancestor(item, name))
+            ancestors.append(Ancestor(item, name))
         }
     }
 
     private mutating func create(_ path: [FileName], _ content: ItemContent) throws(StrictFault) {
         guard let name = path.last else { throw .invalid("the root cannot be replaced") }
-        let line = try directories(above: path)
+        let ancestors = try directories(above: path)
         let item = ItemName(operation, UInt16(truncatingIfNeeded: changes.count))
-        append(item, line, name, .create(content))
+        append(item, ancestors, name, .create(content))
         made[path] = item
     }
 
     /// Returns the ancestor path for a path. Adds changes that make the missing directories.
     private mutating func directories(above path: [FileName]) throws(StrictFault) -> [Ancestor] {
-        var line: [Ancestor] = []
+        var ancestors: [Ancestor] = []
         for count in 1..<max(path.count, 1) {
             let directory = Array(path[..<count])
             if made[directory] == nil, try standing(directory) == nil {
@@ -123,13 +123,13 @@ private struct StrictDraft {
             }
             guard let name = directory.last else { continue }
             if let item = made[directory] {
-                line.append(Ancestor(item, name))
+                ancestors.append(Ancestor(item, name))
             } else if let (item, base) = try standing(directory) {
                 if base.node.content.kind != .directory { throw .invalid("an item on the path is not a directory") }
-                line.append(Ancestor(item, name))
+                ancestors.append(Ancestor(item, name))
             }
         }
-        return line
+        return ancestors
     }
 
     /// Returns the item at a path of the disk; nil if there is none. Throws if the item is not as in its base.

@@ -1,4 +1,4 @@
-package import GroupCurl
+import GroupCurl
 
 /// A client of etcd's JSON gateway, for one thread at a time. The client keeps its connection and the user's token.
 ///
@@ -8,16 +8,9 @@ package import GroupCurl
 package final class EtcdClient {
     private let connection: EtcdConnection
 
-    /// The object by which another thread ends a call of this client.
-    package var canceller: CurlCanceller { connection.canceller }
-
     package init(_ configuration: EtcdConfiguration) {
         connection = EtcdConnection(configuration, CurlCanceller())
     }
-
-    /// Ends the call in progress, which fails with `noAnswer`. Has no effect on later calls. Another thread uses
-    /// `canceller`.
-    package func cancel() { canceller.cancel() }
 
     package func range(_ range: EtcdRange) throws(EtcdFailure) -> EtcdRangeResult {
         try connection.call("/v3/kv/range", EtcdRequestBytes.range(range), isRepeatable: true) {

@@ -34,9 +34,6 @@ package struct EtcdConfiguration: Sendable, Equatable {
         self.endpoints = checked
     }
 
-    /// Moves the first endpoint to the end, so that a new watch begins at another endpoint than one that has failed.
-    package mutating func rotate() { endpoints.append(endpoints.removeFirst()) }
-
     private static let mostEndpoints = 64
 
     /// Returns an endpoint without a slash at its end; nil if the text is no endpoint.

@@ -34,9 +34,7 @@ final class EtcdConnection {
     func call<Answer>(
         _ path: String, _ body: [UInt8], isRepeatable: Bool, _ decode: ([UInt8]) throws(EtcdFailure) -> Answer
     ) throws(EtcdFailure) -> Answer {
-        canceller.setInCall(true)
-        defer { canceller.setInCall(false) }
-        return try onEndpoints(isRepeatable: isRepeatable) { endpoint throws(EtcdFailure) in
+        try onEndpoints(isRepeatable: isRepeatable) { endpoint throws(EtcdFailure) in
             try decode(
                 try self.authorized(endpoint) { fields throws(EtcdFailure) in
                     try self.request(
@@ -74,16 +72,11 @@ final class EtcdConnection {
         }
     }
 
-    /// Returns the failure of the whole call: the last one, unless that concerns only its own endpoint (`unreachable`,
-    /// or see `isOfOneEndpoint`). In that case, returns the last failure other than `unreachable`, and if there is
-    /// none, one with the texts of all endpoints.
+    /// Returns the failure of the whole call: the last one that concerns the whole cluster; if there is none, the last
+    /// one of an endpoint that has answered; and if there is none either, one with the texts of all endpoints.
     private static func summary(_ failures: [EtcdFailure]) -> EtcdFailure {
-        if let last = failures.last {
-            if case .unreachable = last {} else if !isOfOneEndpoint(last) { return last }
-        }
-        if let answered = failures.last(where: { if case .unreachable = $0 { false } else { true } }) {
-            return answered
-        }
+        let answered = failures.filter { if case .unreachable = $0 { false } else { true } }
+        if let failure = answered.last(where: { !isOfOneEndpoint($0) }) ?? answered.last { return failure }
         let texts = failures.map { if case .unreachable(let text) = $0 { text } else { "" } }
         return .unreachable(texts.joined(separator: "; "))
     }

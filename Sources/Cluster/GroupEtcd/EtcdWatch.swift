@@ -29,7 +29,7 @@ package final class EtcdWatch: Sendable {
     }
 
     /// Ends `run`, and every later `run` as soon as it begins.
-    package func cancel() { canceller.cancelForGood() }
+    package func cancel() { canceller.cancel() }
 
     /// Calls the closure for each response, on this thread, until the closure returns false or `cancel` is called. The
     /// first response has no events: it shows that the watch has begun, and its `revision` is that of the store. To be

@@ -30,7 +30,7 @@ import GroupSystemCalls
 /// If the disk is not as planned, a step throws. Its paths are looked at again, and a new step is planned.
 extension Machine {
     /// How long a step waits for an item that is in use, or has a presenter, before other items go on.
-    private static let patience = Duration.milliseconds(100)
+    static let patience = Duration.milliseconds(100)
     private static let deferral: Int64 = 300_000_000
 
     func perform(_ step: MirrorStep, durability: Durability) throws {
@@ -53,11 +53,12 @@ extension Machine {
                 let isInTheWay = error.code == .notEmpty || places.contains { disk.isUnmirrored($0) }
                 let pause: Int64 = isInTheWay ? 1_000_000_000 : 20_000_000
                 guard let item else { return }
+                // What is in the way may stay for ever, so values and messages do not wait for such an item.
                 schedule.wait(item, until: monotonicNanoseconds() + pause, isPassed: isInTheWay)
                 if error.code == .notEmpty, case .remove(let local, _) = step {
                     // Items of the cluster that are in the directory leave it soon, and the next try removes it.
                     // Otherwise this reason stays.
-                    refused[disk.path(of: local)] =
+                    obstacles[disk.path(of: local)] =
                         "it was removed on another machine, and has items that are not mirrored"
                 }
                 full.ended(.item(item))
@@ -229,7 +230,7 @@ extension Machine {
             try taken.finish(note, file, on: &disk)
         }
         // If something was put back at this path, `look` finds it as a new item.
-        refused[path] = nil
+        obstacles[path] = nil
         disk.forget(local)
         mirror.made(.remove(local, expected: expected), by: nil, in: fold.tree)
         try disk.look(at: path)

@@ -69,7 +69,8 @@ final class Channels {
             body.write(counted: host)
             body.write(raw: post.content.map { Array($0) } ?? [])
             let message = ClusterChange.message(channel: Array(post.channel.utf8), body: body.bytes)
-            // Any member may have written the record. An entry with its message would not be sent, nor what else the entry has.
+            // Any member may have written the record. An entry with its message would not be sent, nor what else the
+            // entry has.
             if !ClusterEntry(.fresh(), [message], author: host).isReadable {
                 report.log(
                     "not sent: a message that no machine could read, to the channel '\(post.channel.prefix(100))'")

@@ -24,7 +24,8 @@ enum LinkEvent: Sendable {
     case watchEnded(EtcdFailure?)
     /// A content is in the directory of contents, or could not be loaded.
     case content(digest: [UInt8], by: ClusterName, ContentResult)
-    case lock(ClusterLockEvent)
+    /// A lock was acquired.
+    case granted(identifier: String, grant: ClusterName)
     /// A new session with etcd began. The locks of the session before it are gone.
     case sessionBegan(Int64)
     case snapshotWritten(UInt64)
@@ -40,12 +41,6 @@ enum LinkEvent: Sendable {
         case noRoom(Errno)
         case failed(EtcdFailure)
     }
-}
-
-enum ClusterLockEvent: Sendable {
-    case granted(identifier: String, grant: ClusterName, revision: UInt64)
-    case ended(identifier: String)
-    case failed(identifier: String, String)
 }
 
 /// The threads that use etcd. The thread of the order reads and commits entries, writes snapshots, renews the session,
@@ -359,7 +354,12 @@ final class EtcdLink: Sendable {
             old?.cancel()
             old = watch
         }
-        try? startThread { link in link.run(watch) }
+        do {
+            try startThread { link in link.run(watch) }
+        } catch {
+            // Without its watch, the connection is made anew later.
+            post(.watchEnded(.noAnswer("no thread for the watch: \(error)")))
+        }
     }
 
     private func run(_ watch: EtcdWatch) {

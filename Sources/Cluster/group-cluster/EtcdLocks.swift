@@ -15,6 +15,8 @@ final class EtcdLocks {
         case granted
         /// Another grant has the lock, as of that revision.
         case held(UInt64)
+        /// There is no session, so nothing was sent.
+        case noSession
         case none
     }
 
@@ -73,6 +75,7 @@ final class EtcdLocks {
             switch answer(to: request) {
             case .granted: return nil
             case .held(let revision): seen = min(seen ?? revision, revision)
+            case .noSession: hasFailed = true
             case .none:
                 hasFailed = true
                 uncertain.insert(request.grant)
@@ -93,7 +96,7 @@ final class EtcdLocks {
 
     private func answer(to request: Request) -> Answer {
         let lease = link.session.withLock { $0 }
-        if lease == 0 { return .none }
+        if lease == 0 { return .noSession }
         let key = link.keys.lock(request.lock)
         let text = Array(request.grant.text.utf8)
         do throws(EtcdFailure) {
@@ -103,8 +106,7 @@ final class EtcdLocks {
             if !result.succeeded && result.ranges.first?.keyValues.first?.value != text {
                 return .held(result.revision)
             }
-            link.post(
-                .lock(.granted(identifier: request.identifier, grant: request.grant, revision: result.revision)))
+            link.post(.granted(identifier: request.identifier, grant: request.grant))
             return .granted
         } catch {
             return .none

@@ -37,7 +37,7 @@ extension Machine {
             if history.isFollowing { try fold(arrived: entry) } else { history.keep(entry) }
         case .refused(let request, let counter, let hasToken, let hasUpload):
             commits.ended(request)
-            try refused(request, counter: counter, hasToken: hasToken, hasUpload: hasUpload)
+            try takeRefusal(of: request, counter: counter, hasToken: hasToken, hasUpload: hasUpload)
         case .commitFailed(let request, let failure):
             commits.ended(request)
             commits.failed(isSurelyNotWritten: failure.isSurelyNotWritten, at: monotonicNanoseconds())
@@ -53,7 +53,7 @@ extension Machine {
             if history.isConnected && count > fold.index { read() }
         case .watchEnded(let failure): try disconnect(failure)
         case .content(let digest, let operation, let result): take(result, digest, by: operation)
-        case .lock(let event): if try locks.take(event) { read() }
+        case .granted(let identifier, let grant): if locks.take(identifier, grant) { read() }
         case .sessionBegan(let session):
             try store.store { try $0.set("session", Array("\(session)".utf8)) }
             try locks.beganSession()
@@ -67,7 +67,7 @@ extension Machine {
     }
 
     private func disconnect(_ failure: EtcdFailure?) throws {
-        if let failure, let refusal = failure.refusal { return try refused(failure, refusal) }
+        if let failure, let refusal = failure.refusal { return try takeRefusal(failure, refusal) }
         if let failure { (report.status.failure, report.status.remedy) = ("\(failure)", nil) }
         if history.lost(at: monotonicNanoseconds()) {
             (report.status.isConnected, report.status.since) = (false, Date())
@@ -181,7 +181,7 @@ extension Machine {
         }
     }
 
-    private func refused(_ request: CommitRequest, counter: UInt64, hasToken: Bool, hasUpload: Bool) throws {
+    private func takeRefusal(of request: CommitRequest, counter: UInt64, hasToken: Bool, hasUpload: Bool) throws {
         guard history.isConnected else { return }
         if let entry = outbox.refused(request, counter: counter, hasToken: hasToken) {
             toStore.isOutboxChanged = true

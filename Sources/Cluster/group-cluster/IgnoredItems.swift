@@ -3,8 +3,8 @@ import GroupBytes
 import GroupCluster
 import GroupSystemCalls
 
-/// What is ignored on this machine's disk, and the rules for it, as far as they were read: those of a directory are read when
-/// something new is found in it or below it.
+/// What is ignored on this machine's disk, and the rules for it, as far as they were read: those of a directory are
+/// read when something new is found in it or below it.
 ///
 /// Only what is not mirrored yet is ignored. An item is known by its directory, so that all of this stays right where a
 /// directory is moved.
@@ -38,8 +38,8 @@ struct IgnoredItems {
         var name: FileName
     }
     private var left: [Place: Int64] = [:]
-    /// An item that is made anew at its path within this time, in nanoseconds, is mirrored as before: editors and compilers
-    /// replace a file like that.
+    /// An item that is made anew at its path within this time, in nanoseconds, is mirrored as before: editors and
+    /// compilers replace a file like that.
     private static let anewWithin: Int64 = 60_000_000_000
 
     // MARK: Items

@@ -10,8 +10,9 @@ extension Machine {
     /// Takes the changes that processes of this machine have made: items, values and messages, in the order of their
     /// times.
     ///
-    /// A change that is younger than the beginning of this round waits for the next one, since an older change may not
-    /// have been seen yet. Changes wait as well that are later than the last change read of a suite which has more.
+    /// Suites, channels and the journal are read one after the other. A change that is made while they are read waits
+    /// for the next round: a source that was read before it may have an older change by then. If a suite was read only
+    /// in part, changes that are later than its last one that was read wait as well.
     func takeChanges() throws {
         let now = wallNanoseconds()
         var limit = now

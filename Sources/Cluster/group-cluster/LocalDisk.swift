@@ -72,10 +72,15 @@ struct LocalDisk {
     /// The container's directory. Copies of this value share it.
     private final class Root: Sendable {
         let descriptor: FileDescriptor
-        let device: UInt64
+        let status: FileStatus
         init(_ descriptor: consuming FileDescriptor) throws(Errno) {
-            device = try descriptor.status().device
+            status = try descriptor.status()
             self.descriptor = descriptor
+        }
+
+        /// Returns whether a file is on another file system, or on a mount of its own, as a bind mount is.
+        func isOther(_ other: FileStatus) -> Bool {
+            other.mountID != status.mountID || other.isDirectory && other.device != status.device
         }
     }
 
@@ -267,13 +272,13 @@ struct LocalDisk {
 
     private static let tooLong = "its path is too long"
 
-    /// Returns whether a directory on a path is on another file system.
+    /// Returns whether something is mounted on a directory of a path.
     private func isHidden(_ path: [UInt8]) -> Bool {
         path.indices.contains { place in
             guard path[place] == UInt8(ascii: "/"), let above = try? status(of: Array(path[..<place])) else {
                 return false
             }
-            return above.device != root.device
+            return root.isOther(above)
         }
     }
 
@@ -298,10 +303,10 @@ struct LocalDisk {
             reason = "its name is not allowed"
         } else if path.count(where: { $0 == UInt8(ascii: "/") }) >= ClusterEntry.mostAncestors {
             reason = "it is too deep"
+        } else if root.isOther(status) {
+            reason = "it is on another file system, or mounted"
         } else if status.isDirectory {
-            if status.device != root.device {
-                reason = "it is on another file system"
-            } else if isContainer(path) {
+            if isContainer(path) {
                 reason = "it is another container"
             } else {
                 kind = .directory
@@ -416,8 +421,8 @@ struct LocalDisk {
         }
     }
 
-    /// Looks at the place of a step that could not be made. What is ignored there is taken over if it has the content that
-    /// the step wants. Otherwise it stays as it is, and is in the way.
+    /// Looks at the place of a step that could not be made. What is ignored there is taken over if it has the content
+    /// that the step wants. Otherwise it stays as it is, and is in the way.
     mutating func look(at path: [UInt8], wanting content: ItemContent?) throws {
         try look(at: path)
         let name = path.split(separator: UInt8(ascii: "/")).last.map { Array($0) } ?? []
@@ -523,7 +528,8 @@ struct LocalDisk {
         for item in tree.descendants(of: directory) where !seen.contains(item) { missing.insert(item) }
     }
 
-    /// Looks at everything in the directories whose `.groupignore` was changed: what it no longer ignores is to be mirrored.
+    /// Looks at everything in the directories whose `.groupignore` was changed: what it no longer ignores is to be
+    /// mirrored.
     mutating func lookWhereRulesHaveChanged() throws {
         for directory in ignored.takeDirectoriesToLookAt() {
             if directory == .root {

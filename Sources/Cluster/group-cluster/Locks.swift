@@ -56,21 +56,11 @@ final class Locks {
         try book.update()
     }
 
-    /// Takes an event of a lock. Returns whether the log must be read now.
-    func take(_ event: ClusterLockEvent) throws -> Bool {
-        switch event {
-        case .granted(let identifier, let grant, _):
-            guard names[identifier] == grant else { return false }
-            given.append(Grant(identifier: identifier))
-            return true
-        case .ended(let identifier): try end(identifier)
-        case .failed(let identifier, let reason):
-            try records.update(lock: identifier) { lock in
-                (lock.state, lock.reason) = (.failed, reason)
-                return true
-            }
-        }
-        return false
+    /// Notes that etcd gave a lock. Returns whether the log must be read now.
+    func take(_ identifier: String, _ grant: ClusterName) -> Bool {
+        guard names[identifier] == grant else { return false }
+        given.append(Grant(identifier: identifier))
+        return true
     }
 
     /// Notes that the log was read.
@@ -103,7 +93,7 @@ final class Locks {
                 guard let grant = names.removeValue(forKey: lock.identifier) else { continue }
                 given.removeAll { $0.identifier == lock.identifier }
                 link.send(.release(lock: Array(lock.lock.utf8), grant: grant))
-            case .ended, .failed: continue
+            case .ended: continue
             }
         }
         try book.update()

@@ -66,7 +66,7 @@ final class Machine {
     /// The reason why nothing is sent or applied until a person has decided; nil while the machine is not paused.
     var currentPause: Pause? { didSet { report.status.paused = currentPause?.reason } }
     /// The paths of items that cannot be sent or applied, with the reasons. The status shows them.
-    var refused: [[UInt8]: String] = [:]
+    var obstacles: [[UInt8]: String] = [:]
     /// The author of each change that is to be applied. The journal records the author with the change.
     var authors: [ItemName: [UInt8]] = [:]
     /// The items that were changed here in this round of the loop, with the times of their changes.
@@ -75,9 +75,9 @@ final class Machine {
     var looked = 0
     /// Whether the machine has just joined: everything that is here was made before that.
     private(set) var stateIsNew: Bool
-    /// Whether a person has accepted that the cluster has another history. The loop ends then, and `main` makes a new
-    /// machine.
-    var mustJoinAnew = false
+    /// The decision by which a person has accepted that the cluster has another history; nil if there is none. The loop
+    /// ends then, and `main` makes a new machine, and answers.
+    var acceptedHistory: String?
     /// Whether items are gone that were not counted yet.
     var mustCheckRemovals = false
     private var nextLockCheck: Int64 = 0
@@ -162,7 +162,7 @@ final class Machine {
     func run(_ print: (String) -> Void, until isEnding: () -> Bool) throws -> End {
         defer { endThreads() }
         report.prepare()
-        try taken.finishAll(on: &disk)
+        try taken.finishAll(on: &disk, &mirror, fold.tree)
         // A loaded content may be incomplete after a power cut, since loading does not sync it. The contents of the
         // entry in flight were synced before it was sent.
         try taken.noteLost()
@@ -181,14 +181,16 @@ final class Machine {
         _ = disk.takeChanged()
         checkRemovals()
         // A person has decided about an earlier run.
-        if book.decision?.answer == nil { try records.answer("the program was started anew since") }
+        if let decision = book.decision, decision.answer == nil {
+            try records.answer("the program was started anew since", to: decision.name)
+        }
         try channels.countUnapplied(fold)
         if outbox.inFlight == nil { try channels.forgetPosts() }
         try watchStores()
         try link.start()
         try followRecords()
         defer { link.stop() }
-        while !isEnding() && !mustJoinAnew {
+        while !isEnding() && acceptedHistory == nil {
             let seen = Interruption.latest
             try takeChanges()
             let haveChanged = recordsChanged.withLock { flag in
@@ -223,14 +225,14 @@ final class Machine {
         }
         report.status.isConnected = false
         try showStatus(force: true)
-        return mustJoinAnew ? .toJoinAnew : .interrupted
+        return acceptedHistory.map { .toJoinAnew(decision: $0) } ?? .interrupted
     }
 
     /// The reason why the loop has ended.
     enum End {
         case interrupted
         /// A person has accepted that the cluster has another history.
-        case toJoinAnew
+        case toJoinAnew(decision: String)
     }
 
     /// Forgets the work that lacked room and is done by now, or is not wanted any more.
@@ -403,7 +405,7 @@ final class Machine {
     /// Finishes what the program has begun with files that came out of the container, before the machine leaves its
     /// cluster.
     func finishTaken(waiting nanoseconds: Int64) throws {
-        try taken.finishAll(on: &disk)
+        try taken.finishAll(on: &disk, &mirror, fold.tree)
         try taken.noteLost()
         taken.recoverLost(fold, mirror, on: &disk)
         try taken.finishAll(waiting: nanoseconds, on: &disk)

@@ -5,7 +5,8 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// A command that makes one content of the two of a conflict: with the names of temporary files, as a merge tool of git.
+/// A command that makes one content of the two of a conflict: with the names of temporary files, as a merge tool of
+/// git.
 struct MergeCommand {
     enum Result {
         case content([UInt8])
@@ -22,7 +23,8 @@ struct MergeCommand {
     private let resultFile: [UInt8]?
     private let hasContents: Bool
 
-    /// Writes both contents into files. Errors: `conflict` where a content was changed since; those of reading and writing
+    /// Writes both contents into files. Errors: `conflict` if one of them was changed meanwhile; those of reading and
+    /// writing
     init(_ command: [[UInt8]], _ conflict: Conflict, in container: Container) throws {
         let isNamed = { (name: String) in command.contains { $0.firstRange(of: Array(name.utf8)) != nil } }
         var copyIsMine = false

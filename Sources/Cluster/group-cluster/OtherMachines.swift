@@ -11,10 +11,10 @@ import GroupEtcd
 // If it has never found one, the time in the note is shown, which is by the other machine's clock. Times of two clocks
 // are never compared.
 //
-// A note is written when the index has moved: after five seconds at first, and once a minute while it goes on moving.
-// One that is written at the end of the program has the time of that. So a machine at rest writes nothing. It counts the
-// sessions and the notes every five seconds, in the memory of the node that answers, and reads them when their number has
-// changed, some times after the log has grown, and once a minute.
+// A machine writes its note when its index has moved: after five seconds at first, and once a minute while the index goes
+// on moving. It writes the note once more when its program ends. A machine at rest writes nothing. Every five seconds it
+// requests the number of sessions and notes, which etcd has in memory. It reads them if their number has changed, a few
+// times after the log has grown, and once a minute.
 
 /// Another machine, as its keys in etcd describe it.
 struct OtherMachine: Equatable, Sendable {
@@ -69,7 +69,7 @@ struct MachineNotes: Sendable {
     private static let echo: Int64 = 90_000_000_000
     private static let longest: Int64 = 60_000_000_000
 
-    /// Returns the index that is to be noted now; nil for none. It counts as noted.
+    /// Returns the index that is to be noted now, and counts it as noted. Returns nil if none is to be noted.
     mutating func indexToNote(at now: Int64) -> UInt64? {
         guard let index, index != noted, writing.isDue(at: now) else { return nil }
         noted = index

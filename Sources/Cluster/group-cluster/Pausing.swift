@@ -24,7 +24,7 @@ extension Machine {
         let withheld = removals.withheldCount(mirror, disk.tree)
         switch decision.kind {
         case .joinAnew where currentPause == .otherHistory:
-            mustJoinAnew = true
+            acceptedHistory = decision.name
             return
         case .sendRemovals where removals.isWithholding && withheld <= decision.removals:
             _ = removals.accept(mirror, disk.tree)
@@ -32,10 +32,10 @@ extension Machine {
             addRemovals()
             toStore.mustBeDurable = true
             try storeState()
-            try records.answer(ClusterDecision.done)
+            try records.answer(ClusterDecision.done, to: decision.name)
         case .sendRemovals where removals.isWithholding:
-            try records.answer("\(withheld) removals are withheld by now")
-        case .joinAnew, .sendRemovals: try records.answer("there is nothing to accept any more")
+            try records.answer("\(withheld) removals are withheld by now", to: decision.name)
+        case .joinAnew, .sendRemovals: try records.answer("there is nothing to accept any more", to: decision.name)
         }
         try book.update()
     }

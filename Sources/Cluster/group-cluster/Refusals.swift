@@ -19,7 +19,7 @@ extension Machine {
     private static let pauseOfRefusal: Int64 = 10_000_000_000
 
     /// Notes that etcd refuses this machine. Throws where the program has not been connected: it is to end.
-    func refused(_ failure: EtcdFailure, _ refusal: EtcdRefusal) throws {
+    func takeRefusal(_ failure: EtcdFailure, _ refusal: EtcdRefusal) throws {
         let remedy = identity.remedy(for: refusal)
         if report.status.remedy != remedy {
             log("not connected: \(failure); \(remedy); trying again every \(Self.pauseOfRefusal / 1_000_000_000) s")

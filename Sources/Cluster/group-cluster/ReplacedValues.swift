@@ -5,7 +5,8 @@ import GroupContainer
 import GroupSystemCalls
 
 /// Files with values of this machine that the cluster has replaced. A value that was set before the machine joined
-/// counts only if the cluster has none for its key. A machine that joins another history replaces its values by the same rule.
+/// counts only if the cluster has none for its key. A machine that joins another history replaces its values by the
+/// same rule.
 ///
 /// The files are in the program's own directory, which no other user can write: `.group/cluster/replaced/DATE`, one for
 /// each suite, in the format that `groupctl defaults import` reads. They outlive the membership. Used by the machine's

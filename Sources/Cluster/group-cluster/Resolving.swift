@@ -111,7 +111,7 @@ private struct Resolution {
     let cluster: BlockingClusterCoordinator
     let timeout: Duration?
 
-    /// Makes the change, and returns the generation that the item has then. Both contents are conditions. Errors: those of
+    /// Makes the change if both contents are still there, and returns the new generation of the item. Errors: those of
     /// `ClusterCoordinator.transaction`
     func make() throws -> Generation? {
         let (item, copy) = (conflict.item, conflict.copy)

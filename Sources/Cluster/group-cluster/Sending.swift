@@ -120,7 +120,7 @@ extension Machine {
             commits.begin()
             sendingPace.ended(changes: locals.count, at: monotonicNanoseconds())
             mirror = attempt
-            if !refused.isEmpty { for local in locals { refused[disk.path(of: local)] = nil } }
+            if !obstacles.isEmpty { for local in locals { obstacles[disk.path(of: local)] = nil } }
         } else if locals.count > 1 {
             for local in locals.dropFirst() { outbox.add(.item(local)) }
             return try prepare([locals[0]])
@@ -150,8 +150,8 @@ extension Machine {
 
     private func refuse(_ local: LocalItem, _ reason: String) {
         let path = disk.path(of: local)
-        if refused[path] != reason { log("not sent: '\(printable(path))': \(reason)") }
-        refused[path] = reason
+        if obstacles[path] != reason { log("not sent: '\(printable(path))': \(reason)") }
+        obstacles[path] = reason
     }
 
     private enum Kept {
@@ -164,11 +164,11 @@ extension Machine {
         case noRoom(Errno, UInt64)
     }
 
-    /// Returns the directory of an item; for an item that is gone, the directory that it was in, or the next above it that is
-    /// there.
+    /// Returns the directory of an item; for an item that is gone, the directory that it was in, or the next above it
+    /// that is there.
     private func directory(of item: SentItem) -> LocalItem {
         if let here = disk.tree[item.local] { return here.parent }
-        let above = mirror.line(item.item).reversed().compactMap { mirror.base[$0.item]?.local }
+        let above = mirror.ancestors(item.item).reversed().compactMap { mirror.base[$0.item]?.local }
         return above.first { disk.tree[$0] != nil } ?? .root
     }
 

@@ -65,7 +65,7 @@ extension Machine {
         report.status.toSend = outbox.waitingCount + lacking + (outbox.inFlight == nil ? 0 : 1)
         let withheld = removals.withheldCount(mirror, disk.tree)
         report.status.withheld = withheld == 0 ? nil : withheld
-        let unmirrored = disk.unmirrored.merging(refused) { first, _ in first }
+        let unmirrored = disk.unmirrored.merging(obstacles) { first, _ in first }
             .merging(suites.refusedSuites) { first, _ in first }
         report.status.unmirrored = unmirrored.sorted { $0.key.lexicographicallyPrecedes($1.key) }.prefix(1_000).map {
             .init(path: printable($0.key), reason: $0.value)
@@ -86,7 +86,8 @@ extension RemovalGuard {
         if try Acceptance.hasOldLoss(store) { try store.set(StateRow.pause, nil) }
     }
 
-    /// Reads the rows of the guard. The pause by which an earlier version withheld everything counts as withheld removals.
+    /// Reads the rows of the guard. The pause by which an earlier version withheld everything counts as withheld
+    /// removals.
     init(stored store: StateStore) throws {
         var meant: Set<LocalItem> = []
         var reader = ByteReader(try store.value(StateRow.meantRemovals) ?? [])

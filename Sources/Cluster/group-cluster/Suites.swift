@@ -82,7 +82,8 @@ final class Suites {
             for change in changes {
                 let entry = ClusterEntry(.fresh(), change.changes)
                 if entry.bytes.count > Self.largestTransaction || !entry.isReadable {
-                    // A value from before the machine joined may be replaced by the cluster's, though it was never sent.
+                    // A value from before the machine joined may be replaced by the cluster's, though it was never
+                    // sent.
                     try notTaken(entry, known.fold)
                     refuse(change.changes, of: name)
                     continue

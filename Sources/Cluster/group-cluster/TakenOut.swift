@@ -7,9 +7,13 @@ import GroupSystemCalls
 
 extension StoredTaken {
     /// Returns whether a file that came out has a content that need not be kept. The mode of the file does not count.
-    func expects(_ found: ContentFiles.Found) -> Bool {
-        found.kind != .other
-            && expected.contains { $0.digest == found.digest && ($0.kind == .link) == (found.kind == .link) }
+    func expects(_ found: ContentFiles.Found) -> Bool { expected.contains(where: found.isSame) }
+
+    /// The content that came out and the one that took its place, if a file was exchanged; nil if it was removed, or
+    /// if the exchange was not made.
+    func exchange(_ found: ContentFiles.Found) -> (expected: Expected, new: Expected)? {
+        if expected.count != 2 || found.isSame(as: expected[1]) { return nil }
+        return (expected[0], expected[1])
     }
 }
 
@@ -45,6 +49,12 @@ extension StateStore {
         for (file, note) in try taken() where try !contents.removeIfOver(file, note) { kept.insert(file) }
         contents.removeAll(except: Set(inFlight?.digests ?? []), kept)
         return try contents.names() != names
+    }
+}
+
+extension ContentFiles.Found {
+    fileprivate func isSame(as content: StoredTaken.Expected) -> Bool {
+        kind != .other && digest == content.digest && (kind == .link) == (content.kind == .link)
     }
 }
 
@@ -102,7 +112,8 @@ final class TakenOut {
         try store.store { try $0.set(.taken, file, note.bytes) }
     }
 
-    /// Lets the next transaction remove the note of a file that is gone. Until then the note has no effect.
+    /// Lets the next transaction remove the note of a file that was removed or put back. Until then the note has no
+    /// effect, since it names a file that does not exist.
     func end(_ file: [UInt8]) {
         ended.insert(file)
         full.ended(.takenOut(file))
@@ -159,9 +170,17 @@ final class TakenOut {
         for each in due { try finish(each.note, each.file, isDue: true, on: &disk) }
     }
 
-    /// Resumes the work on files that an earlier run of the program has taken out.
-    func finishAll(on disk: inout LocalDisk) throws {
-        for (file, note) in try store.taken() { try finish(note, file, on: &disk) }
+    /// Resumes the work on files that an earlier run of the program has taken out. An exchange may have been made and
+    /// not stored, so `mirror` takes it over.
+    func finishAll(on disk: inout LocalDisk, _ mirror: inout ClusterMirror, _ tree: ClusterTree) throws {
+        for (file, note) in try store.taken() {
+            if let found = try contents.content(of: file), let (expected, new) = note.exchange(found),
+                let local = disk.item(at: note.path)
+            {
+                mirror.madeEarlier(exchangeOf: local, expected: expected, new: new, in: tree)
+            }
+            try finish(note, file, on: &disk)
+        }
     }
 
     /// Finishes all files before the machine leaves its cluster, within `nanoseconds`. A file that may still be written
@@ -175,7 +194,7 @@ final class TakenOut {
         for each in waiting {
             let mayBeWritten = try contents.writers(of: each.file) != .none
             if let found = try contents.content(of: each.file), mayBeWritten || !each.note.expects(found) {
-                try putBack(each.file, found, each.note, on: &disk)
+                try putBack(each.file, found, each.note, on: &disk, timeout: .seconds(5))
             }
             end(each.file)
         }
@@ -236,7 +255,8 @@ final class TakenOut {
     // MARK: Putting back
 
     private func putBack(
-        _ file: [UInt8], _ found: ContentFiles.Found, _ note: StoredTaken, on disk: inout LocalDisk
+        _ file: [UInt8], _ found: ContentFiles.Found, _ note: StoredTaken, on disk: inout LocalDisk,
+        timeout: Duration = Machine.patience
     ) throws {
         let start = note.aside.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
         let name = Array(note.aside[start...])
@@ -247,13 +267,13 @@ final class TakenOut {
         for attempt in 0..<100 {
             var path = note.aside[..<start] + (attempt == 0 ? name : otherName())
             do {
-                try put(file, found, at: Array(path), on: disk)
+                try put(file, found, at: Array(path), on: disk, timeout)
             } catch let error as CoordinationError where error.code == .conflict {
                 continue
             } catch let error as CoordinationError where error.code == .notFound || error.code == .wrongType {
                 // The directory is gone: the copy goes into the root directory.
                 path = otherName()[...]
-                try put(file, found, at: Array(path), on: disk)
+                try put(file, found, at: Array(path), on: disk, timeout)
             }
             report.note(conflict: Array(path))
             return try disk.look(at: Array(path))
@@ -261,7 +281,9 @@ final class TakenOut {
         throw CoordinationError(Errno.exists, operation: "move", item: printable(note.aside))
     }
 
-    private func put(_ file: [UInt8], _ found: ContentFiles.Found, at path: [UInt8], on disk: LocalDisk) throws {
+    private func put(
+        _ file: [UInt8], _ found: ContentFiles.Found, at path: [UInt8], on disk: LocalDisk, _ timeout: Duration
+    ) throws {
         if found.kind == .other {
             // `exchange` does not take it: a directory that came to the path just before the step, or a file that may
             // not be read.
@@ -269,7 +291,7 @@ final class TakenOut {
         } else {
             _ = try contents.place.exchange(
                 file, at: ItemPath(bytes: path), replacing: false, mode: nil, purpose: "conflict", durability: .durable,
-                timeout: .seconds(5))
+                timeout: timeout)
         }
     }
 

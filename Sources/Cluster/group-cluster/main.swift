@@ -144,9 +144,9 @@ private func runMachine(
     while true {
         switch try runMachine(&run, store, container, full, signals) {
         case .interrupted: return
-        case .toJoinAnew:
+        case .toJoinAnew(let decision):
             _ = try Acceptance.accept(store, container)
-            try ClusterRecords(container).answer(ClusterDecision.done)
+            try ClusterRecords(container).answer(ClusterDecision.done, to: decision)
             run.complain("accepted: this machine joins anew")
         }
     }
@@ -370,7 +370,6 @@ private func leave(_ run: inout CommandRun) throws -> ExitStatus {
     // Messages that the cluster does not have yet are posted on this machine only.
     for post in records.posts() {
         let channel = try GroupChannel(container, name: post.channel, purpose: post.purpose)
-        try records.set(nil)
         if let content = post.content { try channel.post(bytes: Array(content)) } else { try channel.signal() }
         try records.remove(post: post.identifier)
     }

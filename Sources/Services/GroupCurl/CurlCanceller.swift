@@ -8,43 +8,24 @@ package final class CurlCanceller: Sendable {
     @safe private struct State {
         /// Wakes the thread that waits for the network; nil after the handle has ended.
         var wake: UnsafeMutableRawPointer?
-        var isInCall = false
         var isCancelled = false
-        var isForGood = false
     }
     private let state = Guarded(State())
 
     package init() {}
 
-    /// Ends the call that is going on, if there is one.
+    /// Ends the call that is going on, and all later ones.
     package func cancel() {
         state.withLock { state in
-            guard state.isInCall else { return }
             state.isCancelled = true
             unsafe Self.wake(state.wake)
         }
     }
 
-    /// Ends the call that is going on, and all later ones.
-    package func cancelForGood() {
-        state.withLock { state in
-            state.isForGood = true
-            unsafe Self.wake(state.wake)
-        }
-    }
-
-    package var isCancelled: Bool { state.withLock { state in state.isCancelled || state.isForGood } }
+    package var isCancelled: Bool { state.withLock { state in state.isCancelled } }
 
     /// Sets what is woken; nil before it ends.
     func setHandle(_ handle: UnsafeMutableRawPointer?) { state.withLock { state in unsafe state.wake = handle } }
-
-    /// Marks the beginning and the end of a call.
-    package func setInCall(_ isInCall: Bool) {
-        state.withLock { state in
-            state.isInCall = isInCall
-            state.isCancelled = false
-        }
-    }
 
     private static func wake(_ handle: UnsafeMutableRawPointer?) {
         #if Curl

@@ -134,6 +134,34 @@ struct `Strict changes` {
         #expect(try program.isEmpty())
     }
 
+    @Test func `the time that a closure takes is no wait for the cluster`() throws {
+        let side = call { cluster in
+            try cluster.coordinate(.writing("a"), timeout: .seconds(3)) { access in
+                // Longer than the timeout of the call.
+                pause(nanoseconds: 3_100_000_000)
+                try access.write(bytes: [1], to: "a")
+            }
+        }
+        let request = try program.next()
+        #expect(try program.records.beginSending(request.operation), "it is not given up already")
+        try program.end(request.operation, .accepted, generations: [7])
+        try side.answer()
+    }
+
+    @Test func `an answer to a decision that another one has replaced is not recorded`() throws {
+        let container = sample.container
+        let decided = call { _ in
+            try ClusterRecords(container).decide(.sendRemovals, removals: 3, timeout: .seconds(60))
+        }
+        try program.records.answer("for an earlier one", to: "earlier")
+        let name = try program.nextDecision()
+        try program.records.answer("for an earlier one", to: "earlier")
+        #expect(program.records.decision?.answer == nil)
+        try program.records.answer(ClusterDecision.done, to: name)
+        try decided.answer()
+        #expect(program.records.decision == nil)
+    }
+
     @Test func `a request that was sent and has no fate after the grace is unknown, and can be asked for`() throws {
         let side = call { try $0.write(bytes: [1], to: "a", timeout: .milliseconds(500)) }
         var request = try program.next()

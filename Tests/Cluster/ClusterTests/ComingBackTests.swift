@@ -107,7 +107,8 @@ struct `Machines that come back` {
         #expect(agree(a, b) { $0.count == 1 })
         try a.end()
         let directory = "\(a.path)/.group/cluster"
-        // As after a boot: what a process has written into a file that came out, the content of an item, and half of a content.
+        // As after a boot: what a process has written into a file that came out, the content of an item, and half of a
+        // content.
         for (name, content) in [("out.01", "written"), ("out.02", "1"), ("new.03", "hal")] {
             try Data(content.utf8).write(to: URL(fileURLWithPath: "\(a.path)/.group/cluster-contents/\(name)"))
         }

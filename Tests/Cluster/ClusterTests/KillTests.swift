@@ -5,9 +5,9 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// The program of a machine is killed at each system call that changes something: a rename, a removal, a write to its database, a
-/// request to etcd, a sync. strace(1) is put around the running program, so that the calls are counted from the change on. The
-/// short run leaves some of them out.
+/// The program of a machine is killed at each system call that changes something: a rename, a removal, a write to its
+/// database, a request to etcd, a sync. strace(1) is put around the running program, so that the calls are counted from
+/// the change on. The short run leaves some of them out.
 @Suite(
     .ownThreads, .serialized, .timeLimit(.minutes(30)),
     .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
@@ -23,7 +23,8 @@ struct `A program that is killed at each step` {
 
     init() throws { (etcd, a, b) = try startTwoMachines() }
 
-    /// Calls `act` once for each call of each name, with the program of `a` being killed at it, and starts the program again.
+    /// Calls `act` once for each call of each name, with the program of `a` being killed at it, and starts the program
+    /// again.
     /// `act` gets a name for its items, and whether the program is dead; it returns what is true of both trees in the end.
     private func forEachStep(
         including expected: Set<String> = ["sendto", "renameat2", "pwrite64"], prepare: (String) throws -> Void,
@@ -48,8 +49,8 @@ struct `A program that is killed at each step` {
                         return try here == there && isRight(here) && a.isSettled(with: b)
                     } && tracer.hasEnded
                 if isKilled { killedAt.insert(call) }
-                // Where it was not killed, it is now. strace(1) that is told to end at the moment in which it kills waits for the
-                // process, whose end waits for that of a thread, for which strace does not wait.
+                // Where it was not killed, it is now. strace(1) that is told to end at the moment in which it kills
+                // waits for the process, whose end waits for that of a thread, for which strace does not wait.
                 a.kill()
                 _ = try tracer.finish()
                 try a.start()
@@ -113,6 +114,17 @@ struct `A program that is killed at each step` {
         } act: { name, _ in
             try change(b, name)
             return { $0.filter { $0.key.hasPrefix(name) } == Self.changed(name) }
+        }
+    }
+
+    @Test func `what was changed elsewhere once more while the program was killed has no copy`() throws {
+        try forEachStep { name in
+            try a.write("old", to: name + "item")
+        } act: { name, isDead in
+            try b.write("second", to: name + "item")
+            _ = comes { isDead() || a.tree[name + "item"] == "420 second" }
+            try b.write("third", to: name + "item")
+            return { $0.filter { $0.key.hasPrefix(name) } == [name + "item": "420 third"] }
         }
     }
 

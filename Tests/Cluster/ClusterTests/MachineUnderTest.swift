@@ -115,8 +115,8 @@ final class MachineUnderTest {
         let file = "\(path)/\(item)"
         try FileManager.default.createDirectory(
             atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-        // Made outside and renamed to its place: of a file that is written inside, a part may be sent first, as a version
-        // of its own.
+        // Made outside and renamed to its place: of a file that is written inside, a part may be sent first, as a
+        // version of its own.
         let outside = "\(temporary.directory)/\(UUID().uuidString)"
         try Data(content.utf8).write(to: URL(fileURLWithPath: outside))
         guard unsafe rename(outside, file) == 0 else { throw CocoaError(.fileWriteUnknown) }

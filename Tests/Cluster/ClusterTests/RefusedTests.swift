@@ -14,8 +14,8 @@ struct `A machine that etcd refuses` {
     private static let root = ["--user", "root:secret"]
     private static let prefix = "/group-container/shared/"
 
-    /// Starts an etcd with the users `machine`, who may do everything below the container's name, `reader`, who may only
-    /// read there, and `nobody`, who has no role. The password of all is `word`.
+    /// Starts an etcd with the users `machine`, who may do everything below the container's name, `reader`, who may
+    /// only read there, and `nobody`, who has no role. The password of all is `word`.
     private func etcdWithUsers() throws -> EtcdServer {
         let etcd = try EtcdServer()
         var commands = [
@@ -43,7 +43,8 @@ struct `A machine that etcd refuses` {
         return try MachineUnderTest("alpha", etcd: etcd.endpoints, ["--user", user, "--password-file", file])
     }
 
-    /// Expects that the program ends at once with this status and text, and that the status and the doctor have the text.
+    /// Expects that the program ends at once with this status and text, and that the status and the doctor have the
+    /// text.
     private func expectEnd(
         of machine: MachineUnderTest, _ status: Int32, _ texts: String...,
         at location: SourceLocation = #_sourceLocation

@@ -51,7 +51,8 @@ struct `What is in no cluster` {
         #expect(b.tree["f"]?.hasSuffix("small") == true)
         try file.truncate(atOffset: 3)
         #expect(comes { FileManager.default.contents(atPath: "\(b.path)/f") == Data("sma".utf8) })
-        // Another machine changes the file while it is too large: the large content becomes a copy that only this machine has.
+        // Another machine changes the file while it is too large: the large content becomes a copy that only this
+        // machine has.
         try file.truncate(atOffset: 65 << 20)
         #expect(try comes { try isNamed("f", by: a) })
         try b.write("of beta", to: "f")
@@ -80,15 +81,19 @@ struct `What is in no cluster` {
         #expect(b.tree["d/f"]?.hasSuffix("1") == true)
     }
 
-    @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
-    func `a file system that is mounted over items hides them, and removes them nowhere`() throws {
+    @Test(
+        .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"),
+        arguments: ["-t tmpfs -o size=1m none", "--bind \"$0-other\""])
+    func `what is mounted over items hides them, and removes them nowhere`(mount: String) throws {
+        try FileManager.default.createDirectory(atPath: b.path + "-other", withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: b.path + "-other") }
         try a.write("1", to: "d/f")
         try a.write("deep", to: "d/e/f")
         #expect(agree(a, b) { $0.count == 4 })
         try b.end()
         // The program of this machine runs where the file system is mounted.
         let script = """
-            mount -t tmpfs -o size=1m none "$0/d" && echo mounted && exec "$1" join "$0/"
+            mount \(mount) "$0/d" && echo mounted && exec "$1" join "$0/"
             """
         let program = try RunningProcess(
             ["unshare", "-m", "sh", "-c", script, b.path, BuildDirectory.resolve("group-cluster")], input: "")

@@ -33,15 +33,20 @@ private struct Alone {
         return verdict
     }
 
-    mutating func apply() {
+    /// Makes all steps that are possible. Returns them.
+    @discardableResult
+    mutating func apply(deferred: Set<ItemName> = []) -> [MirrorStep] {
+        var steps: [MirrorStep] = []
         for _ in 0..<100 {
             let fresh = name()
             guard
                 let step = machine.core.mirror.nextStep(
-                    to: fold.tree, on: machine.disk, inFlight: [], fresh: fresh)
-            else { return }
+                    to: fold.tree, on: machine.disk, inFlight: [], deferred: deferred, fresh: fresh)
+            else { break }
             machine.perform(step)
+            steps.append(step)
         }
+        return steps
     }
 
     /// Sends what the disk has. Returns the outcome of each entry.
@@ -169,6 +174,81 @@ struct MirrorTests {
         #expect(try alone.send() == [.accepted, .accepted])
         #expect(alone.paths == ["x/"] || alone.paths == ["x"], "\(alone.paths)")
         #expect(alone.machine.disk[new]?.content.kind == .directory)
+    }
+
+    @Test func `an equal item that another machine made first takes over the one here while its content is loaded`()
+        throws
+    {
+        for content in [file(1), ItemContent(.directory, mode: 0o755)] {
+            var alone = Alone()
+            let x = alone.make("x", content)
+            let (other, mine) = (alone.name(), alone.name())
+            let theirs = ItemName(other, 0)
+            _ = try alone.fold([.item(ItemChange(theirs, bytes("x"), .create(content)))], other)
+            let (changes, sent) = alone.machine.core.mirror.changes(
+                of: [x], on: alone.machine.disk, in: ClusterTree(), operation: mine)
+            #expect(try alone.fold(changes, mine).outcome == .accepted)
+            alone.machine.core.mirror.folded(sent, mine)
+            #expect(alone.apply(deferred: [theirs]).isEmpty, "nothing is removed, to be made again")
+            #expect(alone.machine.core.mirror.base[theirs]?.local == x)
+            #expect(alone.apply().isEmpty)
+            #expect(alone.paths == ["x"] && alone.machine.core.mirror.differences(on: alone.machine.disk).isEmpty)
+        }
+    }
+
+    @Test func `a mode that is changed here while another machine writes is kept with the other content`() throws {
+        var alone = Alone()
+        let x = alone.make("x", file(1))
+        _ = try alone.send()
+        let item = try #require(alone.fold.tree.child(of: .root, bytes("x")))
+        func base() throws -> ClusterName { try #require(alone.fold.tree[item]?.version) }
+        func write(_ content: ItemContent) throws {
+            let (base, other) = (try base(), alone.name())
+            let write = ItemChange(item, bytes("x"), .write(content, base: base))
+            #expect(try alone.fold([.item(write)], other).outcome == .accepted)
+            alone.apply()
+        }
+        alone.machine.put(x, LocalTree.Node(.root, bytes("x"), ItemContent(.file, mode: 0o755, [1])))
+        try write(file(2))
+        #expect(alone.machine.disk[x]?.content == ItemContent(.file, mode: 0o755, [2]))
+        #expect(try alone.send() == [.accepted])
+        #expect(alone.fold.tree[item]?.content == ItemContent(.file, mode: 0o755, [2]))
+        // Of two modes, the cluster's stands.
+        alone.machine.put(x, LocalTree.Node(.root, bytes("x"), ItemContent(.file, mode: 0o700, [2])))
+        try write(ItemContent(.file, mode: 0o600, [2]))
+        #expect(alone.machine.disk[x]?.content == ItemContent(.file, mode: 0o600, [2]))
+        // A content that is written here as well has a conflict name, with its mode.
+        alone.machine.put(x, LocalTree.Node(.root, bytes("x"), ItemContent(.file, mode: 0o755, [3])))
+        try write(ItemContent(.file, mode: 0o600, [4]))
+        #expect(alone.machine.disk[x]?.content == ItemContent(.file, mode: 0o600, [4]))
+        _ = try alone.send()
+        #expect(alone.paths.count == 2)
+        let copies = alone.machine.disk.nodes.filter { $0.key != x }.map(\.value.content)
+        #expect(copies == [ItemContent(.file, mode: 0o755, [3])])
+    }
+
+    @Test func `an exchange that was made before a kill, and not stored, is no change of this machine`() throws {
+        var alone = Alone()
+        let x = alone.make("x", file(1))
+        _ = try alone.send()
+        let item = try #require(alone.fold.tree.child(of: .root, bytes("x")))
+        let (base, second, third) = (try #require(alone.fold.tree[item]?.version), alone.name(), alone.name())
+        _ = try alone.fold([.item(ItemChange(item, bytes("x"), .write(file(2), base: base)))], second)
+        let tree = alone.fold.tree
+        // The exchange was made, and then the program was killed: the base is still the old one.
+        alone.machine.put(x, LocalTree.Node(.root, bytes("x"), file(2)))
+        var cutOff = alone
+        _ = try alone.fold([.item(ItemChange(item, bytes("x"), .write(file(3), base: second)))], third)
+        alone.machine.core.mirror.madeEarlier(
+            exchangeOf: x, expected: .init(file(1)), new: .init(file(2)), in: alone.fold.tree)
+        alone.apply()
+        #expect(try alone.send().isEmpty)
+        #expect(alone.paths == ["x"] && alone.machine.disk[x]?.content == file(3))
+        // A write on top of it has it as its base.
+        cutOff.machine.core.mirror.madeEarlier(exchangeOf: x, expected: .init(file(1)), new: .init(file(2)), in: tree)
+        cutOff.machine.put(x, LocalTree.Node(.root, bytes("x"), file(4)))
+        #expect(try cutOff.send() == [.accepted])
+        #expect(cutOff.paths == ["x"] && cutOff.fold.tree[item]?.content == file(4))
     }
 
     @Test func `where most items are gone, removals are withheld until all are back or a person accepts`() throws {

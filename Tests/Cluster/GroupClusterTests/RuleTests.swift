@@ -68,6 +68,41 @@ struct RuleTests {
         #expect(log.tree == ["d/", "d/f \(mark).txt 4", "d/f.txt 3", "e/", "g 2"])
     }
 
+    @Test func `of two machines that make or write the same, there is one item with the mode of the first`() throws {
+        var log = try log()
+        func content(_ mode: UInt16) -> ItemContent { ItemContent(.file, mode: mode, [5]) }
+        let outcomes = [
+            try log.add(5, ItemChange(item(5), bytes("x"), .create(content(0o600)))),
+            try log.add(6, ItemChange(item(6), bytes("x"), .create(content(0o755)))),
+            try log.add(7, ItemChange(item(3), bytes("g"), .write(content(0o755), base: operation(3)))),
+            try log.add(8, ItemChange(item(3), bytes("g"), .write(content(0o600), base: operation(3)))),
+            try log.add(
+                10, isStrict: true, ItemChange(item(3), bytes("g"), .write(content(0o600), base: operation(3)))),
+        ]
+        #expect(outcomes == [.accepted, .accepted, .accepted, .accepted, .conflict])
+        #expect(log.tree == ["d/", "d/f.txt 1", "e/", "g 5", "x 5"])
+        #expect(log.fold.tree[item(5)]?.content.mode == 0o600 && log.fold.tree[item(3)]?.content.mode == 0o755)
+    }
+
+    @Test func `a move that is refused makes no directory, and neither does a path to a directory that was moved`()
+        throws
+    {
+        var log = try log()
+        let (d, e) = (Ancestor(item(1), bytes("d")), Ancestor(item(4), bytes("e")))
+        #expect(try log.add(29, ItemChange(item(1), in: [e], bytes("d"), .move(base: operation(1)))) == .accepted)
+        let before = log.tree
+        // `e` to `d/gone/x`, where `d` is in `e` by now, and `gone` was removed.
+        let circle = [d, Ancestor(item(30), bytes("gone"))]
+        #expect(try log.add(30, ItemChange(item(4), in: circle, bytes("x"), .move(base: operation(4)))) == .conflict)
+        #expect(log.tree == before)
+        // `d` was in `gone` when the change was made, and was moved out before `gone` was removed.
+        let line = [Ancestor(item(30), bytes("gone")), d]
+        #expect(try log.add(31, ItemChange(item(31), in: line, bytes("y"), .create(file(7)))) == .accepted)
+        #expect(log.tree == (before + ["e/d/y 7"]).sorted())
+        let strict = ItemChange(item(32), in: line, bytes("z"), .create(file(7)))
+        #expect(try log.add(32, isStrict: true, strict) == .conflict)
+    }
+
     @Test("a strict entry changes all or nothing")
     func atomicity() throws {
         var log = try log()

@@ -75,7 +75,7 @@ struct SimulatedMachine {
             disk.put(local, LocalTree.Node(parent, name, node.content))
         case .exchange(let local, let expected, let new, let aside):
             guard let node = disk[local] else { return }
-            if node.content != expected, node.content != new {
+            if !node.content.isSame(as: expected), !node.content.isSame(as: new) {
                 if disk.child(of: node.parent, aside) != nil { return }
                 put(newLocal(), LocalTree.Node(node.parent, aside, node.content))
             }

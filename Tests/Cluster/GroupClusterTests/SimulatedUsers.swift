@@ -29,7 +29,10 @@ extension Simulation {
         guard let local = locals.randomElement(using: &random), let here = disk[local], chance(70) else {
             guard isFree else { return }
             let isDirectory = chance(35)
-            let (number, file) = newContent()
+            var (number, file) = newContent()
+            // Two machines may make the same.
+            if let lastMade, chance(20) { (number, file) = (lastMade, content(lastMade)) }
+            lastMade = number
             if !isDirectory { contents.insert(number) }
             note("\(machine) makes \(isDirectory ? "directory" : "file \(number)") \(text(name))")
             let new = LocalTree.Node(parent, name, isDirectory ? ItemContent(.directory) : file)
@@ -56,6 +59,11 @@ extension Simulation {
             machines[machine].put(local, nil)
             let new = machines[machine].newLocal()
             machines[machine].put(new, LocalTree.Node(here.parent, here.name, file))
+        case 7 where isFile:
+            var changed = here.content
+            changed.mode ^= 0o111
+            note("\(machine) changes the mode of \(text(here.name))")
+            machines[machine].put(local, LocalTree.Node(here.parent, here.name, changed))
         default:
             guard isFree, !disk.isWithin(parent, local) else { return }
             note("\(machine) moves \(text(here.name)) \(local.number) to \(text(name)) in \(parent.number)")

@@ -45,6 +45,8 @@ struct Simulation {
     var contents: Set<UInt64> = []
     var superseded: Set<UInt64> = []
     var lastContent: UInt64 = 0
+    /// The content that a user gave to the last new item.
+    var lastMade: UInt64?
     var operations: [LinearizabilityChecker.Operation] = []
     var sum: Int64 = 0
     var messages: [Int: [UInt8]] = [:]

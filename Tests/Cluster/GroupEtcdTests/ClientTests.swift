@@ -241,24 +241,5 @@ struct `A client of etcd` {
         #expect(status.errors.isEmpty)
         #expect(!status.isLearner)
     }
-
-    @Test func `a call is cancelled from another thread at once, and the next call works`() throws {
-        server.stop()
-        let canceller = client.canceller
-        let isOver = Guarded(false)
-        let side = Side { () -> Bool in
-            // Nothing is in progress before the call, so one attempt may be too early.
-            eventually {
-                canceller.cancel()
-                return isOver.withLock { $0 }
-            }
-        }
-        let found = failure { () throws(EtcdFailure) in try client.transaction(then: [.put(bytes("k"), [1])]) }
-        isOver.withLock { $0 = true }
-        #expect(found == .noAnswer("cancelled"))
-        #expect(try side.answer())
-        server.resume()
-        _ = try client.range(.key(bytes("k")))
-    }
 }
 #endif

@@ -32,6 +32,13 @@ struct `An endpoint that refuses every request` {
         #expect(try client.range(.key(bytes("a"))).keyValues.count == 1)
     }
 
+    @Test func `an endpoint without a gateway does not make a broken answer of another one a refusal`() throws {
+        let (broken, wrong) = try (FakeServer("garbage"), FakeServer("not-found"))
+        let client = EtcdClient(try .patient([broken.endpoint, wrong.endpoint]))
+        let found = failure { () throws(EtcdFailure) in try client.range(.key(bytes("a"))) }
+        #expect(found?.isMalformed == true && found?.refusal == nil, "\(String(describing: found))")
+    }
+
     @Test(arguments: ["html", "html-200", "garbage"]) func `a broken answer may end by itself, and names the endpoint`(
         how: String
     ) throws {

@@ -58,6 +58,9 @@ package final class ClusterProgram {
         return lock
     }
 
+    /// Returns the name of the decision once there is one.
+    package func nextDecision() throws -> String { try self.await { records.decision?.name } }
+
     /// Returns a lock's record once it is as `isReached` wants.
     package func wait(
         forLock identifier: String, _ isReached: (ClusterLockRequest) -> Bool

@@ -3,7 +3,7 @@
 
 /// What comes from a cluster. Any machine of it may have written that, and any program that may write to etcd.
 extension Decoder {
-    static let cluster = [clusterEntry, clusterLog, clusterSnapshot, inFlight, etcdAnswer, etcdWatch]
+    static let cluster = [clusterEntry, clusterLog, clusterSnapshot, inFlight, machineNote, etcdAnswer, etcdWatch]
 
     private static let machine = ClusterName(high: 1, low: 2)
     private static func operation(_ number: UInt64) -> ClusterName { ClusterName(high: 3, low: number) }
@@ -118,6 +118,14 @@ extension Decoder {
         let entry: ClusterOutbox.InFlight
         do throws(ClusterDamage) { entry = try ClusterOutbox.InFlight(bytes: bytes) } catch { return false }
         try expectReturn(entry, { $0.bytes }, { try ClusterOutbox.InFlight(bytes: $0) })
+        return true
+    }
+
+    private static let machineNote = Decoder(
+        "machine-note", ["note": MachineNote(index: 12, seconds: 1_800_000_000, host: "name of a host").bytes]
+    ) { bytes in
+        guard let note = MachineNote(bytes: bytes) else { return false }
+        try expect(MachineNote(bytes: note.bytes) == note, "another note")
         return true
     }
 
