@@ -87,8 +87,8 @@ package struct ClusterMirror: Equatable, Sendable {
         return found
     }
 
-    /// Takes a local-first entry of this machine that was folded. The base becomes what was sent, even if the cluster
-    /// did not take it: whatever the cluster has instead then differs from the base, and is applied like any other
+    /// Takes a local-first entry of this machine that was folded. The base becomes what was sent, because the disk had
+    /// it. If the cluster has decided otherwise, its tree now differs from the base, and is applied like any other
     /// change.
     package mutating func folded(_ sent: [SentItem], _ operation: ClusterName) {
         for sent in sent {

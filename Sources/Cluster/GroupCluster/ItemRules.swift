@@ -15,6 +15,7 @@
 //     writes x         removes x                 x with A's content: a modification beats a removal
 //     removes x        writes x                  x with B's content, made anew with its directories
 //     removes x        moves x to z              x is removed: a move is no modification
+//     changes x's mode writes x                  A's mode and content; B's content is beside it: a mode counts as a write
 //     moves x to y     writes x                  y with B's content: a write follows its item
 //     moves x to y     removes x                 y is removed
 //     moves x to y     moves x to z              y: the first move counts, B's is undone on B
@@ -26,9 +27,9 @@
 //
 // Example: both write `plan.txt`. All machines then have A's content as `plan.txt`, and B's as a new item `plan
 // (conflict OPERATION).txt`. OPERATION is the name of B's operation, so that every machine gives the same name to the
-// copy. Each write and each removal names its *base*: the operation that made the content which its machine had before.
-// A move names the operation that had put the item at its path. If the tree has another operation there, the change of
-// another machine was first.
+// copy. Each write and each removal names its *base*: the operation that made the content which its machine had before
+// (`version`). A move names the operation that had put the item at its path (`placed`). If the tree has another
+// operation there, the change of another machine was first.
 //
 // A strict entry is made as a whole or not at all, and on no disk before it is in the log. If one of its changes finds
 // another version, a taken path or a missing directory, the entry is rolled back and changes nothing on any machine.
@@ -159,7 +160,7 @@ extension ClusterTree {
     }
 
     /// Returns the last directory of an ancestor path that is in the tree, and the directories below it, which are
-    /// missing. Each directory is found by its name as an item, wherever it is now; or else by its path. `isWhole` is
+    /// missing. Each directory is found by its `ItemName`, wherever it is now; or else by its path. `isWhole` is
     /// false if a directory of the path was removed, or is a file. No correct machine sends a file as a directory; a
     /// local-first entry passes over the file.
     private func resolve(_ ancestors: [Ancestor]) -> (last: ItemName, missing: [Ancestor], isWhole: Bool) {

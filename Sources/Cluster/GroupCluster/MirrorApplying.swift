@@ -8,13 +8,14 @@
 ///     has a new x         an equal x, or both are     nothing: the item here is taken over as x
 ///                         directories
 ///     has a new x         another item at x           the item here becomes `x (conflict OPERATION)`, then x is made
-///     has x for an equal  x                           nothing: the item here is taken over as the other x
-///     x of this machine
+///     has an equal x of   x                           nothing: the item here is taken over as the other x
+///     another machine
 ///     has moved x to y    x, or moved to z here       x is moved to y: the cluster's path wins
 ///     has moved x to y    another item at y           the item here becomes `y (conflict OPERATION)`, then x is moved
 ///     has written x       x as in the base            the content is exchanged
 ///     has written x       x was written here          exchanged; the content here becomes `x (conflict OPERATION)`
 ///     has written x       x has another mode here     exchanged; the mode stays, and is sent as a write
+///     has another mode    x was written here          x gets the mode; the content stays, and is sent as a write
 ///     has another mode    x has another mode here     the cluster's mode
 ///     has written x       x was removed here          x is made again: a modification beats a removal
 ///     has not written x   x was removed here          nothing: the removal is still to be sent
@@ -25,8 +26,9 @@
 /// Example: `list` was edited here and is not sent yet when another machine's `list` arrives. The other content takes
 /// the path, and the one from here becomes `list (conflict OPERATION)`, a new item that is sent to all machines.
 ///
-/// These rules and those of `ItemRules.swift` must have the same results, so that a change that was sent and one that
-/// was not end alike.
+/// These rules and those of `ItemRules.swift` have the same results, so that a change that was sent and one that was
+/// not end alike. There are two exceptions. A changed mode and a written content are merged here only: in the log, both
+/// are writes. And OPERATION is a random name here.
 ///
 /// An item that gets a conflict name here is sent with that name. An item of the entry in flight is not touched: the
 /// log decides first about the change that was sent (see `ItemRules.swift`).
@@ -41,8 +43,8 @@ extension ClusterMirror {
     /// Returns the next step that brings the disk to the cluster's tree. Returns nil if nothing is left but items that
     /// cannot be changed now.
     ///
-    /// `deferred` are the items that are in use, or whose content is not here yet. `fresh` is a new name for conflict
-    /// names.
+    /// `deferred` are the items that are in use, or whose content is not here yet. `fresh` is a random name for
+    /// conflict names.
     package mutating func nextStep(
         to tree: ClusterTree, on disk: LocalTree, inFlight: [SentItem], deferred: Set<ItemName> = [],
         fresh: ClusterName
@@ -156,10 +158,13 @@ extension ClusterMirror {
         }
         edit(item) { ($0.parent, $0.name, $0.placed) = (node.parent, node.name, node.placed) }
         if old.node.version != node.version, here.content.kind != .directory {
-            // A mode that was changed on this machine only stays, and is sent afterwards.
             var new = node.content
-            if here.content.isSame(as: old.node.content), node.content.mode == old.node.content.mode {
-                new.mode = here.content.mode
+            if here.content.isSame(as: old.node.content) {
+                // A mode that was changed on this machine only stays, and is sent afterwards.
+                if node.content.mode == old.node.content.mode { new.mode = here.content.mode }
+            } else if node.content.isSame(as: old.node.content) {
+                // So does a content, if the cluster has changed the mode only.
+                new.digest = here.content.digest
             }
             if here.content != new {
                 let aside = conflictName(node.name, in: here.parent, work)

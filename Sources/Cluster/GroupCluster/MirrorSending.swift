@@ -8,7 +8,8 @@
 ///     x has another content                      write x; a directory has no content of its own
 ///     x is gone                                  remove x
 ///     x is gone, and a new file is at x          write x: editors save a file by renaming a new one into place
-///     x is at y, and a new item is at x          move x to y, create x
+///     x is at y, and a new item is at x          move x to y, create x; where both are found in one look, write x and
+///                                                create y, as for an editor that keeps the old file
 ///     x and y have exchanged their paths         move x to a conflict name, move y to x, move x to y
 ///     d is new, and d/f in it                    create d, create d/f
 ///
@@ -65,13 +66,15 @@ extension ClusterMirror {
         bind(item, Base(node: old.node, local: local))
     }
 
-    /// The entry that is being made. `seen` are the items that were looked at, `named` the names of items that the
-    /// entry creates, and `lifted` the items that it moves to a conflict name first.
+    /// The entry that is being made. `seen` are the items that were looked at, `open` those of them whose changes are
+    /// not added yet, because others must precede them, `named` the names of items that the entry creates, and `lifted`
+    /// the items that it moves to a conflict name first.
     private struct Draft {
         var disk: LocalTree
         var tree: ClusterTree
         var operation: ClusterName
         var seen: Set<LocalItem> = []
+        var open: Set<LocalItem> = []
         var named: [LocalItem: ItemName] = [:]
         var lifted: Set<ItemName> = []
         var changes: [ClusterChange] = []
@@ -81,11 +84,13 @@ extension ClusterMirror {
     /// Adds the changes of an item, after those that must precede them.
     private mutating func collect(_ local: LocalItem, _ draft: inout Draft) {
         guard local != .root, draft.seen.insert(local).inserted else { return }
+        draft.open.insert(local)
+        defer { draft.open.remove(local) }
         guard let here = draft.disk[local] else {
             guard let item = items[local], let old = base[item] else { return }
             let parent = old.node.parent == .root ? LocalItem.root : base[old.node.parent]?.local
-            // An item of the same kind at its place counts as a write. An item of another kind is created behind the
-            // removal.
+            // A new item of the same kind at its path is the same item, written. An item of another kind is created
+            // behind the removal.
             if let parent, let other = draft.disk.child(of: parent, old.node.name), items[other] == nil,
                 draft.disk[other]?.content.kind == old.node.content.kind
             {
@@ -102,7 +107,7 @@ extension ClusterMirror {
         if let other = draft.tree.child(of: parent, here.name), other != items[local], let old = base[other],
             draft.disk[old.local].map({ isMoved($0, old) }) ?? true
         {
-            if draft.seen.contains(old.local) { lift(other, old, &draft) } else { collect(old.local, &draft) }
+            if draft.open.contains(old.local) { lift(other, old, &draft) } else { collect(old.local, &draft) }
         }
         let ancestors = draft.disk.ancestors(local).compactMap { above in
             (items[above] ?? draft.named[above]).flatMap { item in

@@ -16,18 +16,21 @@ import GroupSystemCalls
 ///    under which any other content is kept. A program that is killed from here on reads the note at its next start.
 /// 3. Lock. The change is a coordinated one, and waits up to 100 ms for the item's lock. If a process has the lock for
 ///    longer, the item is deferred, and other items go on.
-/// 4. Exchange. renameat2(RENAME_EXCHANGE) puts the new file at `list`, and what stood there, whatever it is, into the
-///    directory of contents. A writer that takes no lock can change the file at any moment up to this one, so a
-///    comparison before the exchange would prove nothing. A create and a rename need a free path instead, and the
-///    removal of a directory needs an empty one.
+/// 4. Exchange. renameat2(RENAME_EXCHANGE) puts the new file at `list`, and what stood there into the directory of
+///    contents, even if it has become something else since the plan. A writer that takes no lock can change the file at
+///    any moment up to this one, so a comparison before the exchange would prove nothing. A create and a rename need a
+///    free path instead, and the removal of a directory needs an empty one.
 /// 5. Compare what came out: see `TakenOut`. If it is the expected content or the new one, it is removed a second
-///    later, once no process has it open for writing. A process that still writes it finishes; then its content is an
-///    unexpected one. Unexpected content returns beside the item as `list (conflict OPERATION)`, or after a removal at
-///    the item's own path, and is sent to the other machines as a new item.
+///    later, once no process has it open for writing (where the system does not show that, ten minutes later). A process
+///    that still writes it finishes; then its content is an unexpected one. Unexpected content returns beside the item
+///    as `list (conflict OPERATION)`, or after a removal at the item's own path, and is sent to the other machines as a
+///    new item.
 /// 6. Record. The disk as seen, and the base of the item, get the new state. If the program is killed before they are
-///    stored, the next run finds the disk equal to the cluster's tree, and takes that over.
+///    stored, the next run finds by the note that the exchange was made (`ClusterMirror.madeEarlier`), or that the disk
+///    is equal to the cluster's tree, and takes that over.
 ///
-/// If the disk is not as planned, a step throws. Its paths are looked at again, and a new step is planned.
+/// If the disk is not as planned, a step throws. Its paths are looked at again, and a new step is planned after the
+/// next changes of the journal.
 extension Machine {
     /// How long a step waits for an item that is in use, or has a presenter, before other items go on.
     static let patience = Duration.milliseconds(100)
@@ -52,7 +55,7 @@ extension Machine {
                 let places = try lookAgain(step)
                 let isInTheWay = error.code == .notEmpty || places.contains { disk.isUnmirrored($0) }
                 let pause: Int64 = isInTheWay ? 1_000_000_000 : 20_000_000
-                guard let item else { return }
+                guard let item else { return disk.endRound() }
                 // What is in the way may stay for ever, so values and messages do not wait for such an item.
                 schedule.wait(item, until: monotonicNanoseconds() + pause, isPassed: isInTheWay)
                 if error.code == .notEmpty, case .remove(let local, _) = step {
@@ -119,8 +122,8 @@ extension Machine {
                 [disk.path(of: local), disk.path(aside, in: disk.tree[local]?.parent ?? .root)]
             case .remove(let local, _): [disk.path(of: local)]
             }
+        // The round is not ended here: an item that was not found may have been moved, and the journal shows where to.
         for place in places { try disk.look(at: place, wanting: wanted) }
-        disk.endRound()
         mustCheckRemovals = true
         return places
     }

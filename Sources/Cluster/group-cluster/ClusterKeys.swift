@@ -1,7 +1,8 @@
 import GroupBytes
 import GroupCluster
 
-/// The keys of a container's cluster in etcd. All begin with `/group-container/NAME/`, so that one role suffices for it.
+/// The keys of a container's cluster in etcd. All begin with `/group-container/NAME/`, so that one role suffices for
+/// it.
 ///
 ///     o/t             the name of the last entry; its version is the number of entries
 ///     o/m/M           the number of the last entry of machine M, in decimal digits

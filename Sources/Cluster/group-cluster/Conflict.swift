@@ -107,8 +107,8 @@ struct Conflict {
                 : .ofCommand("move the copy to its place, or remove it: group-cluster move, group-cluster remove"))
     }
 
-    /// Returns the content that was written on this machine, and the other one. Error: `invalidArgument`, which names both,
-    /// where that is not known
+    /// Returns the content that was written on this machine, and the other one. Error: `invalidArgument`, which names
+    /// both, where that is not known
     func mineAndTheirs(in container: Container) throws(CoordinationError) -> (mine: Side, theirs: Side) {
         switch (item.writer, copy.writer) {
         case (.thisMachine, .otherMachine): return (item, copy)

@@ -11,8 +11,8 @@ extension Machine {
     /// times.
     ///
     /// Suites, channels and the journal are read one after the other. A change that is made while they are read waits
-    /// for the next round: a source that was read before it may have an older change by then. If a suite was read only
-    /// in part, changes that are later than its last one that was read wait as well.
+    /// for the next round. Otherwise an older change of a source that was already read would be sent after it. If a
+    /// suite was read only in part, changes that are later than its last one that was read wait as well.
     func takeChanges() throws {
         let now = wallNanoseconds()
         var limit = now
@@ -75,7 +75,7 @@ extension Machine {
         try disk.look(at: change.path.bytes)
     }
 
-    /// Withholds removals if most items are gone, and lets them be sent if most items are back: see `RemovalGuard`.
+    /// Withholds removals if most items are gone, and lets them be sent if all items are back: see `RemovalGuard`.
     func checkRemovals() {
         mustCheckRemovals = false
         // What is in flight has no base yet, and would get two.
@@ -83,7 +83,7 @@ extension Machine {
         switch removals.check(mirror, disk.tree) {
         case .began: log("withheld: \(Acceptance.reasonToWithhold); see 'group-cluster accept'")
         case .ended:
-            log("going on: most items are there again")
+            log("going on: all items are there again")
             addRemovals()
         case nil: return
         }

@@ -11,10 +11,10 @@ import GroupEtcd
 // If it has never found one, the time in the note is shown, which is by the other machine's clock. Times of two clocks
 // are never compared.
 //
-// A machine writes its note when its index has moved: after five seconds at first, and once a minute while the index goes
-// on moving. It writes the note once more when its program ends. A machine at rest writes nothing. Every five seconds it
-// requests the number of sessions and notes, which etcd has in memory. It reads them if their number has changed, a few
-// times after the log has grown, and once a minute.
+// A machine writes its note when its index has moved: after five seconds at first, and once a minute while the index
+// goes on moving. It writes the note once more when its program ends. A machine at rest writes nothing. Every five
+// seconds it requests the number of sessions and notes, which etcd has in memory. It reads them if their number has
+// changed, a few times after the log has grown, and once a minute.
 
 /// Another machine, as its keys in etcd describe it.
 struct OtherMachine: Equatable, Sendable {

@@ -24,8 +24,9 @@ extension Machine {
         }
     }
 
-    /// Returns whether an item is a directory that was removed here, or has the place of one, and the removal of
-    /// something in that directory still waits. The cluster removes only an empty directory.
+    /// Returns whether a change has to wait for removals that are still queued. The cluster removes only an empty
+    /// directory, so a removed directory waits for the removals of its items, and so does an item that now has its
+    /// path.
     private func awaitsRemovals(_ local: LocalItem) -> Bool {
         var item = mirror.items[local]
         if let here = disk.tree[local] {
@@ -179,17 +180,20 @@ extension Machine {
         switch item.change {
         case .created(_, _, let content), .written(let content):
             guard content.kind == .file else { return .kept }
-            if !content.digest.isEmpty, contents.size(of: content.digest) != nil {
-                // A content that was loaded from the cluster is not synced.
-                if !isBulk { try contents.open(content.digest).synchronizeData() }
-                return .kept
-            }
             var size = UInt64.max
             do throws(Errno) {
                 let file = try disk.open(file: item.local)
                 let status = try file.status()
                 if !status.isRegularFile || status.size > LocalDisk.largestFile { throw .tooLarge }
                 size = status.size
+                if !content.digest.isEmpty, contents.size(of: content.digest) != nil {
+                    // A content that was loaded from the cluster is not synced, nor is a copy of another item.
+                    if !isBulk {
+                        try contents.open(content.digest).synchronizeData()
+                        try file.synchronizeData()
+                    }
+                    return .kept
+                }
                 if !full.mayFit(size) { throw .noSpace }
                 guard let digest = try contents.keep(file, isDurable: !isBulk) else { return .changed }
                 if !isBulk { try file.synchronizeData() }

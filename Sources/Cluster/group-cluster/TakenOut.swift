@@ -103,8 +103,8 @@ final class TakenOut {
         (self.store, self.contents, self.full, self.report) = (store, contents, full, report)
     }
 
-    /// How long a file that came out is kept at least. A process that had looked up its path before the step, and was
-    /// about to open it for writing, has it open by then, so that `writers` finds the process.
+    /// How long a file that came out is kept at least. An open(2) for writing that had found the path just before the
+    /// step is over by then, so that `writers` finds its process.
     static let grace: Int64 = 1_000_000_000
 
     /// Stores the note of a file that is about to come out.
@@ -226,8 +226,9 @@ final class TakenOut {
         full.next <= monotonicNanoseconds() && lost.contains { full.lacking.contains(.takenOut($0)) }
     }
 
-    /// Puts back the files that have lost their notes. To be called when the cluster's log was read: every content that
-    /// a note would have expected is then that of a base, or of an item of the cluster.
+    /// Puts back the files that have lost their notes. To be called when the cluster's log was read. A content that a
+    /// note would have expected is then that of a base, or of an item of the cluster, unless it was replaced twice
+    /// while the machine was off; that one is put back without need.
     func recoverLost(_ fold: ClusterFold, _ mirror: ClusterMirror, on disk: inout LocalDisk) {
         if lost.isEmpty { return }
         var digests = Set(fold.tree.nodes.values.map(\.content.digest))

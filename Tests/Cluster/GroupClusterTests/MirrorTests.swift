@@ -223,8 +223,30 @@ struct MirrorTests {
         #expect(alone.machine.disk[x]?.content == ItemContent(.file, mode: 0o600, [4]))
         _ = try alone.send()
         #expect(alone.paths.count == 2)
+        // A content stays here if the cluster has only another mode.
+        alone.machine.put(x, LocalTree.Node(.root, bytes("x"), ItemContent(.file, mode: 0o600, [5])))
+        try write(ItemContent(.file, mode: 0o755, [4]))
+        #expect(alone.machine.disk[x]?.content == ItemContent(.file, mode: 0o755, [5]))
+        #expect(try alone.send() == [.accepted])
+        #expect(alone.fold.tree[item]?.content == ItemContent(.file, mode: 0o755, [5]) && alone.paths.count == 2)
         let copies = alone.machine.disk.nodes.filter { $0.key != x }.map(\.value.content)
         #expect(copies == [ItemContent(.file, mode: 0o755, [3])])
+    }
+
+    @Test func `a new item at the path of a moved one needs no other name when both are sent at once`() throws {
+        var alone = Alone()
+        let x = alone.make("x", file(1))
+        _ = try alone.send()
+        alone.machine.put(x, LocalTree.Node(.root, bytes("y"), file(1)))
+        let new = alone.make("x", file(2))
+        let operation = alone.name()
+        let (changes, sent) = alone.machine.core.mirror.changes(
+            of: [x, new], on: alone.machine.disk, in: alone.fold.tree, operation: operation)
+        #expect(changes.count == 2, "\(changes)")
+        #expect(try alone.fold(changes, operation).outcome == .accepted)
+        alone.machine.core.mirror.folded(sent, operation)
+        alone.apply()
+        #expect(alone.paths == ["x", "y"])
     }
 
     @Test func `an exchange that was made before a kill, and not stored, is no change of this machine`() throws {

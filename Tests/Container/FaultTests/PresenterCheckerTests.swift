@@ -312,6 +312,28 @@ import Testing
             ("r1 granted", ["130 \(grant)11:d/a versions=d/a:2:p1-n1"])),
 
         Case(
+            "a presenter is passed over at once, and another one of its process and item has ended", nil,
+            ("r1 begins", ["4000 r1 begins request=r1-1 intents=read:d/a timeout=1000 grace=300"]),
+            ("p1 asked", []), ("begins request=p1-n1", []), ("granted request=p1-n1", []),
+            ("leaves request=p1-n1", []), ("ends request=p1-n1", []), ("p1 saved", []), ("p1 answered", []),
+            ("r1 granted", ["4001 \(grant)11:d/a versions=d/a:1:initial"]),
+            ("r1 leaves", ["4002 r1 leaves request=r1-1"]), ("r1 ends", ["4003 r1 ends request=r1-1 result=ok"]),
+            ("p1 reacquired", []), ("sequence=2", []),
+            (
+                "p1 presented",
+                [
+                    "20 p1 presented as=p1.1",
+                    "21 p1 presenting as=p1.2 item=d/a answers=reader+writer+save+deletion",
+                    "22 p1 presented as=p1.2", "30 r2 begins request=r2-1 intents=read:d/a timeout=1000 grace=1",
+                    "32 p1 asked as=p1.1 request=r2-1 questions=reader+save",
+                    "2000 r2 granted request=r2-1 places=d/a directory=no unresponsive=11:d/a versions=d/a:1:initial",
+                    "2001 r2 leaves request=r2-1", "2002 r2 ends request=r2-1 result=ok",
+                    "3000 p1 withdrawing as=p1.1", "3001 p1 withdrawn as=p1.1",
+                    "3002 p1 failed as=p1.1 request=r2-1 questions=reader+save saved=0 version=1",
+                ]
+            )),
+
+        Case(
             "a request ends in an error that the schedule has no reason for", .expectedResult,
             ("r1 ends", ["150 r1 ends request=r1-1 result=damaged"])),
         Case(

@@ -8,6 +8,7 @@ extension PresenterChecker {
             if isPassedOver(presenter, in: grant) {
                 // The time that is counted is never more than the time that has passed.
                 if grant.time - request.begins < request.grace && !mayBeMarked(presenter, for: request, at: grant.time)
+                    && !isSucceeded(presenter, request, grant)
                 {
                     report(
                         .fullGrace, "\(request.name) passed over \(presenter.name) before its grace was over",
@@ -64,6 +65,18 @@ extension PresenterChecker {
                 && !presenter.calls.contains {
                     over < $0.time && $0.time < request.begins && !isPart($0, of: presenter)
                 }
+        }
+    }
+
+    /// Returns whether an access names another presenter. The access has only the process and the item, and the process
+    /// has ended this presentation and begun another one of the item.
+    private func isSucceeded(
+        _ presenter: History.Presenter, _ request: History.Request, _ grant: History.Grant
+    ) -> Bool {
+        guard let withdrawing = presenter.withdrawing, withdrawing < request.begins else { return false }
+        return history.presenters.contains { other in
+            other.process == presenter.process && other.name != presenter.name && isPassedOver(other, in: grant)
+                && mayBeMarked(other, for: request, at: grant.time)
         }
     }
 
