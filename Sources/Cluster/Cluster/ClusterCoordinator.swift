@@ -13,8 +13,8 @@ import GroupSystemCalls
 /// are accepted. All other calls are accepted only if the items are then as the closure saw them, including items that
 /// the closure only read. A closure that changes nothing sends nothing.
 ///
-/// `timeout` limits two waits, each from its own beginning: for the locks, and, after the closure, for the cluster. After
-/// that, a call may wait up to 2 s more to find out whether its change was sent, and what the cluster has decided.
+/// `timeout` limits two waits, each from its own beginning: for the locks, and, after the closure, for the cluster. The
+/// second one may take up to 2 s more, to find out whether the change was sent, and what the cluster has decided.
 ///
 /// For all calls, errors: those of `Coordinator`, and the following ones. Nothing was changed anywhere after
 ///

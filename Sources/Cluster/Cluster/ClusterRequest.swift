@@ -109,7 +109,11 @@ package struct ClusterDecision: Codable, Equatable, Sendable {
     /// The answer of a program that has done what was decided.
     package static let done = "done"
 
-    init(name: String, kind: Kind, removals: Int) { (self.name, self.kind, self.removals) = (name, kind, removals) }
+    init(name: String, kind: Kind, removals: Int) {
+        self.name = name
+        self.kind = kind
+        self.removals = removals
+    }
 }
 
 /// The status of this machine in its cluster, which the program records for `group-cluster status`, `groupctl doctor`

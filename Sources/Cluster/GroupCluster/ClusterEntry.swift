@@ -76,7 +76,10 @@ package struct ItemChange: Equatable, Sendable {
     package var action: Action
 
     package init(_ item: ItemName, in ancestors: [Ancestor] = [], _ name: FileName, _ action: Action) {
-        (self.item, self.ancestors, self.name, self.action) = (item, ancestors, name, action)
+        self.item = item
+        self.ancestors = ancestors
+        self.name = name
+        self.action = action
     }
 }
 

@@ -94,8 +94,7 @@ package enum FileNames {
     }
 
     /// Returns the name of the item that a conflict copy with this name is beside; nil for a name of another form.
-    /// Where
-    /// `conflict` has cut the stem, only the rest of it is known.
+    /// Where `conflict` has cut the stem, only the rest of it is known.
     package static func original(ofConflict name: FileName) -> FileName? {
         let mark = Array(" (conflict ".utf8)
         for start in name.indices.reversed() where start > 0 && name[start...].starts(with: mark) {

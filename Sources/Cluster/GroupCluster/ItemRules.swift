@@ -15,7 +15,7 @@
 //     writes x         removes x                 x with A's content: a modification beats a removal
 //     removes x        writes x                  x with B's content, made anew with its directories
 //     removes x        moves x to z              x is removed: a move is no modification
-//     changes x's mode writes x                  A's mode and content; B's content is beside it: a mode counts as a write
+//     changes x's mode writes x                  A's mode; B's content is beside it: a mode counts as a write
 //     moves x to y     writes x                  y with B's content: a write follows its item
 //     moves x to y     removes x                 y is removed
 //     moves x to y     moves x to z              y: the first move counts, B's is undone on B

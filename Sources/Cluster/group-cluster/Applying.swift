@@ -21,7 +21,7 @@ import GroupSystemCalls
 ///    any moment up to this one, so a comparison before the exchange would prove nothing. A create and a rename need a
 ///    free path instead, and the removal of a directory needs an empty one.
 /// 5. Compare what came out: see `TakenOut`. If it is the expected content or the new one, it is removed a second
-///    later, once no process has it open for writing (where the system does not show that, ten minutes later). A process
+///    later, once no process has it open for writing; where the system does not show that, ten minutes later. A process
 ///    that still writes it finishes; then its content is an unexpected one. Unexpected content returns beside the item
 ///    as `list (conflict OPERATION)`, or after a removal at the item's own path, and is sent to the other machines as a
 ///    new item.

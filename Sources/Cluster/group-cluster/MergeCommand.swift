@@ -23,8 +23,7 @@ struct MergeCommand {
     private let resultFile: [UInt8]?
     private let hasContents: Bool
 
-    /// Writes both contents into files. Errors: `conflict` if one of them was changed meanwhile; those of reading and
-    /// writing
+    /// Writes both contents into files. Errors: `conflict` if one of them was changed meanwhile, and those of the files
     init(_ command: [[UInt8]], _ conflict: Conflict, in container: Container) throws {
         let isNamed = { (name: String) in command.contains { $0.firstRange(of: Array(name.utf8)) != nil } }
         var copyIsMine = false

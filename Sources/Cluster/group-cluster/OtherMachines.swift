@@ -12,9 +12,9 @@ import GroupEtcd
 // are never compared.
 //
 // A machine writes its note when its index has moved: after five seconds at first, and once a minute while the index
-// goes on moving. It writes the note once more when its program ends. A machine at rest writes nothing. Every five
-// seconds it requests the number of sessions and notes, which etcd has in memory. It reads them if their number has
-// changed, a few times after the log has grown, and once a minute.
+// goes on moving. Its program writes the note once more when it ends. A machine at rest writes nothing. Every five
+// seconds, each machine requests the number of sessions and notes, which etcd has in memory. The keys themselves are
+// read if their number has changed, a few times after the log has grown, and once a minute.
 
 /// Another machine, as its keys in etcd describe it.
 struct OtherMachine: Equatable, Sendable {

@@ -367,13 +367,14 @@ private func leave(_ run: inout CommandRun) throws -> ExitStatus {
     for name in container.channelNames() {
         try GroupChannel(container, name: name, purpose: "cluster").setRelay(after: nil)
     }
-    // Messages that the cluster does not have yet are posted on this machine only.
+    // Messages that the cluster does not have yet are posted on this machine only. While the container counts as one of
+    // a cluster, the first message of a channel would be recorded for the cluster again.
+    try records.set(nil)
     for post in records.posts() {
         let channel = try GroupChannel(container, name: post.channel, purpose: post.purpose)
         if let content = post.content { try channel.post(bytes: Array(content)) } else { try channel.signal() }
         try records.remove(post: post.identifier)
     }
-    try records.set(nil)
     try StateStore.remove(from: container)
     return withExtendedLifetime(right) { .success }
 }

@@ -438,6 +438,16 @@ struct `Machines that come back` {
         #expect(status == 75, "\(text)")
     }
 
+    @Test func `messages that a machine has not sent when it leaves are posted on it, in their order`() throws {
+        try b.end()
+        let channel = try GroupChannel(b.temporary.open(), name: "unsent", purpose: "test")
+        for number in 1...2 as ClosedRange<UInt8> { #expect(try channel.post(bytes: [number]) == 0) }
+        #expect(try RunningProcess(["group-cluster", "leave", b.path + "/"], input: "").finish().status == 0)
+        let listener = try channel.listener(named: "l", since: .start)
+        let posted = try (1...3).map { _ in try listener.next(timeout: .zero)?.bytes }
+        #expect(posted == [[1], [2], nil])
+    }
+
     @Test func `a machine that leaves keeps its items, and is not changed any more`() throws {
         try a.write("1", to: "f")
         #expect(agree(a, b) { $0.count == 1 })
