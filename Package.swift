@@ -251,7 +251,7 @@ let programsTargets: [Target] = [
         "presenter-storm", in: "PresenterStorm",
         uses: ["PresenterModel", "TestSupport", "GroupContainer", "GroupSystemCalls"]),
     programs.program("crash-worker", in: "CrashWorker", uses: ["TestSupport", "Widgets", "GroupContainer"]),
-    programs.program("bench-worker", in: "BenchWorker", uses: ["GroupContainer"]),
+    programs.program("bench-worker", in: "BenchWorker", uses: ["AppleFileCoordination", "GroupContainer"]),
     programs.program(
         "test-widget", in: "TestWidget", uses: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls", "Widgets"]),
     programs.program("test-today", in: "TodayProgram", uses: ["GroupTodayView", "GroupSystemCalls"]),

@@ -1,15 +1,13 @@
 import GroupContainer
 import GroupSystemCalls
 
-/// The deliveries of one object, and the thread that delivers what the object does not set itself. The thread begins
-/// with the first delivery, sleeps without a limit, and ends with the object. It is a thread of its own because, on
+/// The deliveries of one suite, and the thread that delivers what this process does not set itself. The thread begins
+/// with the first delivery, sleeps without a limit, and ends with the suite's object. It is a thread of its own because, on
 /// Linux, a process that has used a queue or a task is woken by their library each second.
 final class ChangeDeliveries: Sendable {
-    private struct Member: Sendable { weak let delivery: ChangeDelivery? }
-
     private struct State: Sendable {
-        /// Held by the object and by its observers' tokens.
-        var members: [Member] = []
+        /// Held by the suite and by its observers' tokens.
+        var members: [ChangeDelivery.Weakly] = []
         var isRunning = false
         var hasEnded = false
     }
@@ -22,7 +20,7 @@ final class ChangeDeliveries: Sendable {
     func begin(_ delivery: ChangeDelivery) throws(CoordinationError) {
         let isFirst = state.withLock { state in
             state.members.removeAll { $0.delivery == nil }
-            state.members.append(Member(delivery: delivery))
+            state.members.append(ChangeDelivery.Weakly(delivery: delivery))
             defer { state.isRunning = true }
             return !state.isRunning
         }

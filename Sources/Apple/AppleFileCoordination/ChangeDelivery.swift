@@ -15,6 +15,9 @@ final class ChangeDelivery: Sendable {
     /// Receives a change, and whether no more changes of the same record follow.
     typealias Handler = @Sendable (_ change: DefaultsChange, _ isLast: Bool) -> Void
 
+    /// A reference that does not keep the delivery going.
+    struct Weakly: Sendable { weak let delivery: ChangeDelivery? }
+
     private struct State: Sendable {
         var follower: Follower<DefaultsChange>
         /// Whether the handler is running on some thread, which delivers what comes meanwhile.

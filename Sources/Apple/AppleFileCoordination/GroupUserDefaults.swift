@@ -9,44 +9,45 @@ import GroupSystemCalls
 ///
 /// A value that is set is visible to every process when the call returns, and each object reports it: by
 /// `didChangeNotification`, and to the observers of its key. Calls that have no place for an error write it to standard
-/// error, and change nothing. Creating an object opens the container; keep it for as long as it is in use. An object
-/// may be used on all threads, which Foundation gives a subclass of `UserDefaults` no way to declare: the compiler warns
+/// error, and change nothing. The first object of a group identifier opens the container, which then stays open until the
+/// process ends; each further object of it is quick to make. An object may be used on all threads, which Foundation gives a subclass of `UserDefaults` no way to declare: the compiler warns
 /// of `static let shared = GroupUserDefaults(…)`, and is content with `nonisolated(unsafe) static let shared = …`.
 @preconcurrency
 open class GroupUserDefaults: UserDefaults {
     /// The values, by calls that throw errors, and with generations, conditions and transactions.
-    public let groupDefaults: GroupDefaults
+    public var groupDefaults: GroupDefaults { suite.defaults }
     /// The registered values of the process.
     private static let registered = Guarded<[String: DefaultsValue]>([:])
-    private let deliveries = ChangeDeliveries()
-    private let notifications = Guarded<ChangeDelivery?>(nil)
+    private let suite: ObservedSuite
+    /// The deliveries to observers of this object.
+    private let observations = Guarded<[ChangeDelivery.Weakly]>([])
 
     /// Opens the defaults of a group identifier, such as `group.com.example.todo`: the suite `standard` of the group's
     /// container, which is created if it does not exist. Nil if `suiteName` is nil or not valid, or the container
     /// cannot be opened: the error is written to standard error.
     public override init?(suiteName: String?) {
-        guard let defaults = reportingErrors({ try GroupDefaults(try Container.opened(ofSuite: suiteName)) }) else {
+        guard let suite = reportingErrors({ try ObservedSuite.kept(Container.opened(ofSuite: suiteName)) }) else {
             return nil
         }
-        groupDefaults = defaults
+        self.suite = suite
         super.init(suiteName: nil)
-        beginNotifications()
+        suite.notify(self)
     }
 
     /// Opens a suite of a container. Nil if the name is not valid, or the suite cannot be opened: the error is written
     /// to standard error.
     public init?(_ container: Container, suite: String = "standard") {
         guard let defaults = reportingErrors({ try GroupDefaults(container, suite: suite) }) else { return nil }
-        groupDefaults = defaults
+        self.suite = ObservedSuite(defaults)
         super.init(suiteName: nil)
-        beginNotifications()
+        self.suite.notify(self)
     }
 
     /// Unavailable: there is no group without a name.
     @available(*, unavailable, message: "name the group: GroupUserDefaults(suiteName:)")
     public convenience init() { preconditionFailure("unavailable") }
 
-    deinit { deliveries.end() }
+    deinit { for observation in observations.withLock({ $0 }) { observation.delivery?.end() } }
 
     // MARK: Reading
 
@@ -172,26 +173,71 @@ open class GroupUserDefaults: UserDefaults {
     // MARK: Changes
 
     /// Makes a change, and delivers it before returning.
-    private func change(_ operation: () throws -> Void) { deliveries.make { reportingErrors(operation) } }
-
-    /// Begins to post `didChangeNotification`, once for each record of changes. Where the suite does not exist and
-    /// cannot be created, in a read-only container or on a full disk, the error is written to standard error, and no
-    /// notification is posted.
-    private func beginNotifications() {
-        reportingErrors {
-            let delivery = ChangeDelivery(from: try groupDefaults.follow()) {
-                [own = WeakDefaults(self)] change, isLast in
-                guard let defaults = own.reference, isLast, change.isOfValue else { return }
-                NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: defaults)
-            }
-            notifications.withLock { $0 = delivery }
-            try begin(delivery)
-        }
-    }
+    private func change(_ operation: () throws -> Void) { suite.deliveries.make { reportingErrors(operation) } }
 
     /// Begins a delivery to an observer; it ends with this object, if not before. Error: `limitReached` if there can be
     /// no thread.
-    func begin(_ delivery: ChangeDelivery) throws(CoordinationError) { try deliveries.begin(delivery) }
+    func begin(_ delivery: ChangeDelivery) throws(CoordinationError) {
+        observations.withLock { observations in
+            observations.removeAll { $0.delivery == nil }
+            observations.append(ChangeDelivery.Weakly(delivery: delivery))
+        }
+        try suite.deliveries.begin(delivery)
+    }
+}
+
+/// A suite, and the objects of this process that report its changes. One thread delivers to all of them.
+final class ObservedSuite: Sendable {
+    let defaults: GroupDefaults
+    let deliveries = ChangeDeliveries()
+    private let objects = Guarded<[WeakDefaults]>([])
+    private let notifications = Guarded<ChangeDelivery?>(nil)
+    /// The suites of group identifiers, by their containers' paths: each stays open until the process ends, as programs
+    /// make an object for each access.
+    private static let kept = Guarded<[AbsolutePath: ObservedSuite]>([:])
+
+    init(_ defaults: GroupDefaults) { self.defaults = defaults }
+
+    deinit { deliveries.end() }
+
+    /// Returns the suite `standard` of a container that is kept open, or has been made at that path anew.
+    static func kept(_ container: Container) throws(CoordinationError) -> ObservedSuite {
+        let path = container.path
+        if let suite = kept.withLock({ $0[path] }), suite.defaults.container.opened === container.opened {
+            return suite
+        }
+        let suite = ObservedSuite(try GroupDefaults(container))
+        let last = kept.withLock { $0.updateValue(suite, forKey: path) }
+        // Released after the lock: it may be the last reference to its container.
+        return withExtendedLifetime(last) { suite }
+    }
+
+    /// Posts `didChangeNotification` for an object from now on, once for each record of changes. Where the suite does
+    /// not exist and cannot be created, in a read-only container or on a full disk, the error is written to standard
+    /// error, and no notification is posted.
+    func notify(_ object: GroupUserDefaults) {
+        objects.withLock { objects in
+            objects.removeAll { $0.reference == nil }
+            objects.append(WeakDefaults(object))
+        }
+        reportingErrors {
+            let new = try notifications.withLock { (notifications) throws(CoordinationError) -> ChangeDelivery? in
+                if notifications != nil { return nil }
+                let delivery = ChangeDelivery(from: try defaults.follow()) { [weak self] change, isLast in
+                    if isLast && change.isOfValue { self?.post() }
+                }
+                notifications = delivery
+                return delivery
+            }
+            if let new { try deliveries.begin(new) }
+        }
+    }
+
+    private func post() {
+        for object in objects.withLock({ $0.compactMap(\.reference) }) {
+            NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: object)
+        }
+    }
 }
 
 /// A weak reference for closures that run on any thread. The object may be used on all threads; that it is not

@@ -41,7 +41,7 @@ extension GroupUserDefaults {
     /// Observes a key: calls the handler for each set, also of the same value, and each removal, in all processes, each
     /// once and in their order. A change by this object is reported on the thread that makes it, before the call
     /// returns; if another thread is in the handler at that time, that thread reports the change next. Other changes are
-    /// reported on a thread of this object. While nothing changes, an observation makes no system call. If changes cannot
+    /// reported on a thread of the suite. While nothing changes, an observation makes no system call. If changes cannot
     /// be followed, the error is written to standard error.
     public func observe(
         _ key: String, options: NSKeyValueObservingOptions = [],

@@ -19,7 +19,7 @@ final class ContentFiles: Sendable {
         directory = try place.open()
     }
 
-    static func name(_ digest: [UInt8]) -> [UInt8] { Array(Hexadecimal.encode(digest).utf8) }
+    static func name(_ digest: [UInt8]) -> [UInt8] { Hexadecimal.digits(of: digest) }
 
     /// Returns the size of a content that is here; nil if it is not, or if its file cannot be a content.
     func size(of digest: [UInt8]) -> UInt64? {
@@ -45,7 +45,7 @@ final class ContentFiles: Sendable {
     ) throws(Errno) -> [UInt8]? {
         let temporary = unfinishedName()
         let file = try FileDescriptor.open(
-            temporary, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
+            temporary, in: directory, .newFile, mode: 0o600)
         var isKept = false
         defer { if !isKept { try? directory.unlink(temporary) } }
         guard var hash = SHA256() else { return nil }
@@ -96,7 +96,7 @@ final class ContentFiles: Sendable {
         let name = unfinishedName()
         do throws(Errno) {
             let source = try open(digest)
-            let file = try FileDescriptor.open(name, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
+            let file = try FileDescriptor.open(name, in: directory, .newFile, mode: 0o600)
             try file.copyContent(of: source)
             return Staged(name: name)
         } catch {

@@ -153,7 +153,7 @@ extension LocalDisk {
     func rules(of directory: LocalItem) throws -> IgnoreRules {
         do throws(Errno) {
             let file = try FileDescriptor.open(
-                FileNames.ignoreFile, in: open(directory: directory), [.reading, .notFollowing, .nonBlocking])
+                FileNames.ignoreFile, in: open(directory: directory), .readingItself)
             if try !file.status().isRegularFile { return IgnoreRules(fault: "it is not a file") }
             return IgnoreRules(bytes: try file.readAll(limit: IgnoreRules.mostBytes + 1))
         } catch {

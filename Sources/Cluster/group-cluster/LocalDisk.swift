@@ -124,7 +124,7 @@ struct LocalDisk {
     }
 
     func open(file item: LocalItem) throws(Errno) -> FileDescriptor {
-        try FileDescriptor.open(path(of: item), in: root.descriptor, [.reading, .notFollowing, .nonBlocking])
+        try FileDescriptor.open(path(of: item), in: root.descriptor, .readingItself)
     }
 
     /// Moves a file of the directory of contents to a path.
@@ -345,7 +345,7 @@ struct LocalDisk {
                 }
                 return ItemContent(.link, mode: 0o777, target)
             case .file:
-                let file = try FileDescriptor.open(path, in: root.descriptor, [.reading, .notFollowing, .nonBlocking])
+                let file = try FileDescriptor.open(path, in: root.descriptor, .readingItself)
                 guard let digest = try SHA256.digest(of: file) else {
                     unmirrored[path] = "its SHA-256 cannot be computed"
                     return nil

@@ -58,7 +58,7 @@ struct MergeCommand {
                 }
                 filled = filled || !content.value.isEmpty
                 try Self.reporting(printable(file), "write") { () throws(Errno) in
-                    try FileDescriptor.open(path: file, [.writing, .creating, .exclusively], mode: 0o600)
+                    try FileDescriptor.open(path: file, .newFile, mode: 0o600)
                         .writeAll(content.value)
                 }
             }

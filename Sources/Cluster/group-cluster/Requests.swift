@@ -182,7 +182,7 @@ extension Machine {
                 let digest: [UInt8]
                 do throws(Errno) {
                     let file = try FileDescriptor.open(
-                        Array(name.utf8), in: directory, [.reading, .notFollowing, .nonBlocking])
+                        Array(name.utf8), in: directory, .readingItself)
                     let status = try file.status()
                     if !status.isRegularFile { throw .invalid }
                     if status.size > LocalDisk.largestFile { throw .tooLarge }

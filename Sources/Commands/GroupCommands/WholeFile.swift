@@ -31,7 +31,7 @@ package enum WholeFile {
         if let old, !old.isRegularFile { throw old.isDirectory ? .isADirectory : .invalid }
         let temporary = [UInt8(ascii: ".")] + name.prefix(200) + Array(".\(randomWord())".utf8)
         let file = try FileDescriptor.open(
-            temporary, in: here, [.writing, .creating, .exclusively], mode: old == nil ? 0o644 : 0o600)
+            temporary, in: here, .newFile, mode: old == nil ? 0o644 : 0o600)
         do throws(Errno) {
             if let old { try file.setMode(old.permissions) }
             _ = try hold(file)

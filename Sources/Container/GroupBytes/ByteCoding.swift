@@ -39,8 +39,13 @@ public struct ByteWriter {
 
     /// Fills in the length of what was written since `reserveCount`.
     @inlinable public mutating func fillCount(at place: Int) {
-        var rest = UInt32(truncatingIfNeeded: written.count - place)
-        for index in place - 4..<place {
+        overwrite(UInt32(truncatingIfNeeded: written.count - place), at: place - 4)
+    }
+
+    /// Writes a number over bytes that were written before.
+    @inlinable public mutating func overwrite<Number: FixedWidthInteger>(_ number: Number, at place: Int) {
+        var rest = number
+        for index in place..<place + MemoryLayout<Number>.size {
             written[index] = UInt8(truncatingIfNeeded: rest)
             rest >>= 8
         }

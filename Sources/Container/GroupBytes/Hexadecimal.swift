@@ -3,10 +3,20 @@
 /// The coding of bytes as lower-case hexadecimal digits.
 package enum Hexadecimal {
     /// Returns two digits for each byte.
-    package static func encode(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    package static func encode(_ bytes: [UInt8]) -> String { String(decoding: digits(of: bytes), as: UTF8.self) }
+
+    /// Returns two digits for each byte, in ASCII: a part of a file's name.
+    package static func digits(of bytes: [UInt8]) -> [UInt8] {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(2 * bytes.count)
+        for byte in bytes {
+            digits.append(digit(byte >> 4))
+            digits.append(digit(byte & 15))
+        }
+        return digits
     }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 
     /// Returns the bytes; nil for a text of another form.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? { decode(Array(text.utf8)) }

@@ -112,7 +112,7 @@ struct LockAcquisition {
         return LockPlan(rest)
     }
 
-    private var parts: LockPlan.Parts { plan.parts }
+    private var parts: Few<LockPlan.Part> { plan.parts }
     private var memberTable: MemberTable { lockManager.memberTable }
 
     /// Returns what to wait for next, or nil once everything is locked.

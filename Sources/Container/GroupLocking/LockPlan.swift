@@ -1,4 +1,6 @@
-// Imports nothing: no file, clock or process.
+// Imports GroupBytes only: no file, clock or process.
+
+package import GroupBytes
 
 /// The mode of a lock.
 package enum LockMode: Int, Comparable, Sendable {
@@ -39,21 +41,12 @@ package struct LockPlan: Equatable, Sendable {
         func covers(_ other: Part) -> Bool { range.contains(other.range) && mode >= other.mode }
     }
 
-    /// The parts of a plan. A single part, as in nearly all requests, needs no array.
-    package struct Parts: RandomAccessCollection, Equatable, Sendable {
-        fileprivate let only: Part?
-        fileprivate let several: [Part]
-
-        package var startIndex: Int { 0 }
-        package var endIndex: Int { only == nil ? several.count : 1 }
-        package subscript(index: Int) -> Part { only ?? several[index] }
-    }
-
-    package let parts: Parts
+    /// The parts; nearly all requests have a single one.
+    package let parts: Few<Part>
 
     init(_ wanted: [(item: LockRange, mode: LockMode)]) { self.init(wanted.map { Part($0.item, $0.mode) }) }
 
-    init(_ part: Part) { parts = Parts(only: part, several: []) }
+    init(_ part: Part) { parts = Few(part) }
 
     init(_ wanted: [Part]) {
         var folded: [Part] = []
@@ -65,7 +58,7 @@ package struct LockPlan: Equatable, Sendable {
                 folded.append(part)
             }
         }
-        parts = folded.count == 1 ? Parts(only: folded[0], several: []) : Parts(only: nil, several: folded)
+        parts = Few(folded)
     }
 
     func covers(_ part: Part) -> Bool { parts.contains { $0.covers(part) } }

@@ -1,4 +1,6 @@
-// Imports nothing: no file, clock or process.
+// Imports GroupBytes only: no file, clock or process.
+
+import GroupBytes
 
 /// The order of the requests of one process: first come, first served, readers side by side. A request that has its
 /// turn goes on to request the lock from the kernel, where it meets the other processes; the other requests wait here

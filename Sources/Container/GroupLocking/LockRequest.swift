@@ -1,4 +1,4 @@
-import GroupBytes
+package import GroupBytes
 package import GroupSystemCalls
 import Synchronization
 
@@ -54,15 +54,26 @@ package final class HeldLock: Sendable {
 
 /// A request for items that are locked together, all or none. An item is named by its path's bytes.
 package final class LockRequest: Sendable {
+    /// An item, and the mode of its lock.
+    package struct Item: Sendable {
+        package let path: [UInt8]
+        package let mode: LockMode
+
+        package init(_ path: [UInt8], _ mode: LockMode) {
+            self.path = path
+            self.mode = mode
+        }
+    }
+
     let lockManager: LockManager
     let plan: LockPlan
-    package let items: [(path: [UInt8], mode: LockMode)]
+    package let items: Few<Item>
     let purpose: [UInt8]
     /// The answer that this request is made for; nil for any other request.
     let answer: WaitGraph.Owner?
 
     package init(
-        _ items: [(path: [UInt8], mode: LockMode)], by lockManager: LockManager, for purpose: [UInt8],
+        _ items: Few<Item>, by lockManager: LockManager, for purpose: [UInt8],
         answering answer: WaitGraph.Owner? = nil
     ) {
         (self.items, self.purpose, self.lockManager, self.answer) = (items, purpose, lockManager, answer)
@@ -70,6 +81,11 @@ package final class LockRequest: Sendable {
             items.count == 1
             ? LockPlan(LockPlan.Part(LockRange(path: items[0].path, key: lockManager.hashKey), items[0].mode))
             : LockPlan(items.map { (LockRange(path: $0.path, key: lockManager.hashKey), $0.mode) })
+    }
+
+    /// Makes a request for one item.
+    package convenience init(_ path: [UInt8], _ mode: LockMode, by lockManager: LockManager, for purpose: [UInt8]) {
+        self.init(Few(Item(path, mode)), by: lockManager, for: purpose)
     }
 
     /// The holders of what keeps the request from being granted now, in this process or another.

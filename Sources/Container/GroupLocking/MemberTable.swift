@@ -11,6 +11,8 @@ package final class MemberTable: Sendable {
     package let file: FileDescriptor
     /// Nil in a process that may only read: other members do not see it, and it can write nothing in the member table.
     package let own: OwnSlot?
+    /// This process.
+    package let processIdentifier = GroupSystemCalls.processIdentifier()
     /// A random number, the first half of every operation's name.
     package let nonce: UInt64
     /// The slots that threads of this member are repairing now. The threads share the descriptor, so its locks do not
@@ -144,7 +146,7 @@ package final class MemberTable: Sendable {
             entries.operations += 1
             return entries.operations
         }
-        var writer = ByteWriter()
+        var writer = ByteWriter(capacity: 16)
         writer.write(nonce)
         writer.write(number)
         return writer.bytes

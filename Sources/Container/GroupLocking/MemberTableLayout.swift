@@ -41,6 +41,8 @@ package enum MemberTableLayout {
     package static let members = 928
     /// A counter (4 bytes) that the leader increases where the container may have been removed or moved.
     package static let removals = members + bitmapBytes
+    /// The time, by the monotonic clock, when a member last looked whether the container is still there.
+    static let presenceCheckedAt = removals + 8
     /// One bit for each entry of the table of presenters that asks to be asked.
     package static let presenters = 1_088
     package static let presenterBytes = 32

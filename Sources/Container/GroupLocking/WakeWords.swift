@@ -43,6 +43,12 @@ extension MemberTable {
     /// How often the container was noted as removed.
     package var removals: UInt32 { map.load32(MemberTableLayout.removals) }
 
+    /// The time, by the monotonic clock, when a member last looked whether the container is still there.
+    package var presenceCheckedAt: Int64 {
+        get { Int64(bitPattern: map.load64(MemberTableLayout.presenceCheckedAt)) }
+        set { own?.map.store64(MemberTableLayout.presenceCheckedAt, UInt64(bitPattern: newValue)) }
+    }
+
     /// Sets the flag for a sleeper. A writer that was about to wake the others may have died before that: this wakes
     /// them.
     private func setAsleep(_ flag: Int, _ map: WritableMap) {

@@ -184,7 +184,8 @@ package final class SegmentedLog: Sendable {
     }
 
     package func last() throws(LogFailure) -> Segment {
-        let number = known.withLock { $0.last }
+        let (known, number) = known.withLock { ($0.segments[$0.last], $0.last) }
+        if let known { return known }
         if let segment = try segment(number) { return segment }
         // The segment was dropped while this process was idle.
         guard let newest = try segmentNumbers().last, newest > number, let segment = try segment(newest) else {

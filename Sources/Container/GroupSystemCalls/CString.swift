@@ -7,13 +7,11 @@ import Musl
 /// Calls `body` with a path as a C string, which ends with a NUL. Names are bytes: Linux does not interpret them as
 /// characters.
 func withCString<Answer>(_ bytes: [UInt8], _ body: (UnsafePointer<CChar>) -> Answer) -> Answer {
-    var terminated = bytes
-    terminated.append(0)
-    return unsafe terminated.withUnsafeBytes { buffer in
-        unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
-            guard let base = characters.baseAddress else { return unsafe "".withCString(body) }
-            return unsafe body(base)
-        }
+    unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { room in
+        for index in bytes.indices { unsafe room.initializeElement(at: index, to: CChar(bitPattern: bytes[index])) }
+        unsafe room.initializeElement(at: bytes.count, to: 0)
+        guard let base = room.baseAddress else { return unsafe "".withCString(body) }
+        return unsafe body(base)
     }
 }
 

@@ -94,10 +94,14 @@ extension FileDescriptor {
 private func growing(_ call: (UnsafeMutableRawPointer?, Int) -> Int) throws(Errno) -> [UInt8] {
     var size = 1_024
     while true {
-        var buffer = [UInt8](repeating: 0, count: size)
+        let found = unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { buffer in
+            Result { () throws(Errno) in
+                let count = try check { unsafe call(buffer.baseAddress, buffer.count) }
+                return unsafe Array(buffer[..<count])
+            }
+        }
         do throws(Errno) {
-            let count = try check { unsafe buffer.withUnsafeMutableBytes { unsafe call($0.baseAddress, $0.count) } }
-            return Array(buffer[..<count])
+            return try found.get()
         } catch {
             if error.code != ERANGE || size > 1 << 17 { throw error }
             size *= 8

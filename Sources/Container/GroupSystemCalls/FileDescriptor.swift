@@ -13,23 +13,30 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     deinit { close(number) }
 
-    /// The way in which a file is opened. Every descriptor is close-on-exec besides.
+    /// The way in which a file is opened. Every descriptor is close-on-exec besides. The
+    /// modes on the way of a read and of a write have names: a list of options is an array.
     package struct OpenMode: OptionSet, Sendable {
         package let rawValue: Int32
-        package init(rawValue: Int32) { self.rawValue = rawValue }
+        @inlinable package init(rawValue: Int32) { self.rawValue = rawValue }
 
-        package static let reading = OpenMode(rawValue: O_RDONLY)
-        package static let writing = OpenMode(rawValue: O_WRONLY)
-        package static let readingAndWriting = OpenMode(rawValue: O_RDWR)
-        package static let creating = OpenMode(rawValue: O_CREAT)
-        package static let exclusively = OpenMode(rawValue: O_EXCL)
-        package static let truncating = OpenMode(rawValue: O_TRUNC)
-        package static let directory = OpenMode(rawValue: O_DIRECTORY)
-        package static let notFollowing = OpenMode(rawValue: O_NOFOLLOW)
+        @inlinable package static var reading: OpenMode { OpenMode(rawValue: O_RDONLY) }
+        @inlinable package static var writing: OpenMode { OpenMode(rawValue: O_WRONLY) }
+        @inlinable package static var readingAndWriting: OpenMode { OpenMode(rawValue: O_RDWR) }
+        @inlinable package static var creating: OpenMode { OpenMode(rawValue: O_CREAT) }
+        @inlinable package static var exclusively: OpenMode { OpenMode(rawValue: O_EXCL) }
+        @inlinable package static var truncating: OpenMode { OpenMode(rawValue: O_TRUNC) }
+        @inlinable package static var directory: OpenMode { OpenMode(rawValue: O_DIRECTORY) }
+        @inlinable package static var notFollowing: OpenMode { OpenMode(rawValue: O_NOFOLLOW) }
         /// Opening a FIFO does not wait for its other end.
-        package static let nonBlocking = OpenMode(rawValue: O_NONBLOCK)
+        @inlinable package static var nonBlocking: OpenMode { OpenMode(rawValue: O_NONBLOCK) }
+        /// A file that must not exist, for writing.
+        @inlinable package static var newFile: OpenMode { OpenMode(rawValue: O_WRONLY | O_CREAT | O_EXCL) }
+        /// The entry itself, for reading: a symbolic link is not followed, and a FIFO does not wait.
+        @inlinable package static var readingItself: OpenMode {
+            OpenMode(rawValue: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        }
         /// A place in the tree rather than a file to read (O_PATH).
-        package static let placeOnly = OpenMode(rawValue: 0o10000000)
+        @inlinable package static var placeOnly: OpenMode { OpenMode(rawValue: 0o10000000) }
     }
 
     /// The entries that the resolution of a path may pass through.

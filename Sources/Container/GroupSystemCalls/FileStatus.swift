@@ -78,6 +78,14 @@ extension FileDescriptor {
         return FileStatus(raw)
     }
 
+    /// Returns the status of the entry that a path leads to: the entry itself, also where it is a symbolic link.
+    /// System calls: statx(2)
+    package static func status(path: [UInt8]) throws(Errno) -> FileStatus {
+        var raw = clinux_status()
+        _ = try check { unsafe withCString(path) { unsafe clinux_statx(AT_FDCWD, $0, &raw) } }
+        return FileStatus(raw)
+    }
+
     /// Returns the status of the entry itself, or nil where there is no entry.
     package func statusIfPresent(of name: [UInt8]) throws(Errno) -> FileStatus? {
         do {

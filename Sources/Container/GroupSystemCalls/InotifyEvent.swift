@@ -23,25 +23,25 @@ package struct InotifyEvent: Equatable, Sendable {
 
     package struct Kinds: OptionSet, Hashable, Sendable {
         package let rawValue: UInt32
-        package init(rawValue: UInt32) { self.rawValue = rawValue }
+        @inlinable package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        package static let modified = Kinds(rawValue: UInt32(IN_MODIFY))
-        package static let attributesChanged = Kinds(rawValue: UInt32(IN_ATTRIB))
-        package static let closedAfterWriting = Kinds(rawValue: UInt32(IN_CLOSE_WRITE))
-        package static let movedFrom = Kinds(rawValue: UInt32(IN_MOVED_FROM))
-        package static let movedTo = Kinds(rawValue: UInt32(IN_MOVED_TO))
-        package static let created = Kinds(rawValue: UInt32(IN_CREATE))
-        package static let removed = Kinds(rawValue: UInt32(IN_DELETE))
+        @inlinable package static var modified: Kinds { Kinds(rawValue: UInt32(IN_MODIFY)) }
+        @inlinable package static var attributesChanged: Kinds { Kinds(rawValue: UInt32(IN_ATTRIB)) }
+        @inlinable package static var closedAfterWriting: Kinds { Kinds(rawValue: UInt32(IN_CLOSE_WRITE)) }
+        @inlinable package static var movedFrom: Kinds { Kinds(rawValue: UInt32(IN_MOVED_FROM)) }
+        @inlinable package static var movedTo: Kinds { Kinds(rawValue: UInt32(IN_MOVED_TO)) }
+        @inlinable package static var created: Kinds { Kinds(rawValue: UInt32(IN_CREATE)) }
+        @inlinable package static var removed: Kinds { Kinds(rawValue: UInt32(IN_DELETE)) }
         /// The directory itself was removed, and no process has it open any more.
-        package static let watchedRemoved = Kinds(rawValue: UInt32(IN_DELETE_SELF))
-        package static let watchedMoved = Kinds(rawValue: UInt32(IN_MOVE_SELF))
-        package static let unmounted = Kinds(rawValue: UInt32(IN_UNMOUNT))
+        @inlinable package static var watchedRemoved: Kinds { Kinds(rawValue: UInt32(IN_DELETE_SELF)) }
+        @inlinable package static var watchedMoved: Kinds { Kinds(rawValue: UInt32(IN_MOVE_SELF)) }
+        @inlinable package static var unmounted: Kinds { Kinds(rawValue: UInt32(IN_UNMOUNT)) }
         /// The queue was full: from here on events of any watch may be missing.
-        package static let overflow = Kinds(rawValue: UInt32(IN_Q_OVERFLOW))
+        @inlinable package static var overflow: Kinds { Kinds(rawValue: UInt32(IN_Q_OVERFLOW)) }
         /// The last event of a watch: the watch was ended, or its directory is gone. The number is not used again.
-        package static let ignored = Kinds(rawValue: UInt32(IN_IGNORED))
+        @inlinable package static var ignored: Kinds { Kinds(rawValue: UInt32(IN_IGNORED)) }
         /// A flag besides another kind: the entry is a directory.
-        package static let isDirectory = Kinds(rawValue: UInt32(IN_ISDIR))
+        @inlinable package static var isDirectory: Kinds { Kinds(rawValue: UInt32(IN_ISDIR)) }
     }
 }
 

@@ -62,7 +62,7 @@ private struct Draft: ~Copyable {
         let name = final + Array(".\(randomWord()).new".utf8)
         let directory = try Self.naming(file) { () throws(Errno) in
             let directory = try FileDescriptor.open(path: around, [.reading, .directory])
-            _ = try FileDescriptor.open(name, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
+            _ = try FileDescriptor.open(name, in: directory, .newFile, mode: 0o600)
             return directory
         }
         self.directory = directory

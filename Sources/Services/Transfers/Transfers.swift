@@ -88,7 +88,7 @@ public final class Transfers: Sendable {
         let name = TransferFiles.source(identifier)
         let length: UInt64
         do throws(Errno) {
-            let copy = try FileDescriptor.open(name, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
+            let copy = try FileDescriptor.open(name, in: directory, .newFile, mode: 0o600)
             do throws(Errno) {
                 try copy.copyContent(of: source)
                 try copy.synchronize()

@@ -1,3 +1,4 @@
+import GroupBytes
 import TestSupport
 
 @testable import GroupLocking

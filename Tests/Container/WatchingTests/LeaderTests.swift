@@ -160,7 +160,7 @@ struct `Leaders of a container` {
         while let line = try await watcher.readLine(), line != "created\td/f" {}
     }
 
-    @Test func `a container that becomes readable again is compared`() async throws {
+    @Test(.needsRoot) func `a container that becomes readable again is compared`() async throws {
         let container = try await TemporaryContainer()
         try await WatchedContainer.run("mkdir -p a/b; echo 1 >a/f", in: container)
         let watcher = try container.start(

@@ -21,17 +21,22 @@ let usage = """
            bench-worker send DIRECTORY COUNT NANOSECONDS    set a key to the current time COUNT times, with such pauses;
                                                             then to -1
            bench-worker follow DIRECTORY                    print "ready", then the delay of each change
+           bench-worker open-read DIRECTORY COUNT           open the container, read an item and close the container;
+                                                            print the nanoseconds of each time
+           bench-worker open-again DIRECTORY COUNT          open the container, which is open; print the nanoseconds
+           bench-worker set-made|set-kept DIRECTORY COUNT   set a number by a GroupUserDefaults that is made for each
+                                                            set, or is kept; print the nanoseconds of each
 
     """
 
 let words = CommandLine.arguments
 do {
     switch (words.dropFirst().first, words.count) {
-    case ("create", 3): _ = try Container(path: words[2], creating: true)
+    case ("create", 3): _ = try Container(path: words[2], creating: true, adopting: true)
     case ("create", 4):
         var retention = JournalRetention.standard
         retention.size = UInt64(words[3]) ?? retention.size
-        _ = try Container(path: words[2], creating: true, retention: retention)
+        _ = try Container(path: words[2], creating: true, adopting: true, retention: retention)
     case ("write", 6):
         guard let first = Int(words[3]), let count = Int(words[4]), let pace = Pace(words[5]) else { fallthrough }
         try CoordinatedChanges(directory: words[2], first: first, count: count, pace: pace).run()
@@ -52,6 +57,10 @@ do {
     case ("read", 4): try DefaultsWork(directory: words[2]).read(Int(words[3]) ?? 0)
     case ("set", 5): try DefaultsWork(directory: words[2]).set(keys: Int(words[3]) ?? 1, Int(words[4]) ?? 0)
     case ("send", 5): try DefaultsWork(directory: words[2]).send(Int(words[3]) ?? 0, pause: Int64(words[4]) ?? 0)
+    case ("open-read", 4): try Openings(directory: words[2], count: Int(words[3]) ?? 0).readAlone()
+    case ("open-again", 4): try Openings(directory: words[2], count: Int(words[3]) ?? 0).openAgain()
+    case ("set-made", 4): try Openings(directory: words[2], count: Int(words[3]) ?? 0).set(keepingObject: false)
+    case ("set-kept", 4): try Openings(directory: words[2], count: Int(words[3]) ?? 0).set(keepingObject: true)
     case ("follow", 3): try DefaultsWork(directory: words[2]).follow()
     default:
         print(usage, terminator: "")

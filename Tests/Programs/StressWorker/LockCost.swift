@@ -8,7 +8,7 @@ func printLockCost(of directory: String, _ path: ItemPath, mode: LockMode, batch
     let container = try Container(path: directory).opened
     func lockAndUnlock() throws(LockFailure) {
         for _ in 0..<batch {
-            let request = LockRequest([(path.bytes, mode)], by: container.lockManager, for: [])
+            let request = LockRequest(path.bytes, mode, by: container.lockManager, for: [])
             if let lock = try request.acquireAtOnce() {
                 lock.end()
             } else {

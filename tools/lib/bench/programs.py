@@ -10,7 +10,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 # Ignored by git, like everything in .build.
 KEPT = os.path.join(ROOT, ".build", "bench")
 # Measured as they are installed.
-INSTALLED = ("watch-group", "group-cluster")
+INSTALLED = ("watch-group", "groupctl", "group-cluster")
 SWIFT = ("bench-worker", "cluster-bench", "stress-worker", "database-member", "group-transfer")
 C = ("arrivals", "bare-inotify", "files", "one-thread", "plain-changes", "round-trips")
 
@@ -35,6 +35,9 @@ def build(show) -> dict[str, str]:
         show(f"compiling {name}")
         paths[name] = os.path.join(KEPT, name)
         compile_c(paths[name], [os.path.join(HERE, f"{name}.c")])
+    library = "allocations.so"
+    paths[library] = os.path.join(KEPT, library)
+    compile_c(paths[library], [os.path.join(HERE, "allocations.c")], ["-shared", "-fPIC"])
     return paths
 
 

@@ -72,7 +72,7 @@ extension ContainerCheck {
                 try directory.group.removeTree(LockFile.name)
             }
             let file = try FileDescriptor.open(
-                LockFile.name, in: directory.group, [.writing, .creating, .exclusively], mode: 0o600)
+                LockFile.name, in: directory.group, .newFile, mode: 0o600)
             try file.setMode(directory.fileMode)
         }
     }

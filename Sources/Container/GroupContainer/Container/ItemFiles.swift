@@ -85,9 +85,10 @@ extension OpenContainer {
 
     /// The form of `readFile` that begins at another directory.
     func readFile(
-        _ path: [UInt8], in directory: borrowing FileDescriptor, label: String, operation: String = "read"
+        _ path: [UInt8], in directory: borrowing FileDescriptor, label: @autoclosure () -> String,
+        operation: String = "read"
     ) throws(CoordinationError) -> (content: [UInt8], status: FileStatus) {
-        try withFile(path, in: directory, label: label, operation: operation) { file, status throws(Errno) in
+        try withFile(path, in: directory, label: label(), operation: operation) { file, status throws(Errno) in
             (try file.readAll(size: status.size), status)
         }
     }
@@ -96,13 +97,13 @@ extension OpenContainer {
     private typealias Opened<Answer> = (status: FileStatus, answer: Answer?)
 
     private func withFile<Answer>(
-        _ path: [UInt8], in directory: borrowing FileDescriptor, label: String, operation: String,
+        _ path: [UInt8], in directory: borrowing FileDescriptor, label: @autoclosure () -> String, operation: String,
         _ body: (borrowing FileDescriptor, FileStatus) throws(Errno) -> Answer
     ) throws(CoordinationError) -> Answer {
-        let opened = try translating(operation, item: label) { () throws(Errno) in
+        let opened = try translating(operation, item: label()) { () throws(Errno) in
             try Self.open(path, in: directory, body)
         }
-        return try Self.answer(opened, label, operation)
+        return try Self.answer(opened, label(), operation)
     }
 
     /// The form of `withFile` that opens the file in another table of descriptors, for files that the program has not
@@ -111,32 +112,31 @@ extension OpenContainer {
         _ location: ItemLocation, operation: String,
         _ body: (borrowing FileDescriptor, FileStatus, _ staging: borrowing FileDescriptor) throws(Errno) -> Answer
     ) throws(CoordinationError) -> Answer {
-        let label = printable(location.bytes)
-        let opened = try translating(operation, item: label) { () throws(Errno) in
+        let opened = try translating(operation, item: printable(location.bytes)) { () throws(Errno) in
             try SeparateTable.within(directory.root, directory.staging) { root, staging throws(Errno) in
                 try Self.open(location.bytes, in: root) { file, status throws(Errno) in
                     try body(file, status, staging)
                 }
             }
         }
-        return try Self.answer(opened, label, operation)
+        return try Self.answer(opened, printable(location.bytes), operation)
     }
 
     private static func open<Answer>(
         _ path: [UInt8], in directory: borrowing FileDescriptor,
         _ body: (borrowing FileDescriptor, FileStatus) throws(Errno) -> Answer
     ) throws(Errno) -> Opened<Answer> {
-        let file = try FileDescriptor.open(path, in: directory, [.reading, .notFollowing, .nonBlocking])
+        let file = try FileDescriptor.open(path, in: directory, .readingItself)
         let status = try file.status()
         return (status, status.isRegularFile ? try body(file, status) : nil)
     }
 
     private static func answer<Answer>(
-        _ opened: Opened<Answer>, _ label: String, _ operation: String
+        _ opened: Opened<Answer>, _ label: @autoclosure () -> String, _ operation: String
     ) throws(CoordinationError) -> Answer {
         if let answer = opened.answer { return answer }
         throw CoordinationError(
-            .wrongType, operation: operation, item: label,
+            .wrongType, operation: operation, item: label(),
             reason: opened.status.isDirectory ? "the item is a directory" : "the item is not a regular file")
     }
 

@@ -10,13 +10,12 @@ struct ItemLocks: Sendable {
     private let operation: String
 
     init(
-        _ items: [(location: ItemLocation, mode: LockMode)], of container: OpenContainer, for purpose: [UInt8],
+        _ items: Few<LockRequest.Item>, of container: OpenContainer, for purpose: [UInt8],
         operation: String, answering answer: WaitGraph.Owner? = nil
     ) {
-        (self.container, self.operation) = (container, operation)
-        request = LockRequest(
-            items.map { ($0.location.bytes, $0.mode) }, by: container.lockManager, for: purpose,
-            answering: answer)
+        self.container = container
+        self.operation = operation
+        request = LockRequest(items, by: container.lockManager, for: purpose, answering: answer)
     }
 
     /// Waits for the locks, blocking the thread. Errors: `lockTimedOut` with the holders, `deadlock`, `forked`, those

@@ -32,6 +32,7 @@ enum Membership {
     static func join(
         path: [UInt8], creating creation: Creation?, until deadline: Deadline, repairing: Bool = false
     ) throws(CoordinationError) -> OpenContainer {
+        if creation?.unixGroup == nil, let container = existing(at: path) { return container }
         do {
             return try joinWhole(path, creation, until: deadline, repairing: repairing)
         } catch {
@@ -105,6 +106,15 @@ enum Membership {
         return container
     }
 
+    /// Returns the process's member of the container at a path, if there is one: by one system call, so that a program
+    /// may open the container wherever it needs it. System calls: statx(2)
+    private static func existing(at path: [UInt8]) -> OpenContainer? {
+        if open.withLock(\.isEmpty) { return nil }
+        let group = path + [UInt8(ascii: "/")] + ContainerMark.standing
+        guard let status = try? FileDescriptor.status(path: group), status.isDirectory else { return nil }
+        return existing(Key(device: status.device, inode: status.inode, mount: status.mountID))
+    }
+
     private static func existing(_ key: Key) -> OpenContainer? {
         guard let container = open.withLock({ $0[key]?.container }) else { return nil }
         return container.lockManager.forkGeneration == GroupSystemCalls.forkGeneration ? container : nil
@@ -154,7 +164,7 @@ enum Membership {
         configuration.unfinishedName = { [nonce = memberTable.nonce] in
             UnfinishedName.bytes(slot: slot, nonce: nonce, randomBytes(8))
         }
-        configuration.isAbandoned = { [weak memberTable] in memberTable?.isAbandoned($0) ?? false }
+        configuration.isAbandoned = { memberTable.isAbandoned($0) }
         configuration.report = { diagnostics.report($0) }
         configuration.wakeFirstReader = { memberTable.wakeFirst(MemberTable.journalWord) }
         configuration.wakeOtherReaders = { memberTable.wake(MemberTable.journalWord) }

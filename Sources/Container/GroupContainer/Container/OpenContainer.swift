@@ -157,10 +157,13 @@ package final class OpenContainer: Sendable {
 }
 
 /// Checks whether the container is still there, for a reader before it sleeps until there are changes. The check takes
-/// six system calls, and a reader that has just received a change wants the next one soon; so it is made at most every
-/// 100 ms, and whenever the leader has noticed that the container may be gone, which wakes all readers.
+/// nine system calls, and a reader that has just received a change wants the next one soon. So of all members' readers
+/// one checks in a second, and wakes the others if the container is gone; so does the leader, which is notified where
+/// the container itself is removed or moved. Each reader checks every ten seconds for itself, because the container may
+/// be unmounted in its mount namespace alone.
 struct RemovalCheck: Sendable {
-    private static let interval: Int64 = 100_000_000
+    private static let interval: Int64 = 1_000_000_000
+    private static let ownInterval: Int64 = 10_000_000_000
     private var last: (time: Int64, removals: UInt32)?
 
     /// How often the container had been noted as removed at the last check; nil where there was none.
@@ -168,9 +171,15 @@ struct RemovalCheck: Sendable {
 
     /// Checks, if that is due. Error: `notFound`, once the container was removed or moved.
     mutating func check(_ member: OpenContainer, _ operation: String) throws(CoordinationError) {
-        let now = (monotonicNanoseconds(), member.memberTable.removals)
-        if let last, now.0 - last.time < Self.interval, last.removals == now.1 { return }
+        let table = member.memberTable
+        let now = (time: monotonicNanoseconds(), removals: table.removals)
+        if let last, last.removals == now.removals, now.time - last.time < Self.ownInterval {
+            let checked = max(last.time, table.presenceCheckedAt)
+            // A time that is not over yet is of another clock, and shows nothing.
+            if (0..<Self.interval).contains(now.time &- checked) { return }
+        }
         last = now
+        table.presenceCheckedAt = now.time
         do throws(CoordinationError) {
             try member.checkIsThere(operation)
         } catch {

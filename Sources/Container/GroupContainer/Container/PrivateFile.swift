@@ -28,7 +28,8 @@ package struct PrivateFile: Sendable {
     }
 
     private func locks(_ operation: String) -> ItemLocks {
-        ItemLocks([(location, .exclusive)], of: opened, for: Array(programName().utf8), operation: operation)
+        ItemLocks(
+            Few(.init(location.bytes, .exclusive)), of: opened, for: Array(programName().utf8), operation: operation)
     }
 
     /// Waits for the lock, blocking the thread.

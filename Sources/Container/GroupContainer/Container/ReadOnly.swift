@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupLocking
 import GroupSystemCalls
 
@@ -9,7 +10,7 @@ extension OpenContainer {
     }
 
     /// Throws if this process may only read and an access would change something. Called before anything is waited for.
-    func checkMayTake(_ intents: [AccessIntent], _ operation: String) throws(CoordinationError) {
+    func checkMayTake(_ intents: Few<AccessIntent>, _ operation: String) throws(CoordinationError) {
         guard let readOnly else { return }
         for intent in intents where intent.mode(concernsDirectory: false) ?? .shared > .shared {
             throw readOnly.error(intent.path.description, operation)

@@ -14,13 +14,11 @@ public final class Access {
     private var isOver = false
     /// Where the changes of a transaction, or of a proposal, are staged; nil where each is made at once.
     private(set) var staging: (any ItemBackend)?
-    let container: OpenContainer
+    private let request: AccessRequest
     let durability: Durability
     /// The request's deadline, which also limits waits under its lock.
     let deadline: Deadline
-    let intents: [AccessIntent]
-    let locations: [ItemPath: ItemLocation]
-    let purpose: String
+    let resolution: AccessRequest.Resolution
     /// The end of the last record that must be on the disk before the request returns.
     var durableThrough: LogPosition?
     private(set) var snapshots: [PrivateCopy] = []
@@ -29,15 +27,22 @@ public final class Access {
 
     /// The questions that were asked for this access; nil where no presenter was in the way.
     let inquiry: Inquiry?
-    let presenter: PresentedItem?
     /// The sequence numbers of the changes that were made; nil: none.
     private(set) var changes: ClosedRange<UInt64>?
 
-    init(_ grant: GrantedRequest, _ inquiry: Inquiry?, purpose: String, _ durability: Durability) {
-        (granted, container, intents) = (grant.frame.lock, grant.request.container, grant.request.intents)
-        (self.purpose, self.durability, deadline) = (purpose, durability, grant.deadline)
-        (locations, self.inquiry, presenter) = (grant.resolution.locations, inquiry, grant.request.presenter)
+    init(_ grant: GrantedRequest, _ inquiry: Inquiry?, _ durability: Durability) {
+        granted = grant.frame.lock
+        request = grant.request
+        resolution = grant.resolution
+        self.durability = durability
+        deadline = grant.deadline
+        self.inquiry = inquiry
     }
+
+    var container: OpenContainer { request.container }
+    var intents: Few<AccessIntent> { request.intents }
+    var purpose: [UInt8] { request.purpose }
+    var presenter: PresentedItem? { request.presenter }
 
     /// The presenters that were asked for this access and did not answer in time: what they have not saved is not in the
     /// item.
@@ -46,7 +51,7 @@ public final class Access {
     /// Makes the requested snapshots. If the request needs only snapshots, the lock is released then.
     func makeSnapshots() throws(CoordinationError) {
         for intent in intents where intent.wantsSnapshot && !snapshots.contains(where: { $0.path == intent.path }) {
-            guard let location = locations[intent.path] else { continue }
+            guard let location = resolution.location(of: intent.path) else { continue }
             snapshots.append(try PrivateCopy(of: intent.path, at: location, by: container))
         }
         if !snapshots.isEmpty && intents.allSatisfy({ $0.wantsSnapshot || !$0.needsLock }) {
@@ -73,6 +78,9 @@ public final class Access {
         staging = nil
     }
 
+    /// Has a removed tree in staging deleted with the other files of this access.
+    func sweepLater(_ name: [UInt8]) { leftovers.append(name) }
+
     // MARK: What was granted
 
     func covers(_ location: ItemLocation, for mode: LockMode) -> Bool {
@@ -92,11 +100,12 @@ public final class Access {
     /// Returns the location of an item's content: symbolic links were followed when the request was made.
     func location(_ path: ItemPath, for mode: LockMode, _ operation: String) throws(CoordinationError) -> ItemLocation {
         let requested = try path.location(for: operation)
-        let location = locations[path] ?? requested
+        let resolved = resolution.location(of: path)
+        let location = resolved ?? requested
         if isOver || !covers(location, for: mode) { throw notGranted(path, operation) }
         // A read of a path of the request was checked when it was resolved. In all other cases, a directory may have
         // become a container since.
-        if mode != .shared || locations[path] == nil { try container.checkIsOurs(location, operation) }
+        if mode != .shared || resolved == nil { try container.checkIsOurs(location, operation) }
         if mode == .shared, let staging { try staging.noteRead(location, operation) }
         return location
     }
@@ -104,9 +113,10 @@ public final class Access {
     /// Returns the location of an item for a call that needs no lock: the request need only name the item.
     func namedLocation(_ path: ItemPath, _ operation: String) throws(CoordinationError) -> ItemLocation {
         let requested = try path.location(for: operation)
-        let location = locations[path] ?? requested
-        if isOver || (locations[path] == nil && !covers(location, for: .shared)) { throw notGranted(path, operation) }
-        if locations[path] == nil { try container.checkIsOurs(location, operation) }
+        let resolved = resolution.location(of: path)
+        let location = resolved ?? requested
+        if isOver || (resolved == nil && !covers(location, for: .shared)) { throw notGranted(path, operation) }
+        if resolved == nil { try container.checkIsOurs(location, operation) }
         return location
     }
 
@@ -116,7 +126,7 @@ public final class Access {
         let requested = try path.location(for: operation)
         // An item that was moved while its lock was awaited is at its new location.
         let isNamed = intents.contains { $0.path == path && $0.isStructural }
-        let location = isNamed ? locations[path] ?? requested : requested
+        let location = isNamed ? resolution.location(of: path) ?? requested : requested
         if isOver || !covers(location, for: .exclusive) { throw notGranted(path, operation) }
         try container.checkIsOurs(location, operation)
         guard let status = try status(of: location, operation) else {
@@ -180,8 +190,9 @@ public final class Access {
         return (answer, outcome)
     }
 
-    /// Returns the lock for a change that cannot be finished now; this access has no lock afterwards.
-    private func handOver() -> HeldLock? {
+    /// Returns the lock for a change that happened and cannot get its record now: no other process may have the lock
+    /// before that. This access has no lock afterwards.
+    func handOver() -> HeldLock? {
         defer { (granted, isOver) = (nil, true) }
         return granted?.handOver()
     }
@@ -198,10 +209,7 @@ public final class Access {
     func change(
         _ make: (StagedChange) throws(CoordinationError) -> LogPosition
     ) throws(CoordinationError) -> Generation {
-        let change = StagedChange(
-            by: container, purpose: purpose, durability, preconditions: preconditions,
-            leaving: { self.leftovers.append($0) },
-            keepingLock: handOver)
+        let change = StagedChange(by: self)
         presenter?.noteOwn(change.operation)
         let position = try make(change)
         note(position)
@@ -215,7 +223,7 @@ public final class Access {
         if durability != .durable { return }
         try translating(operation, item: printable(location.bytes)) { () throws(Errno) in
             try SeparateTable.within(container.directory.root) { root throws(Errno) in
-                try FileDescriptor.open(location.bytes, in: root, [.reading, .notFollowing, .nonBlocking]).synchronize()
+                try FileDescriptor.open(location.bytes, in: root, .readingItself).synchronize()
             }
             try container.openDirectory(location.parent).synchronize()
         }

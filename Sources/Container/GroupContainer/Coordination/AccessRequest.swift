@@ -1,12 +1,14 @@
+import GroupBytes
 import GroupLocking
 import GroupLog
 import GroupSystemCalls
 
 /// A request for items by the paths that the caller gave. Resolving it gives the locks to request: symbolic links are
-/// followed, and the directories that a write would have to make are included.
-struct AccessRequest: Sendable {
+/// followed, and the directories that a write would have to make are included. (An object, as it is handed on through
+/// the whole call: a copy would count a reference for each property.)
+final class AccessRequest: Sendable {
     let container: OpenContainer
-    let intents: [AccessIntent]
+    let intents: Few<AccessIntent>
     let operation: String
     let purpose: [UInt8]
     /// The question that the request helps to answer. Taken when the request is made, as its locks are acquired by a
@@ -20,25 +22,36 @@ struct AccessRequest: Sendable {
     /// The journal's end before the first try. Moves recorded after it are followed.
     let start: LogPosition
     /// The items that were moved while their lock was awaited, and their new locations.
-    private var moved: [ItemPath: ItemLocation] = [:]
+    private let moved: [ItemPath: ItemLocation]
 
     init(
-        _ operation: String, _ intents: [AccessIntent], by container: OpenContainer, for purpose: [UInt8],
-        presenter: PresentedItem?, grace: Duration,
-        needsAnswers: Bool
+        _ operation: String, _ intents: Few<AccessIntent>, by container: OpenContainer, for purpose: [UInt8],
+        presenter: PresentedItem?, grace: Duration, needsAnswers: Bool
     ) {
-        (self.container, self.purpose, self.presenter) = (container, purpose, presenter)
-        (presenterGrace, self.needsAnswers) = (grace, needsAnswers)
+        self.container = container
+        self.intents = intents
+        self.operation = operation
+        self.purpose = purpose
+        self.presenter = presenter
+        presenterGrace = grace
+        self.needsAnswers = needsAnswers
         answering = AnsweredQuestion.current(in: container)
-        (self.intents, self.operation) = (intents, operation)
         let tail = container.journal.log.tail()
         start = LogPosition(segment: tail.segment, offset: tail.offset, sequence: 0, checksum: 0)
+        moved = [:]
     }
 
-    /// The present location of each path, and the lock mode that each location needs.
-    struct Resolution: Equatable, Sendable {
-        var locations: [ItemPath: ItemLocation] = [:]
-        var modes: [ItemLocation: LockMode] = [:]
+    private init(_ earlier: AccessRequest, moved: [ItemPath: ItemLocation]) {
+        container = earlier.container
+        intents = earlier.intents
+        operation = earlier.operation
+        purpose = earlier.purpose
+        presenter = earlier.presenter
+        presenterGrace = earlier.presenterGrace
+        needsAnswers = earlier.needsAnswers
+        answering = earlier.answering
+        start = earlier.start
+        self.moved = moved
     }
 
     static let largestRequest = 1_024
@@ -60,12 +73,11 @@ struct AccessRequest: Sendable {
             for intent in intents {
                 let location = try place(of: intent)
                 try container.checkIsOurs(location, operation)
-                resolution.locations[intent.path] = location
-                guard let mode = intent.mode(concernsDirectory: concernsDirectory) else { continue }
-                resolution.modes[location] = max(mode, resolution.modes[location] ?? .shared)
-                if mode == .shared { continue }
+                let mode = intent.mode(concernsDirectory: concernsDirectory)
+                resolution.add(intent.path, at: location, mode)
+                guard let mode, mode != .shared else { continue }
                 for directory in location.ancestors where try status(of: directory) == nil {
-                    resolution.modes[directory] = max(.exclusive, resolution.modes[directory] ?? .shared)
+                    resolution.add(.exclusive, of: directory)
                 }
             }
             return resolution
@@ -76,8 +88,8 @@ struct AccessRequest: Sendable {
     func concern(_ resolution: Resolution) -> PresenterConcern {
         var concern = PresenterConcern()
         for intent in intents {
-            guard let item = resolution.locations[intent.path] else { continue }
-            concern.add(intent.questions, of: item, isWhole: resolution.modes[item] == .tree)
+            guard let item = resolution.location(of: intent.path) else { continue }
+            concern.add(intent.questions, of: item, isWhole: resolution.mode(of: item) == .tree)
         }
         return concern
     }
@@ -101,8 +113,7 @@ struct AccessRequest: Sendable {
 
     private func locks(for resolution: Resolution) -> ItemLocks {
         ItemLocks(
-            resolution.modes.map { ($0.key, $0.value) }.sorted { $0.0.bytes.lexicographicallyPrecedes($1.0.bytes) },
-            of: container, for: purpose, operation: operation, answering: answering?.owner)
+            resolution.locks, of: container, for: purpose, operation: operation, answering: answering?.owner)
     }
 
     func acquireBlocking(
@@ -132,25 +143,21 @@ struct AccessRequest: Sendable {
     func check(_ resolution: Resolution) throws(CoordinationError) -> Verdict {
         try container.locating { () throws(CoordinationError) -> Verdict in
             if container.mayHaveDatabases {
-                for (location, mode) in resolution.modes {
+                try resolution.forEachLock { (location, mode) throws(CoordinationError) in
                     try container.checkHasNoOpenDatabase(location, isWhole: mode == .tree, operation)
                 }
             }
             // No member has changed anything. An external change could follow a moment after any check.
             if !container.isReadOnly && !container.journal.log.hasMore(behind: start) { return .current }
-            var next = self
+            var nowMoved = moved
             for intent in intents where intent.followsMoves {
                 let location = try place(of: intent)
                 guard try status(of: location) == nil, let place = try trail(of: location) else { continue }
                 if moved[intent.path] != nil { throw movedAway }
-                next.moved[intent.path] = place
+                nowMoved[intent.path] = place
             }
-            if next.moved != moved { return .again(next) }
-            let now = try resolve()
-            let isCovered = now.modes.allSatisfy {
-                resolution.modes[$0.key] ?? .shared >= $0.value && resolution.modes[$0.key] != nil
-            }
-            return now.locations == resolution.locations && isCovered ? .current : .again(self)
+            if nowMoved != moved { return .again(AccessRequest(self, moved: nowMoved)) }
+            return resolution.covers(try resolve()) ? .current : .again(self)
         }
     }
 
@@ -170,6 +177,89 @@ struct AccessRequest: Sendable {
             .conflict, operation: operation, item: intents.map(\.path.description).joined(separator: ", "),
             reason: "the path was redirected again and again while the lock was awaited", remedy: .tryAgain
         ).located(in: container)
+    }
+}
+
+extension AccessRequest {
+    /// The present location of each path, and the lock mode that each location needs.
+    struct Resolution: Sendable {
+        private enum Places: Sendable {
+            /// No path, or a single one that needs no other lock. Nearly all requests name one item, and need no
+            /// dictionary.
+            case one((path: ItemPath, location: ItemLocation, mode: LockMode?)?)
+            case several(locations: [ItemPath: ItemLocation], modes: [ItemLocation: LockMode])
+        }
+        private var places = Places.one(nil)
+
+        /// Adds a path of the request; a mode of nil needs no lock.
+        mutating func add(_ path: ItemPath, at location: ItemLocation, _ mode: LockMode?) {
+            if case .one(nil) = places {
+                places = .one((path, location, mode))
+            } else {
+                var (locations, modes) = takeSpread()
+                locations[path] = location
+                if let mode { modes[location] = max(mode, modes[location] ?? .shared) }
+                places = .several(locations: locations, modes: modes)
+            }
+        }
+
+        /// Adds the lock of a location that the request does not name.
+        mutating func add(_ mode: LockMode, of location: ItemLocation) {
+            var (locations, modes) = takeSpread()
+            modes[location] = max(mode, modes[location] ?? .shared)
+            places = .several(locations: locations, modes: modes)
+        }
+
+        /// Returns the dictionaries for a change, as the only one that has them: they are not copied.
+        private mutating func takeSpread() -> (locations: [ItemPath: ItemLocation], modes: [ItemLocation: LockMode]) {
+            defer { places = .one(nil) }
+            return spread
+        }
+
+        private var spread: (locations: [ItemPath: ItemLocation], modes: [ItemLocation: LockMode]) {
+            switch places {
+            case .one(nil): ([:], [:])
+            case .one(let (path, location, mode)?): ([path: location], mode.map { [location: $0] } ?? [:])
+            case .several(let locations, let modes): (locations, modes)
+            }
+        }
+
+        /// Returns the location of a path of the request.
+        func location(of path: ItemPath) -> ItemLocation? {
+            switch places {
+            case .one(let only): only.flatMap { $0.path == path ? $0.location : nil }
+            case .several(let locations, _): locations[path]
+            }
+        }
+
+        /// Returns the mode of a location's lock; nil if none is needed.
+        func mode(of location: ItemLocation) -> LockMode? {
+            switch places {
+            case .one(let only): only.flatMap { $0.location == location ? $0.mode : nil }
+            case .several(_, let modes): modes[location]
+            }
+        }
+
+        /// The locks, in the order of their paths.
+        var locks: Few<LockRequest.Item> {
+            if case .one(let only?) = places, let mode = only.mode { return Few(.init(only.location.bytes, mode)) }
+            return Few(
+                spread.modes.map { LockRequest.Item($0.key.bytes, $0.value) }
+                    .sorted { $0.path.lexicographicallyPrecedes($1.path) })
+        }
+
+        func forEachLock<Failure: Error>(
+            _ body: (ItemLocation, LockMode) throws(Failure) -> Void
+        ) throws(Failure) {
+            for (location, mode) in spread.modes { try body(location, mode) }
+        }
+
+        /// Returns whether another resolution of the same request leads to the same places, and needs no other lock.
+        func covers(_ other: Resolution) -> Bool {
+            let (mine, others) = (spread, other.spread)
+            return mine.locations == others.locations
+                && others.modes.allSatisfy { location, mode in mine.modes[location].map { $0 >= mode } ?? false }
+        }
     }
 }
 

@@ -201,7 +201,7 @@ public struct Coordinator: Sendable {
             grant.frame.lock.end()
             return round
         }
-        let access = Access(grant, inquiry, purpose: purpose, durability)
+        let access = Access(grant, inquiry, durability)
         begin(access)
         do {
             try access.makeSnapshots()
@@ -222,7 +222,7 @@ public struct Coordinator: Sendable {
             lock.end()
             return round
         }
-        let access = Access(grant, inquiry, purpose: purpose, durability)
+        let access = Access(grant, inquiry, durability)
         let answer = Result {
             try access.makeSnapshots()
             return try LockFrame.within(grant.frame) {

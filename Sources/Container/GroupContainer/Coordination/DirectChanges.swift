@@ -22,10 +22,11 @@ struct DirectChanges: ItemBackend {
         _ content: NewContent, to location: ItemLocation, mode: UInt32?
     ) throws(CoordinationError) -> WriteResult {
         var keepsContent = false
+        let hash = access.container.quickHash(of: content)
         let old = try status(of: location, "write")
         if let old {
             if !old.isRegularFile { throw .notAFile(printable(location.bytes), "write", isDirectory: old.isDirectory) }
-            if old.size == content.size, !access.container.hasWritten(old, otherThan: content) {
+            if old.size == content.size, !access.container.writtenContents.differs(old, from: hash) {
                 keepsContent = try access.container.isReadable(location, as: content)
             }
             if keepsContent && (mode == nil || mode == old.permissions) {
@@ -37,7 +38,7 @@ struct DirectChanges: ItemBackend {
         return .written(
             try access.change { (change) throws(CoordinationError) in
                 try change.write(
-                    content, to: location, replacing: old, mode: mode,
+                    content, hash: hash, to: location, replacing: old, mode: mode,
                     as: old == nil ? .created : keepsContent ? .touched : .modified)
             })
     }
@@ -163,7 +164,7 @@ struct DirectChanges: ItemBackend {
     ) throws(CoordinationError) -> Bool {
         if (status.size, status.permissions) != (old.size, old.permissions) { return false }
         return try translating("copy", item: printable(location.bytes)) { () throws(Errno) in
-            let mode: FileDescriptor.OpenMode = [.reading, .notFollowing, .nonBlocking]
+            let mode: FileDescriptor.OpenMode = .readingItself
             return try SeparateTable.within(access.container.directory.root) { root throws(Errno) in
                 let other = try FileDescriptor.open(location.bytes, in: root, mode)
                 return try FileDescriptor.open(source.bytes, in: root, mode).hasSameContent(as: other)

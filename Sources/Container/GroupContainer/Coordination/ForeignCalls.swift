@@ -16,7 +16,7 @@ extension Access {
 
     /// This member, for what the closure has changed.
     private var author: ChangeAuthor {
-        ChangeAuthor(purpose: Array(purpose.utf8)) {
+        ChangeAuthor(purpose: purpose) {
             let operation = self.container.memberTable.makeOperation()
             self.presenter?.noteOwn(operation)
             return operation
@@ -55,7 +55,7 @@ extension Access {
         guard let granted, !container.isReadOnly else { return }
         var items: [(location: ItemLocation, hint: Hint)] = []
         for intent in intents where intent.isForWriting {
-            guard let location = locations[intent.path] else { continue }
+            guard let location = resolution.location(of: intent.path) else { continue }
             // What is in a directory may differ though the directory itself does not.
             let isWhole = covers(location, for: .tree)
             if let hint = try hint(location) ?? (isWhole ? .comparison : nil) { items.append((location, hint)) }
@@ -88,7 +88,9 @@ extension Access {
 
     /// Returns the present place of an item of the request, which may have been moved while its lock was awaited, or be
     /// where a symbolic link leads.
-    package func place(of path: ItemPath) -> ItemPath { locations[path].map { ItemPath(bytes: $0.bytes) } ?? path }
+    package func place(of path: ItemPath) -> ItemPath {
+        resolution.location(of: path).map { ItemPath(bytes: $0.bytes) } ?? path
+    }
 
     /// Returns the private copy that is to be read in place of an item; nil if there is none, or none is wanted.
     package func copy(for intent: AccessIntent) throws -> AbsolutePath? {

@@ -1,3 +1,5 @@
+package import GroupBytes
+
 /// The calls of both coordinators. Each call is made of one `ItemCall` and one method of `Access`, in the suspending form
 /// of `Coordinator` and the blocking one of `BlockingCoordinator`, side by side; `tools/check` compares the signatures of
 /// the two forms.
@@ -8,29 +10,34 @@
 /// What a call on items needs: its name for errors, and its intents.
 package struct ItemCall: Sendable {
     package let operation: String
-    package let intents: [AccessIntent]
+    package let intents: Few<AccessIntent>
     /// Whether a proposal of the call fits only the items as they are now: the caller has looked at them under the lock.
     var isConditional = true
 
-    package init(operation: String, intents: [AccessIntent], isConditional: Bool = true) {
+    package init(operation: String, intents: [AccessIntent]) {
         self.operation = operation
-        self.intents = intents
+        self.intents = Few(intents)
+    }
+
+    private init(operation: String, intent: AccessIntent, isConditional: Bool = true) {
+        self.operation = operation
+        self.intents = Few(intent)
         self.isConditional = isConditional
     }
 
-    package static func read(_ path: ItemPath) -> ItemCall { ItemCall(operation: "read", intents: [.reading(path)]) }
+    package static func read(_ path: ItemPath) -> ItemCall { ItemCall(operation: "read", intent: .reading(path)) }
     package static func look(at path: ItemPath) -> ItemCall {
-        ItemCall(operation: "look at", intents: [.reading(path)])
+        ItemCall(operation: "look at", intent: .reading(path))
     }
     package static func write(_ path: ItemPath, if condition: WriteCondition = .always) -> ItemCall {
-        ItemCall(operation: "write", intents: [.writing(path)], isConditional: condition != .always)
+        ItemCall(operation: "write", intent: .writing(path), isConditional: condition != .always)
     }
     package static func update(_ path: ItemPath) -> ItemCall {
-        ItemCall(operation: "update", intents: [.writing(path, .forMerging)])
+        ItemCall(operation: "update", intent: .writing(path, .forMerging))
     }
     package static func remove(_ path: ItemPath, if condition: WriteCondition) -> ItemCall {
         ItemCall(
-            operation: "remove", intents: [.writing(path, .forDeleting)], isConditional: condition != .always)
+            operation: "remove", intent: .writing(path, .forDeleting), isConditional: condition != .always)
     }
     package static func move(_ path: ItemPath, _ destination: ItemPath) -> ItemCall {
         ItemCall(operation: "move", intents: [.writing(path, .forMoving), .writing(destination, .forReplacing)])
@@ -41,10 +48,10 @@ package struct ItemCall: Sendable {
             intents: [.reading(path, recursively ? .recursively : []), .writing(destination, .forReplacing)])
     }
     package static func createDirectory(_ path: ItemPath) -> ItemCall {
-        ItemCall(operation: "create directory", intents: [.writing(path)], isConditional: false)
+        ItemCall(operation: "create directory", intent: .writing(path), isConditional: false)
     }
     package static func setMode(_ path: ItemPath) -> ItemCall {
-        ItemCall(operation: "set the mode of", intents: [.writing(path, .contentIndependentMetadataOnly)])
+        ItemCall(operation: "set the mode of", intent: .writing(path, .contentIndependentMetadataOnly))
     }
 }
 

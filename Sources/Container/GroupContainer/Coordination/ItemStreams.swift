@@ -20,7 +20,7 @@ public struct ItemReader: ~Copyable {
         let file = try container.locating { () throws(CoordinationError) in
             try translating("read", item: label) { () throws(Errno) in
                 // Opening a FIFO without `nonBlocking` would wait.
-                try FileDescriptor.open(path, in: directory, [.reading, .notFollowing, .nonBlocking])
+                try FileDescriptor.open(path, in: directory, .readingItself)
             }
         }
         let status = try container.locating { () throws(CoordinationError) in

@@ -44,7 +44,7 @@ package final class RegisteredDatabase: Sendable {
             }
             let database = try RegisteredDatabase(path, location, container, timeout)
             let locks = ItemLocks(
-                [(location, .exclusive)], of: opened, for: Array(programName().utf8), operation: "open")
+                Few(.init(location.bytes, .exclusive)), of: opened, for: Array(programName().utf8), operation: "open")
             let opening = Holding(try locks.acquireBlocking(until: deadline))
             if creating { try database.create() }
             return (database, opening)
@@ -96,7 +96,7 @@ package final class RegisteredDatabase: Sendable {
         if try opened.status(of: location, for: "open") != nil { return }
         try translating("open", item: printable(location.bytes)) { () throws(Errno) in
             try FileDescriptor.open(
-                location.bytes, in: opened.directory.root, [.writing, .creating, .exclusively], mode: 0o600
+                location.bytes, in: opened.directory.root, .newFile, mode: 0o600
             ).setMode(opened.directory.fileMode)
         }
     }

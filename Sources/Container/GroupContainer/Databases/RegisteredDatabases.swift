@@ -109,7 +109,7 @@ extension OpenContainer {
         let byte = writing ? DatabaseCommit.writeLock : DatabaseCommit.openLock
         let owner = try? SeparateTable.within(directory.root) { root throws(Errno) in
             try FileDescriptor.open(
-                location.bytes + DatabaseFiles.index, in: root, [.reading, .notFollowing, .nonBlocking]
+                location.bytes + DatabaseFiles.index, in: root, .readingItself
             ).lockOwner(ByteRange(start: byte, length: 1))
         }
         guard let process = owner ?? nil else { return nil }
@@ -131,7 +131,7 @@ extension OpenContainer {
         return try SeparateTable.within(directory) { directory throws(Errno) in
             do throws(Errno) {
                 let index = try FileDescriptor.open(
-                    name + DatabaseFiles.index, in: directory, [.reading, .notFollowing, .nonBlocking])
+                    name + DatabaseFiles.index, in: directory, .readingItself)
                 // A transaction that is over has written its commit, so the lock is looked at first.
                 let isWriting = try index.isLocked(DatabaseCommit.writeLock)
                 let header = try index.read(at: 0, count: DatabaseCommit.bytes)
@@ -140,7 +140,7 @@ extension OpenContainer {
                 return (commit.state(of: file), isWriting)
             } catch {
                 if error != .noSuchEntry && error != .accessDenied { throw error }
-                let database = try FileDescriptor.open(name, in: directory, [.reading, .notFollowing, .nonBlocking])
+                let database = try FileDescriptor.open(name, in: directory, .readingItself)
                 return (file, try database.isLocked(DatabaseCommit.reserved))
             }
         }

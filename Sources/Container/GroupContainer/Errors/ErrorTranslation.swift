@@ -234,12 +234,12 @@ extension OpenContainer {
 
 /// Runs a body that makes system calls, and translates its error with the item and the operation.
 func translating<Answer: ~Copyable>(
-    _ operation: String, item: String?, _ body: () throws(Errno) -> Answer
+    _ operation: String, item: @autoclosure () -> String?, _ body: () throws(Errno) -> Answer
 ) throws(CoordinationError) -> Answer {
     do {
         return try body()
     } catch {
-        throw CoordinationError(error, operation: operation, item: item)
+        throw CoordinationError(error, operation: operation, item: item())
     }
 }
 

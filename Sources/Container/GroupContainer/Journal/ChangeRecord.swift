@@ -54,12 +54,20 @@ package struct ChangeRecord: Equatable, Sendable {
     }
 
     func encoded() -> [UInt8] {
-        var writer = ByteWriter(capacity: 160 + path.count + (from?.count ?? 0) + purpose.count)
+        var writer = ByteWriter(capacity: mostBytes)
+        encode(into: &writer)
+        return writer.bytes
+    }
+
+    /// The number of bytes that the encoding needs at most; of a transaction, without its parts.
+    var mostBytes: Int { 160 + path.count + (from?.count ?? 0) + purpose.count }
+
+    func encode(into writer: inout ByteWriter) {
         writer.write(kind.rawValue)
-        let flags: [(Bool, UInt8)] = [
-            (isCoordinated, 1), (from != nil, 2), (state != nil, 4), (wasDirectory, 8), (otherState != nil, 16),
-        ]
-        writer.write(flags.reduce(0) { $1.0 ? $0 | $1.1 : $0 })
+        writer.write(
+            UInt8(
+                (isCoordinated ? 1 : 0) | (from != nil ? 2 : 0) | (state != nil ? 4 : 0) | (wasDirectory ? 8 : 0)
+                    | (otherState != nil ? 16 : 0)))
         writer.write(UInt16(0))
         writer.write(processIdentifier)
         writer.write(time)
@@ -75,7 +83,6 @@ package struct ChangeRecord: Equatable, Sendable {
             if let from { writer.write(counted: from) }
         }
         writer.write(counted: purpose)
-        return writer.bytes
     }
 
     init(decoding bytes: [UInt8]) throws(Fault) {

@@ -44,8 +44,8 @@ final class ProposalFiles: Sendable {
         _ original: [UInt8], in root: borrowing FileDescriptor, as name: [UInt8], atMost limit: UInt64
     ) throws(Errno) {
         try SeparateTable.within(root, directory) { root, directory throws(Errno) in
-            let source = try FileDescriptor.open(original, in: root, [.reading, .notFollowing, .nonBlocking])
-            let copy = try FileDescriptor.open(name, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
+            let source = try FileDescriptor.open(original, in: root, .readingItself)
+            let copy = try FileDescriptor.open(name, in: directory, .newFile, mode: 0o600)
             try copy.copyContent(of: source)
             // The file may have grown since.
             if try copy.status().size > limit { throw .tooLarge }
@@ -54,7 +54,7 @@ final class ProposalFiles: Sendable {
     }
 
     private func create(_ name: [UInt8]) throws(Errno) -> FileDescriptor {
-        try FileDescriptor.open(name, in: directory, [.writing, .creating, .exclusively], mode: 0o600)
+        try FileDescriptor.open(name, in: directory, .newFile, mode: 0o600)
     }
 
     private func finish(_ file: borrowing FileDescriptor) throws(Errno) {

@@ -303,7 +303,8 @@ extension LiveFileSystem: WatchedFileSystem {
     private func repairDeadMembers(_ locations: [ItemLocation]) throws(CoordinationError) -> Bool {
         do {
             try ItemLocks(
-                locations.map { ($0, .shared) }, of: container, for: Array("leader".utf8), operation: "watch"
+                Few(locations.map { .init($0.bytes, .shared) }), of: container, for: Array("leader".utf8),
+                operation: "watch"
             ).acquireBlocking(until: Deadline(after: .zero)).end()
             return true
         } catch {

@@ -12,13 +12,13 @@ import GroupSystemCalls
 /// meanwhile, so that no holder of a lock sees a part of the transaction.
 final class TransactionChanges {
     let container: OpenContainer
-    let purpose: String
+    let purpose: [UInt8]
     let durability: Durability
     let operation: [UInt8]
     let preconditions: Preconditions
     private(set) var steps = TransactionSteps()
 
-    init(by container: OpenContainer, purpose: String, _ durability: Durability, preconditions: Preconditions) {
+    init(by container: OpenContainer, purpose: [UInt8], _ durability: Durability, preconditions: Preconditions) {
         (self.container, self.purpose, self.durability, self.preconditions) = (
             container, purpose, durability, preconditions
         )
@@ -147,7 +147,7 @@ extension TransactionChanges {
             isDurable: durability == .durable, journalSegment: 0, journalOffset: 0, steps: [],
             record: ChangeRecord(
                 transaction: [], operation: operation, processIdentifier: processIdentifier(),
-                purpose: Array(purpose.utf8), time: wallNanoseconds()))
+                purpose: purpose, time: wallNanoseconds()))
         for step in steps.inOrder {
             var part = ChangePart(kind: .removed, path: step.location.bytes, state: nil)
             part.wasDirectory = step.before?.isDirectory ?? false
@@ -192,7 +192,7 @@ extension TransactionChanges {
 
     /// Writes the manifest under its provisional name, which does not commit.
     func writeManifest(_ content: TransactionManifest) throws(Errno) {
-        let file = try FileDescriptor.open(newManifest, in: staging, [.writing, .creating, .exclusively], mode: 0o600)
+        let file = try FileDescriptor.open(newManifest, in: staging, .newFile, mode: 0o600)
         // The repairer may be another user of the Unix group.
         if container.directory.fileMode != 0o600 { try file.setMode(container.directory.fileMode) }
         try file.writeAll(content.encoded())

@@ -207,7 +207,7 @@ extension DirectoryEvent {
             kind = .created
         } else if kinds.contains(.removed) {
             kind = .removed
-        } else if !kinds.isDisjoint(with: [.modified, .closedAfterWriting]) {
+        } else if kinds.contains(.modified) || kinds.contains(.closedAfterWriting) {
             kind = .content
         } else if kinds.contains(.attributesChanged) {
             kind = .attributes

@@ -157,7 +157,7 @@ extension OpenContainer {
         }
         var writer = ByteWriter()
         writer.write(dead.nonce)
-        let prefix = Array(Hexadecimal.encode(writer.bytes).utf8)
+        let prefix = Hexadecimal.digits(of: writer.bytes)
         sweepStaging { $0.starts(with: prefix) }
         // The dead member may have had the reserve. Its blocks are free now, and may not stay free for long.
         keepReserve()

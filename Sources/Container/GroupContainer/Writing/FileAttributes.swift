@@ -64,12 +64,21 @@ struct FileAttributes {
     ) throws(Errno) {
         if location.parent == nil, try container.directory.root.attributeNames(ofEntry: location.name).isEmpty {
             self.init(kept: old, mode: mode)
+            makeWithFinalMode(in: container)
             return
         }
         guard let file = try Self.place(of: location, in: container) else { return nil }
         let status = try file.status()
         guard status.isRegularFile else { return nil }
         try self.init(keptOf: file, status, mode: mode)
+        makeWithFinalMode(in: container)
+    }
+
+    /// Has a file made with its final mode, which saves a call. Only in a staging directory that no other user can
+    /// enter: the file may belong to another user or group until it has its attributes.
+    private mutating func makeWithFinalMode(in container: OpenContainer) {
+        guard let permissions, permissions & 0o7000 == 0, explicitMode == nil else { return }
+        if !container.directory.isShared && accessList == nil && others.isEmpty { creationMode = permissions }
     }
 
     /// Collects the attributes of a file or directory, for a copy of it. System calls: statx, listxattr, getxattr
@@ -125,7 +134,7 @@ struct FileAttributes {
     func withoutUmask(trying name: [UInt8], in staging: borrowing FileDescriptor) throws(Errno) -> FileAttributes {
         if permissions != nil || explicitMode != nil { return self }
         let sample = try FileDescriptor.open(
-            name, in: staging, [.writing, .creating, .exclusively], mode: creationMode)
+            name, in: staging, .newFile, mode: creationMode)
         defer { try? staging.unlink(name) }
         try apply(to: sample)
         var settled = self
@@ -142,6 +151,7 @@ struct FileAttributes {
     func apply(to item: borrowing FileDescriptor) throws(Errno) -> FileStatus {
         let made = try item.status()
         let (hasOwner, hasGroup) = try giveOwner(to: item, whichIs: made)
+        var hasChanged = !hasOwner || !hasGroup || !isOwned(made) || !others.isEmpty
         for (name, value) in others {
             try Self.unlessRefused { () throws(Errno) in try item.setAttribute(name, to: value) }
         }
@@ -155,7 +165,10 @@ struct FileAttributes {
             if !isSet { mode = mode.map { $0 & ~0o777 | list.permissionsWithoutList } }
         } else {
             // The dropped list replaced the umask, which cannot be queried.
-            if try Self.drop(Self.accessListName, of: item) { mode = mode ?? made.permissions & ~0o077 }
+            if try Self.drop(Self.accessListName, of: item) {
+                hasChanged = true
+                mode = mode ?? made.permissions & ~0o077
+            }
             if !hasGroup { mode = mode.map { $0 & ~0o070 | ($0 & 0o007) << 3 } }
         }
         if let defaultList {
@@ -169,7 +182,9 @@ struct FileAttributes {
         if !hasOwner { mode = mode.map { $0 & ~0o4000 } }
         if !hasGroup { mode = mode.map { $0 & ~0o2000 } }
         if handsGroupOn && hasGroup { mode = (mode ?? made.permissions) | 0o2000 }
-        if let mode = explicitMode ?? mode { try item.setMode(mode) }
+        // Owner, group and list may have changed the mode that the item was made with.
+        let isAsMade = !hasChanged && accessList == nil && defaultList == nil
+        if let mode = explicitMode ?? mode, !isAsMade || mode != made.permissions { try item.setMode(mode) }
         return made
     }
 
@@ -180,12 +195,17 @@ struct FileAttributes {
     ) throws(Errno) -> (owner: Bool, group: Bool) {
         let isOwner = owner == .max || owner == made.owner
         let isGroup = group == .max || group == made.group
-        if isOwner && isGroup { return (true, true) }
+        if isOwned(made) { return (true, true) }
         if try Self.unlessRefused({ () throws(Errno) in try item.setOwner(owner, group: group) }) {
             return (true, true)
         }
         if isOwner || isGroup { return (isOwner, isGroup) }
         return (false, try Self.unlessRefused { () throws(Errno) in try item.setOwner(.max, group: group) })
+    }
+
+    /// Whether an item has the intended owner and group already.
+    private func isOwned(_ item: FileStatus) -> Bool {
+        (owner == .max || owner == item.owner) && (group == .max || group == item.group)
     }
 
     /// Removes the list that an item got from staging's own default list. Returns whether there was one.

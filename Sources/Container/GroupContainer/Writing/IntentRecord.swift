@@ -52,15 +52,16 @@ struct IntentRecord: Equatable, Sendable {
     private static let magic = Array("GROUPOP3".utf8)
 
     func encoded() -> [UInt8] {
-        var writer = ByteWriter()
-        let body = change.encoded()
+        var writer = ByteWriter(capacity: Self.headSize + change.mostBytes + 8)
         writer.write(raw: Self.magic)
-        writer.write(UInt64(Self.headSize + body.count))
+        // The size, once it is known.
+        writer.write(UInt64(0))
         writer.write(UInt64(way.rawValue))
         writer.write(inode)
         writer.write(journalSegment)
         writer.write(journalOffset)
-        writer.write(raw: body)
+        change.encode(into: &writer)
+        writer.overwrite(UInt64(writer.bytes.count), at: Self.magic.count)
         writer.write(SipHash(key: (0, 0)).hash(writer.bytes))
         return writer.bytes
     }

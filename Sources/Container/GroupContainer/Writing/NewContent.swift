@@ -29,7 +29,7 @@ enum NewContent: Sendable {
         switch self {
         case .bytes(let bytes):
             let file = try FileDescriptor.open(
-                name, in: staging, [.writing, .creating, .exclusively], mode: attributes.creationMode)
+                name, in: staging, .newFile, mode: attributes.creationMode)
             try file.writeAll(bytes)
             if durability == .durable && bytes.count >= Self.worthBeginning { file.beginWriting() }
             meanwhile()
@@ -62,7 +62,7 @@ final class StagedFile: Sendable {
         name = StagingName.of(container.memberTable.makeOperation())
         directory = container.directory.stagingDirectory
         descriptor = try FileDescriptor.open(
-            name, in: directory.descriptor, [.writing, .creating, .exclusively], mode: 0o600)
+            name, in: directory.descriptor, .newFile, mode: 0o600)
     }
 
     /// Moves a file of another directory below `.group` to staging. System calls: openat2(2), renameat2(2), statx(2)
@@ -94,11 +94,9 @@ final class StagedFile: Sendable {
 }
 
 extension OpenContainer {
-    /// Returns whether a file is as this process wrote it, with other content. Only for content that takes less time to
-    /// hash than a file takes to open.
-    func hasWritten(_ file: FileStatus, otherThan content: NewContent) -> Bool {
-        guard content.size <= NewContent.worthBeginning else { return false }
-        return writtenContents.differs(file, from: contentHash(of: content))
+    /// Returns the hash of content that takes less time to hash than a file takes to open; nil for any other.
+    func quickHash(of content: NewContent) -> UInt64? {
+        content.size <= NewContent.worthBeginning ? contentHash(of: content) : nil
     }
 
     func contentHash(of content: NewContent) -> UInt64? {

@@ -85,7 +85,7 @@ extension OpenContainer {
             }
             var writer = ByteWriter()
             writer.write(member.nonce)
-            return changes.map { StagingName.of($0.operation) } + [Array(Hexadecimal.encode(writer.bytes).utf8)]
+            return changes.map { StagingName.of($0.operation) } + [Hexadecimal.digits(of: writer.bytes)]
         }
     }
 }

@@ -11,27 +11,21 @@ import GroupSystemCalls
 /// change that crash repair (`CrashRepair`) can finish. The method follows renameio and the write-ahead intents of
 /// databases. A new kind of change is a new `Step` for `commit`; transactions have their own (`TransactionStep`).
 struct StagedChange {
-    let container: OpenContainer
-    let purpose: String
-    let durability: Durability
+    /// The access that makes the change.
+    private let access: Access
     let operation: [UInt8]
-    private let preconditions: Preconditions
-    /// Receives the staging name of a removed item, once it may be deleted.
-    private let leave: ([UInt8]) -> Void
-    /// Takes the lock over, for a change that happened and has no record yet: no other process may get the lock before
-    /// the record.
-    private let keepLock: () -> HeldLock?
+    /// The name in staging.
+    let name: [UInt8]
 
-    init(
-        by container: OpenContainer, purpose: String, _ durability: Durability, preconditions: Preconditions,
-        leaving leave: @escaping ([UInt8]) -> Void, keepingLock keepLock: @escaping () -> HeldLock?
-    ) {
-        (self.container, self.purpose, self.durability) = (container, purpose, durability)
-        (self.preconditions, self.leave, self.keepLock) = (preconditions, leave, keepLock)
-        operation = container.memberTable.makeOperation()
+    init(by access: Access) {
+        self.access = access
+        operation = access.container.memberTable.makeOperation()
+        name = StagingName.of(operation)
     }
 
-    var name: [UInt8] { StagingName.of(operation) }
+    var container: OpenContainer { access.container }
+    var purpose: [UInt8] { access.purpose }
+    var durability: Durability { access.durability }
     var staging: FileDescriptor { _read { yield container.directory.staging } }
 
     /// The system call of a change, and what its record needs.
@@ -70,7 +64,6 @@ struct StagedChange {
     /// Takes the step and records it. Errors: `notDurable`: the change is visible and recorded; those of the journal:
     /// the change is visible and will be recorded; any other: nothing was changed, and nothing is left in staging.
     func commit(_ step: Step) throws(CoordinationError) -> LogPosition {
-        let label = printable(step.location.bytes)
         // Held until the change has its record: a process that waited to open one of these containers finds then that
         // it was moved.
         let inside = try holdContainers(in: step)
@@ -82,7 +75,7 @@ struct StagedChange {
         guard let entry = container.memberTable.reserveInFlight() else {
             discard(step)
             throw CoordinationError(
-                .limitReached, operation: step.operation, item: label,
+                .limitReached, operation: step.operation, item: printable(step.location.bytes),
                 reason: "too many changes of this process are in progress",
                 remedy: .init(.makeFewerRequests, "wait until some of them are done, and try again"))
         }
@@ -90,7 +83,7 @@ struct StagedChange {
         let ends = try prepare(step, record, entry, &reserve)
         defer { if let reserve { container.giveBackReserve(reserve, entry) } }
         do throws(CoordinationError) {
-            try preconditions.ensure(step.preconditions, step.operation)
+            try access.preconditions.ensure(step.preconditions, step.operation)
         } catch {
             container.memberTable.clearInFlight(entry)
             discard(step)
@@ -129,7 +122,7 @@ struct StagedChange {
         do {
             position = try container.journal.append(record)
         } catch {
-            container.keepLock(keepLock(), of: operation)
+            container.keepLock(access.handOver(), of: operation)
             container.memberTable.leaveUnfinished(entry)
             // The intent record is still needed.
             if let handle = reserve { container.lockFile.giveBack(handle) }
@@ -147,10 +140,10 @@ struct StagedChange {
             // What was begun is ended: if the disk did not take the record either, the journal has to know.
             if failure != nil { try? container.journal.log.synchronize(through: position) }
         }
-        if step.way == .intoStaging && step.elsewhere == nil { leave(name) }
+        if step.way == .intoStaging && step.elsewhere == nil { access.sweepLater(name) }
         if let failure {
             throw CoordinationError(
-                .notDurable, operation: step.operation, item: label,
+                .notDurable, operation: step.operation, item: printable(step.location.bytes),
                 reason: "\(failure); the change is visible, but may be lost after a power cut", remedy: .checkDisk,
                 cause: failure)
         }
@@ -183,12 +176,13 @@ struct StagedChange {
         if !step.contents.isEmpty {
             let top = ChangePart(kind: step.kind, path: step.location.bytes, state: state)
             return ChangeRecord(
-                transaction: [top] + step.contents, operation: operation, processIdentifier: processIdentifier(),
-                purpose: Array(purpose.utf8), time: wallNanoseconds())
+                transaction: [top] + step.contents, operation: operation,
+                processIdentifier: container.memberTable.processIdentifier,
+                purpose: purpose, time: wallNanoseconds())
         }
         var record = ChangeRecord(
             step.kind, path: step.location.bytes, from: step.origin?.bytes, state: state, isCoordinated: true,
-            operation: operation, processIdentifier: processIdentifier(), purpose: Array(purpose.utf8),
+            operation: operation, processIdentifier: container.memberTable.processIdentifier, purpose: purpose,
             time: wallNanoseconds())
         record.wasDirectory = step.way == .intoStaging && step.status.isDirectory
         return record
@@ -327,7 +321,7 @@ struct StepEnds {
             if try to.status().inode != from.status().inode { try from.synchronize() }
         case .inPlace:
             // The item's new mode, or its type, may not permit opening it.
-            let access: FileDescriptor.OpenMode = [.reading, .notFollowing, .nonBlocking]
+            let access: FileDescriptor.OpenMode = .readingItself
             do throws(Errno) {
                 try SeparateTable.within(to) { to throws(Errno) in
                     try FileDescriptor.open(toName, in: to, access).synchronize()
@@ -348,7 +342,7 @@ extension StagedChange {
     ) throws(CoordinationError) -> LogPosition {
         // The rest of the record's body takes at most 256 bytes.
         try translating(
-            container.journal.log.ensureRoomForRemoval(bodyCount: location.bytes.count + purpose.utf8.count + 256))
+            container.journal.log.ensureRoomForRemoval(bodyCount: location.bytes.count + purpose.count + 256))
         return try commit(
             Step(
                 kind: .removed, way: .intoStaging, location: location, status: status, recursively: recursively,
@@ -400,7 +394,7 @@ extension StagedChange {
         _ location: ItemLocation, _ status: FileStatus, to goal: Elsewhere
     ) throws(CoordinationError) -> LogPosition {
         try translating(
-            container.journal.log.ensureRoomForRemoval(bodyCount: location.bytes.count + purpose.utf8.count + 256))
+            container.journal.log.ensureRoomForRemoval(bodyCount: location.bytes.count + purpose.count + 256))
         return try commit(
             Step(
                 kind: .removed, way: .intoStaging, location: location, status: status, elsewhere: goal,
@@ -411,16 +405,16 @@ extension StagedChange {
 /// Changes whose content is built in staging and renamed to its place.
 extension StagedChange {
     /// Replaces or creates a file. `old` is the status of the present file, whose attributes are kept, except the mode
-    /// if `mode` is given. System calls: those of `NewContent`, renameat2, fsync of the directory
+    /// if `mode` is given. `hash` is that of the content, if it is known. System calls: those of `NewContent`, renameat2, fsync of the directory
     func write(
-        _ content: NewContent, to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
+        _ content: NewContent, hash: UInt64?, to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
         as kind: ChangeRecord.Kind
     ) throws(CoordinationError) -> LogPosition {
-        var hash: UInt64?
+        var hash = hash
         let status = try stage(location, "write") { () throws(Errno) in
             let attributes = try FileAttributes(ofFileAt: location, replacing: old, in: container, mode: mode)
             return try content.make(name, in: staging, attributes, durability) {
-                hash = container.contentHash(of: content)
+                hash = hash ?? container.contentHash(of: content)
             }
         }
         return try commit(

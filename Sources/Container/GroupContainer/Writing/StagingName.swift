@@ -4,13 +4,13 @@ import GroupLocking
 /// The names of files and directories in `.group/staging`.
 enum StagingName {
     /// Returns the name of the item that an operation moves in or out.
-    static func of(_ operation: [UInt8]) -> [UInt8] { Array(Hexadecimal.encode(operation).utf8) }
+    static func of(_ operation: [UInt8]) -> [UInt8] { Hexadecimal.digits(of: operation) }
 
     /// Returns the name of a member's intent record. The names of all such files begin with the member's nonce.
     static func intentRecord(nonce: UInt64, entry: Int) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(nonce)
-        return Array((Hexadecimal.encode(writer.bytes) + ".\(entry).intent").utf8)
+        return Hexadecimal.digits(of: writer.bytes) + Array(".\(entry).intent".utf8)
     }
 }
 

@@ -121,7 +121,7 @@ struct TreeCopy {
     ) throws(Errno) {
         if entry.status.isDirectory { return try to.createDirectory(entry.name, mode: 0o700) }
         if entry.status.isRegularFile {
-            let original = try FileDescriptor.open(entry.name, in: from, [.reading, .notFollowing, .nonBlocking])
+            let original = try FileDescriptor.open(entry.name, in: from, .readingItself)
             let (status, hash) = try FileCopy.make(
                 entry.name, in: to, of: original, isDurable: isDurable, hashKey: hashKey)
             entry.state = ItemState(status, contentHash: hash)
@@ -171,7 +171,7 @@ extension TreeCopy {
     /// Lists what is to be copied, and throws every error that can be known before anything is copied. Errors:
     /// `wrongType`, `invalidArgument` for a path that becomes too long, `limitReached`, and those of the system.
     static func survey(
-        _ source: ItemLocation, for destination: ItemLocation, by container: OpenContainer, purpose: String
+        _ source: ItemLocation, for destination: ItemLocation, by container: OpenContainer, purpose: [UInt8]
     ) throws(CoordinationError) -> TreeCopy {
         let tree: TreeCopy
         do throws(Fault) {
@@ -193,7 +193,7 @@ extension TreeCopy {
         let top = ChangePart(kind: .created, path: destination.bytes, state: parts.first?.state)
         let record = ChangeRecord(
             transaction: [top] + parts, operation: ChangeRecord.noOperation, processIdentifier: processIdentifier(),
-            purpose: Array(purpose.utf8), time: 0)
+            purpose: purpose, time: 0)
         do {
             try translating(container.journal.log.ensureRoom(forBodyOf: record.encoded().count))
         } catch {
@@ -264,7 +264,7 @@ enum FileCopy {
 
         func open(
             _ root: borrowing FileDescriptor, _ staging: borrowing FileDescriptor,
-            _ access: FileDescriptor.OpenMode = [.reading, .notFollowing, .nonBlocking]
+            _ access: FileDescriptor.OpenMode = .readingItself
         ) throws(Errno) -> FileDescriptor {
             switch self {
             case .item(let location): try FileDescriptor.open(location.bytes, in: root, access)

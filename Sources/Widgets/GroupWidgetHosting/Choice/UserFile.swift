@@ -9,7 +9,7 @@ enum UserFile {
     ) throws(Errno) {
         let here = try makeDirectories(directory)
         let temporary = Array(".\(name).\(randomWord())".utf8)
-        let file = try FileDescriptor.open(temporary, in: here, [.writing, .creating, .exclusively], mode: 0o600)
+        let file = try FileDescriptor.open(temporary, in: here, .newFile, mode: 0o600)
         do throws(Errno) {
             try file.writeAll(content)
             if isSynchronized { try file.synchronizeData() }

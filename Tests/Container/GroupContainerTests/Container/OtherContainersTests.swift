@@ -108,7 +108,7 @@ struct `Nested containers` {
     @Test func `repair of a dead member's transaction keeps a nested container made meanwhile`() throws {
         // The state that a repairer finds: the commit is there, and no step was taken.
         let transaction = TransactionChanges(
-            by: sample.container.opened, purpose: "dead", .relaxed,
+            by: sample.container.opened, purpose: Array("dead".utf8), .relaxed,
             preconditions: Preconditions(container: sample.container.opened, lock: nil, deadline: .never))
         let location = try ItemLocation(Array("d".utf8))
         transaction.remove(location, standing: try sample.container.opened.status(of: location))

@@ -61,7 +61,7 @@ import Testing
     ]) func `an error about a lock names the time of the wait`(timeout: Duration, text: String) throws {
         let sample = try SampleContainer()
         let path = Array("a".utf8)
-        let request = LockRequest([(path, .exclusive)], by: sample.container.opened.lockManager, for: [])
+        let request = LockRequest(path, .exclusive, by: sample.container.opened.lockManager, for: [])
         let found = CoordinationError(.timedOut([]), operation: "write", of: request, timeout: timeout)
         #expect(found.reason == "the exclusive lock was not granted \(text)" && found.remedy == nil)
     }

@@ -249,7 +249,7 @@ struct `Dropped journal segments` {
             Issue.record("the move was not followed")
             return
         }
-        #expect(try next.resolve().locations["a"]?.bytes == [0x62])
+        #expect(try next.resolve().location(of: "a")?.bytes == [0x62])
         #expect(try !small.member.journal.contains(operation: [UInt8](repeating: 7, count: 16), from: request.start))
     }
 

@@ -1,3 +1,4 @@
+import GroupBytes
 import GroupSystemCalls
 import TestSupport
 import Testing
@@ -217,7 +218,7 @@ struct Presenters {
         let presenter = RecordingPresenter()
         let presentation = try sample.container.present(presenter, at: "a")
         let request = AccessRequest(
-            "read", [.reading("a")], by: opened, for: [], presenter: nil, grace: .seconds(60), needsAnswers: false)
+            "read", Few(.reading("a")), by: opened, for: [], presenter: nil, grace: .seconds(60), needsAnswers: false)
         let resolution = try request.resolve()
         let grant = {
             let lock = try request.acquireBlocking(resolution, until: Deadline(after: nil), orUntil: nil)

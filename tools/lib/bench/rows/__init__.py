@@ -1,6 +1,7 @@
 """The rows, in the order in which they are run and printed."""
 
 from ..row import Row
+from .allocations import Allocations
 from .burst import Burst
 from .cluster_catch_up import ClusterCatchUp
 from .cluster_change import ClusterChange
@@ -19,6 +20,7 @@ from .increments import DurableIncrements, Increments
 from .items import Items
 from .lock import Contended, Lock
 from .memory import CommandStart, Memory
+from .opening import Opening
 from .presenter import Presenter
 from .reads import Reads
 from .renames import Renames
@@ -31,7 +33,7 @@ from .suite_size import SuiteSize
 from .transfer import Transfer
 
 SECTIONS: dict[str, list[type[Row]]] = {
-    "Files and locks": [Replace, DurableWriters, Items, Lock, Contended, Presenter],
+    "Files and locks": [Replace, DurableWriters, Items, Lock, Contended, Presenter, Opening, Allocations],
     "Watching": [Coordinated, External, Steady, Renames, Stall, Start, Memory, CommandStart, Followers, Burst, Idle],
     "Growth": [GrowthOfTree, GrowthOfJournal],
     "Group defaults": [Increments, DurableIncrements, Reads, SetSeen, SuiteSize],

@@ -1,0 +1,72 @@
+"""How often an operation asks the allocator for memory."""
+
+import dataclasses
+import os
+import subprocess
+
+from ..failures import Failed
+from ..goals import Goal
+from ..places import Place
+from ..row import Contender, Finding, Row, cells, gathered
+from ..session import Session
+from ..table import Table
+from ..watchers import OURS, Watcher
+
+COUNT = "allocations"
+LOCK, READ, WRITE, SET, EXTERNAL = "lock and its end", "read of 1 KiB", "relaxed write of 1 KiB", "set", "external change"
+
+
+class Allocations(Row):
+    name = "allocations"
+    title = "calls of the allocator by one operation of ours, from {operations:,} and twice as many of them"
+    places = ("memory",)
+    sizes = {"operations": (2_000, 500)}
+
+    def goals(self) -> list[Goal]:
+        most = {LOCK: 0, READ: 3, WRITE: 6, SET: 0, EXTERNAL: 4}
+        return [Goal(f"{name}: at most {count}", COUNT, name, most=count) for name, count in most.items()]
+
+    def contenders(self) -> list[Contender]:
+        return [Contender(name, OURS) for name in (LOCK, READ, WRITE, SET, EXTERNAL)]
+
+    def round(self, bench, place: Place, contender: Contender) -> Finding:
+        few = self.size("operations")
+        counts = [self.count(bench, place.fresh(), contender.column, number) for number in (few, 2 * few)]
+        return {COUNT: (counts[1] - counts[0]) / few}
+
+    def count(self, bench, directory: str, operation: str, number: int) -> int:
+        """The allocations of a process that does so many operations, with those of its start and end."""
+        result = os.path.join(bench.scratch, "allocations")
+        words = ["env", f"LD_PRELOAD={bench.programs['allocations.so']}", f"BENCH_ALLOCATIONS={result}"]
+        bench.changes.make_container(directory)
+        if operation == EXTERNAL:
+            self.follow(bench, directory, words, number)
+        else:
+            worker, locker = bench.programs["bench-worker"], bench.programs["stress-worker"]
+            words += {
+                LOCK: [locker, "lock", directory, "a", "write", "1", str(number)],
+                READ: [worker, "items", directory, "1024", str(number)],
+                WRITE: [worker, "replace", directory, "1024", str(number), "relaxed"],
+                SET: [worker, "set", directory, "10", str(number)],
+            }[operation]
+            done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False)
+            if done.returncode != 0:
+                raise Failed(f"'{operation}' failed with {done.returncode}")
+        with open(result, encoding="ascii") as file:
+            return int(file.read())
+
+    @staticmethod
+    def follow(bench, directory: str, words: list[str], number: int) -> None:
+        def command(found: list[str], watched: str) -> list[str]:
+            return [*words, *OURS.command(found, watched)]
+
+        watcher: Watcher = dataclasses.replace(OURS, command=command)
+        with Session(bench, watcher, directory) as session:
+            session.await_watching()
+            bench.changes.make_files(directory, "sample", 0, number)
+            if session.await_told(number).samples < number:
+                raise Failed("a change was not reported")
+
+    def summarize(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+        table.add(COUNT, cells(gathered(findings, COUNT), lambda counts: round(counts[0], 1)))
+        table.notes.append("those of the measuring program are among them: one for its line of output, or none")
