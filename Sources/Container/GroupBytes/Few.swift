@@ -19,8 +19,11 @@ public struct Few<Element>: RandomAccessCollection {
         several = elements.count == 1 ? [] : elements
     }
 
+    /// The index of the first element.
     @inlinable public var startIndex: Int { 0 }
+    /// The index behind the last element.
     @inlinable public var endIndex: Int { only == nil ? several.count : 1 }
+    /// Returns an element.
     @inlinable public subscript(index: Int) -> Element { only ?? several[index] }
 }
 

@@ -10,7 +10,9 @@ struct Openings {
     /// Opens the container, which no other object of the process has open, reads an item, and closes it.
     func readAlone() throws {
         try write()
-        try measure { _ = try Container(path: directory).coordinator(purpose: "bench-worker").blocking.readBytes("item") }
+        try measure {
+            _ = try Container(path: directory).coordinator(purpose: "bench-worker").blocking.readBytes("item")
+        }
     }
 
     /// Opens the container, which another object of the process has open.
@@ -24,7 +26,7 @@ struct Openings {
     func set(keepingObject: Bool) throws {
         let place = directory.split(separator: "/", omittingEmptySubsequences: true)
         guard let name = place.last else { return }
-        setenv("GROUP_CONTAINERS_HOME", "/" + place.dropLast().joined(separator: "/"), 1)
+        unsafe setenv("GROUP_CONTAINERS_HOME", "/" + place.dropLast().joined(separator: "/"), 1)
         func make() throws -> GroupUserDefaults {
             guard let defaults = GroupUserDefaults(suiteName: String(name)) else { throw Failure() }
             return defaults

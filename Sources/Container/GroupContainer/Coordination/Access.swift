@@ -7,7 +7,7 @@ import GroupSystemCalls
 ///
 /// Errors of all calls: `invalidArgument` for an item that the request did not name in that mode, and after the closure
 /// has ended.
-public final class Access {
+public final class Access: ChangingAccess {
     /// The lock; nil once it was released: at the closure's end, or before the closure runs where the request needs
     /// only snapshots.
     private(set) var granted: HeldLock?
@@ -78,7 +78,6 @@ public final class Access {
         staging = nil
     }
 
-    /// Has a removed tree in staging deleted with the other files of this access.
     func sweepLater(_ name: [UInt8]) { leftovers.append(name) }
 
     // MARK: What was granted
@@ -190,8 +189,6 @@ public final class Access {
         return (answer, outcome)
     }
 
-    /// Returns the lock for a change that happened and cannot get its record now: no other process may have the lock
-    /// before that. This access has no lock afterwards.
     func handOver() -> HeldLock? {
         defer { (granted, isOver) = (nil, true) }
         return granted?.handOver()

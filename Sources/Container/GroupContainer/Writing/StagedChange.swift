@@ -4,6 +4,19 @@ import GroupBytes
 import GroupLog
 import GroupSystemCalls
 
+/// The access in which a change is made.
+protocol ChangingAccess: AnyObject {
+    var container: OpenContainer { get }
+    var purpose: [UInt8] { get }
+    var durability: Durability { get }
+    var preconditions: Preconditions { get }
+    /// Has a removed tree in staging deleted, once the lock was released.
+    func sweepLater(_ name: [UInt8])
+    /// Returns the lock for a change that happened and cannot get its record now: no other process may have the lock
+    /// before that. The access has no lock afterwards.
+    func handOver() -> HeldLock?
+}
+
 /// A change in progress. Every kind of change happens by one system call, a `Step`, in this order: the new content is
 /// built completely in staging; an intent record in staging states which inode moves from where to where; the operation
 /// is announced in the member table (`inFlight`); the step is taken; the change record is appended; the announcement is
@@ -11,13 +24,12 @@ import GroupSystemCalls
 /// change that crash repair (`CrashRepair`) can finish. The method follows renameio and the write-ahead intents of
 /// databases. A new kind of change is a new `Step` for `commit`; transactions have their own (`TransactionStep`).
 struct StagedChange {
-    /// The access that makes the change.
-    private let access: Access
+    private let access: any ChangingAccess
     let operation: [UInt8]
     /// The name in staging.
     let name: [UInt8]
 
-    init(by access: Access) {
+    init(by access: any ChangingAccess) {
         self.access = access
         operation = access.container.memberTable.makeOperation()
         name = StagingName.of(operation)
