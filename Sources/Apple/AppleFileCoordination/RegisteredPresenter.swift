@@ -217,10 +217,3 @@ enum SubitemEvent: Equatable {
         }
     }
 }
-
-extension ItemPath {
-    func isBelow(_ directory: ItemPath) -> Bool {
-        bytes.count > directory.bytes.count + 1 && bytes[directory.bytes.count] == UInt8(ascii: "/")
-            && bytes.starts(with: directory.bytes)
-    }
-}

@@ -3,7 +3,8 @@
 /// A list that has mostly one element, which then takes no memory of its own: a request for one item, and its lock.
 /// (Public, and inlinable: see `ByteWriter`.)
 public struct Few<Element>: RandomAccessCollection {
-    @usableFromInline let only: Element?
+    /// The element, if there is exactly one.
+    public let only: Element?
     /// The elements, if there are none or several.
     @usableFromInline let several: [Element]
 

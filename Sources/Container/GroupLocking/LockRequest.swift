@@ -126,29 +126,31 @@ package final class LockRequest: Sendable {
     /// Locks one item that no request holds or waits for, the usual case, by the shortest way: two system calls
     /// including the end of the lock, a microsecond in all. Returns nil where the general way is needed.
     package func acquireAtOnce() throws(LockFailure) -> HeldLock? {
-        guard plan.parts.count == 1, LockFrame.current == nil, answer == nil,
-            !lockManager.memberTable.isContended(plan.parts[0]),
-            let slot = lockManager.memberTable.slot
+        // Each object is read once: each access to a property would count a reference.
+        let lockManager = lockManager
+        let memberTable = lockManager.memberTable
+        guard let part = plan.parts.only, answer == nil, LockFrame.current == nil, !memberTable.isContended(part),
+            let slot = memberTable.slot, lockManager.forkGeneration == GroupSystemCalls.forkGeneration
         else { return nil }
-        if lockManager.forkGeneration != GroupSystemCalls.forkGeneration { return nil }
-        guard let turn = lockManager.turns.enterAtOnce(plan) else { return nil }
-        let part = plan.parts[0]
+        let turns = lockManager.turns
+        guard let turn = turns.enterAtOnce(plan) else { return nil }
+        let lockFile = lockManager.lockFile
         let handle: LockFile.Handle
         do throws(LockFileFailure) {
-            handle = try lockManager.lockFile.borrow()
+            handle = try lockFile.borrow()
         } catch {
-            lockManager.turns.leave(turn)
+            turns.leave(turn)
             throw .lockFile(error)
         }
         guard (try? handle.tryStep(part.whole)) == true else {
-            lockManager.lockFile.giveBackUnlocked(handle)
-            lockManager.turns.leave(turn)
+            lockFile.giveBackUnlocked(handle)
+            turns.leave(turn)
             return nil
         }
         let owner = WaitGraph.Owner(slot: slot, number: turn.ticket.number)
         let claim = WaitGraph.Claim(
             member: slot, owner: owner.number, ticket: 0, order: 0, stage: .held, part: part)
-        let entry = lockManager.memberTable.publish(claim, purpose: purpose, path: items[0].path)
+        let entry = memberTable.publish(claim, purpose: purpose, path: items[0].path)
         return HeldLock(
             self, owner: owner,
             HeldLock.Grip(handle: handle, published: entry.map { 1 << UInt32($0) } ?? 0, turn: turn))
@@ -159,11 +161,7 @@ package final class LockRequest: Sendable {
 
     /// Returns whether the request names the item, or wants as a whole a directory that contains it.
     func names(_ path: [UInt8]) -> Bool {
-        items.contains { item in
-            item.path == path
-                || item.mode == .tree && path.count > item.path.count && path[item.path.count] == UInt8(ascii: "/")
-                    && path.starts(with: item.path)
-        }
+        items.contains { $0.path == path || $0.mode == .tree && isPath(path, below: $0.path) }
     }
 
     /// Returns the path of the item that a part stands for, or of the first one where several items share the part.

@@ -2,28 +2,33 @@ import GroupLocking
 import GroupBytes
 import GroupSystemCalls
 
-/// Changes in a transaction: each is staged, and made with all others when the transaction is committed. What the
-/// transaction has changed is seen through its steps.
-struct TransactionAccess: ItemBackend {
-    let access: Access
-    let transaction: TransactionChanges
+/// Changes that are collected and made later, together: in a transaction, or in a proposal for somebody else to decide.
+/// The closure sees them through their steps.
+protocol StagedItems: ItemBackend {
+    var access: Access { get }
+    var steps: TransactionSteps { get }
+    /// What the changes are collected in, as errors name it.
+    var noun: String { get }
+    /// Returns a reader of the staged file of a step.
+    func stagedReader(_ number: Int, label: String) throws(CoordinationError) -> ItemReader
+    /// Returns the status of what a step has staged.
+    func stagedStatus(_ number: Int, isDirectory: Bool, _ label: String, _ operation: String)
+        throws(CoordinationError) -> FileStatus?
+    /// Adds the step of a directory that is made because an item in it is.
+    func stageDirectory(at location: ItemLocation) throws(CoordinationError)
+}
 
-    init(_ access: Access) {
-        self.access = access
-        transaction = TransactionChanges(
-            by: access.container, purpose: access.purpose, access.durability, preconditions: access.preconditions)
-    }
+extension StagedItems {
+    var container: OpenContainer { access.container }
 
-    private var container: OpenContainer { access.container }
-
-    /// Returns the status of the item as it is without the transaction.
-    private func standing(_ location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
+    /// Returns the status of the item as it is without the changes.
+    func standing(_ location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
         try container.status(of: location, for: operation)
     }
 
     func reader(of location: ItemLocation) throws(CoordinationError) -> ItemReader {
         let label = printable(location.bytes)
-        switch transaction.steps.view(location) {
+        switch steps.view(location) {
         case .untouched:
             return try ItemReader(of: location.bytes, in: container.directory.root, label: label, by: container)
         case .elsewhere(let place):
@@ -32,41 +37,186 @@ struct TransactionAccess: ItemBackend {
         case .absent: throw CoordinationError(Errno.noSuchEntry, operation: "read", item: label)
         case .staged(let number, let isDirectory):
             if isDirectory { throw .notAFile(label, "read", isDirectory: true) }
-            return try ItemReader(
-                of: transaction.name(number), in: container.directory.staging, label: label, by: container)
+            return try stagedReader(number, label: label)
         }
     }
 
     func status(of location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
-        switch transaction.steps.view(location) {
-        case .untouched: return try standing(location, operation)
-        case .elsewhere(let place): return try standing(place, operation)
-        case .absent: return nil
-        case .staged(let number, _):
-            return try translating(operation, item: printable(location.bytes)) { () throws(Errno) in
-                try container.directory.staging.statusIfPresent(of: transaction.name(number))
-            }
+        switch steps.view(location) {
+        case .untouched: try standing(location, operation)
+        case .elsewhere(let place): try standing(place, operation)
+        case .absent: nil
+        case .staged(let number, let isDirectory):
+            try stagedStatus(number, isDirectory: isDirectory, printable(location.bytes), operation)
         }
     }
 
-    /// Throws if the transaction has changed the item: its generation comes with the commit.
+    /// Throws if the item was changed: its generation comes when all changes are made.
     func checkIsRecorded(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
-        if transaction.steps.view(location) == .untouched { return }
+        if steps.view(location) == .untouched { return }
         throw CoordinationError(
             .invalidArgument, operation: operation, item: printable(location.bytes),
-            reason: "the transaction has changed the item, which has no generation before the commit",
-            remedy: .init(.useAnotherTransaction, "read the generation before the change, or after the transaction"))
+            reason: "the \(noun) has changed the item, which has no generation before the \(noun) has ended",
+            remedy: .init(.useAnotherTransaction, "read the generation before the change, or after the \(noun)"))
+    }
+
+    func checkCanMove(_ path: ItemPath) throws(CoordinationError) {
+        let location = try path.location(for: "move")
+        if steps.view(location) == .absent {
+            throw CoordinationError(Errno.noSuchEntry, operation: "move", item: path.description)
+        }
+        if !steps.isUntouched(location) { throw isChanged(location, "move") }
+    }
+
+    /// Throws if the item was moved, or a directory that contains it: a moved item cannot be changed.
+    func checkStays(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
+        if case .elsewhere = steps.view(location) { throw isMoved(location, operation) }
+    }
+
+    /// Returns the status of the file that a new one replaces; nil where there is none. Throws if the place is not one
+    /// for a file.
+    func replacedFile(at location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
+        try checkStays(location, operation)
+        let old = steps.isWithinNew(location) ? nil : try standing(location, operation)
+        if let old, !old.isRegularFile {
+            throw .notAFile(printable(location.bytes), operation, isDirectory: old.isDirectory)
+        }
+        if case .staged(_, isDirectory: true) = steps.view(location) {
+            throw .notAFile(printable(location.bytes), operation, isDirectory: true)
+        }
+        return old
+    }
+
+    /// The form of `replacedFile` for a copy, which may not replace any unless `replacing`.
+    func replacedFile(
+        at destination: (path: ItemPath, location: ItemLocation), replacing: Bool
+    ) throws(CoordinationError) -> FileStatus? {
+        try checkStays(destination.location, "copy")
+        if !replacing, try status(of: destination.location, "copy") != nil {
+            throw CoordinationError(Errno.exists, operation: "copy", item: destination.path.description)
+        }
+        return try replacedFile(at: destination.location, "copy")
+    }
+
+    /// Returns the location of an item that is to be removed, and its status without the changes.
+    func removable(
+        _ path: ItemPath, if condition: WriteCondition
+    ) throws(CoordinationError) -> (ItemLocation, FileStatus?) {
+        let location = try access.location(path, for: .exclusive, "remove")
+        if steps.hasArrival(atOrBelow: location) { throw isMoved(location, "remove") }
+        try checkStays(location, "remove")
+        let view = steps.view(location)
+        let old = steps.isWithinNew(location) ? nil : try standing(location, "remove")
+        if view == .absent || (view == .untouched && old == nil) {
+            throw CoordinationError(Errno.noSuchEntry, operation: "remove", item: path.description)
+        }
+        try access.check(condition, at: location, "remove")
+        if old?.isDirectory == true && !access.covers(location, for: .tree) {
+            throw access.notGranted(
+                path, "remove", remedy: .init(.nameInRequest, "name the directory with its contents: `.forDeleting`"))
+        }
+        return (location, old)
+    }
+
+    /// Returns the status of the file that a moved one replaces; nil where there is none.
+    func replacedByMove(
+        of status: FileStatus, to location: ItemLocation, replacing: Bool
+    ) throws(CoordinationError) -> FileStatus? {
+        try checkStays(location, "move")
+        if steps[location] != nil { throw isChanged(location, "move") }
+        guard let old = steps.isWithinNew(location) ? nil : try standing(location, "move") else { return nil }
+        if !replacing { throw CoordinationError(Errno.exists, operation: "move", item: printable(location.bytes)) }
+        if old.isDirectory || status.isDirectory {
+            throw .notAFile(printable(location.bytes), "move", isDirectory: old.isDirectory)
+        }
+        return old
+    }
+
+    /// Throws where a directory is to be made in place of an item that was removed.
+    func checkWasNotRemoved(_ location: ItemLocation) throws(CoordinationError) {
+        if steps.view(location) != .absent || steps[location] == nil { return }
+        throw CoordinationError(
+            .conflict, operation: "create directory", item: printable(location.bytes),
+            reason: "the \(noun) removed the item that was there",
+            remedy: .init(.useAnotherTransaction, "create the directory in another \(noun)"))
+    }
+
+    func createMissingDirectories(of location: ItemLocation, _ operation: String) throws(CoordinationError) {
+        for directory in location.ancestors {
+            switch steps.view(directory) {
+            case .staged(_, let isDirectory):
+                if !isDirectory { throw .notADirectory(printable(directory.bytes), operation) }
+                continue
+            case .elsewhere: throw isMoved(directory, operation)
+            case .untouched:
+                if let status = try standing(directory, "create directory") {
+                    if !status.isDirectory { throw .notADirectory(printable(directory.bytes), operation) }
+                    continue
+                }
+            case .absent:
+                if steps[directory] == nil { break }
+                throw CoordinationError(
+                    .notFound, operation: operation, item: printable(location.bytes),
+                    reason: "the \(noun) removed the directory '\(printable(directory.bytes))'",
+                    remedy: .init(.useAnotherTransaction, "create the directory again in another \(noun)"))
+            }
+            guard access.covers(directory, for: .exclusive) else {
+                throw .directoryRemoved(directory, above: location, operation)
+            }
+            try stageDirectory(at: directory)
+        }
+    }
+
+    private func isMoved(_ location: ItemLocation, _ operation: String) -> CoordinationError {
+        CoordinationError(
+            .invalidArgument, operation: operation, item: printable(location.bytes),
+            reason: "the \(noun) moves the item, or something in it",
+            remedy: .init(.useAnotherTransaction, "change it in another \(noun)"))
+    }
+
+    private func isChanged(_ location: ItemLocation, _ operation: String) -> CoordinationError {
+        CoordinationError(
+            .invalidArgument, operation: operation, item: printable(location.bytes),
+            reason: "the \(noun) has changed the item, or something in it or around it",
+            remedy: .init(.useAnotherTransaction, "move it in another \(noun)"))
+    }
+}
+
+/// Changes in a transaction: each is staged, and made with all others when the transaction is committed.
+struct TransactionAccess: StagedItems {
+    let access: Access
+    let transaction: TransactionChanges
+    var steps: TransactionSteps { _read { yield transaction.steps } }
+    var noun: String { "transaction" }
+
+    init(_ access: Access) {
+        self.access = access
+        transaction = TransactionChanges(
+            by: access.container, purpose: access.purpose, access.durability, preconditions: access.preconditions)
+    }
+
+    func stagedReader(_ number: Int, label: String) throws(CoordinationError) -> ItemReader {
+        try ItemReader(of: transaction.name(number), in: container.directory.staging, label: label, by: container)
+    }
+
+    func stagedStatus(
+        _ number: Int, isDirectory: Bool, _ label: String, _ operation: String
+    ) throws(CoordinationError) -> FileStatus? {
+        try translating(operation, item: label) { () throws(Errno) in
+            try container.directory.staging.statusIfPresent(of: transaction.name(number))
+        }
+    }
+
+    func stageDirectory(at location: ItemLocation) throws(CoordinationError) {
+        try transaction.createDirectory(at: location)
     }
 
     func write(
         _ content: NewContent, to location: ItemLocation, mode: UInt32?
     ) throws(CoordinationError) -> WriteResult {
-        try checkStays(location, "write")
-        let isNew = transaction.steps.isWithinNew(location)
-        let old = isNew ? nil : try standing(location, "write")
+        let old = try replacedFile(at: location, "write")
         var keepsContent = false
         if let old {
-            if !old.isRegularFile { throw .notAFile(printable(location.bytes), "write", isDirectory: old.isDirectory) }
             if old.size == content.size {
                 keepsContent = try container.isReadable(location, as: content)
             }
@@ -76,9 +226,6 @@ struct TransactionAccess: ItemBackend {
                 return .unchanged
             }
         }
-        if case .staged(_, isDirectory: true) = transaction.steps.view(location) {
-            throw .notAFile(printable(location.bytes), "write", isDirectory: true)
-        }
         try createMissingDirectories(of: location, "write")
         try transaction.write(
             content, to: location, replacing: old, mode: mode,
@@ -86,35 +233,9 @@ struct TransactionAccess: ItemBackend {
         return .staged
     }
 
-    private func createMissingDirectories(of location: ItemLocation, _ operation: String) throws(CoordinationError) {
-        for directory in location.ancestors {
-            switch transaction.steps.view(directory) {
-            case .staged(_, let isDirectory):
-                if !isDirectory { throw .notADirectory(printable(directory.bytes), operation) }
-                continue
-            case .elsewhere: throw Self.isMoved(directory, operation)
-            case .untouched:
-                if let status = try standing(directory, "create directory") {
-                    if !status.isDirectory { throw .notADirectory(printable(directory.bytes), operation) }
-                    continue
-                }
-            case .absent:
-                if transaction.steps[directory] == nil { break }
-                throw CoordinationError(
-                    .notFound, operation: operation, item: printable(location.bytes),
-                    reason: "the transaction removed the directory '\(printable(directory.bytes))'",
-                    remedy: .init(.useAnotherTransaction, "create the directory again in another transaction"))
-            }
-            guard access.covers(directory, for: .exclusive) else {
-                throw .directoryRemoved(directory, above: location, operation)
-            }
-            try transaction.createDirectory(at: directory)
-        }
-    }
-
     func createDirectory(at location: ItemLocation) throws(CoordinationError) -> WriteResult {
         try checkStays(location, "create directory")
-        let view = transaction.steps.view(location)
+        let view = steps.view(location)
         let old = view == .untouched ? try standing(location, "create directory") : nil
         if case .staged(_, let isDirectory) = view, !isDirectory {
             throw .notADirectory(printable(location.bytes), "create directory")
@@ -124,12 +245,7 @@ struct TransactionAccess: ItemBackend {
             try access.confirm(location, "create directory")
             return .unchanged
         }
-        if view == .absent, transaction.steps[location] != nil {
-            throw CoordinationError(
-                .conflict, operation: "create directory", item: printable(location.bytes),
-                reason: "the transaction removed the item that was there",
-                remedy: .init(.useAnotherTransaction, "create the directory in another transaction"))
-        }
+        try checkWasNotRemoved(location)
         if view == .untouched || view == .absent {
             try createMissingDirectories(of: location, "create directory")
             try transaction.createDirectory(at: location)
@@ -140,19 +256,7 @@ struct TransactionAccess: ItemBackend {
     func remove(
         _ path: ItemPath, recursively: Bool, if condition: WriteCondition
     ) throws(CoordinationError) -> WriteResult {
-        let location = try access.location(path, for: .exclusive, "remove")
-        if transaction.steps.hasArrival(atOrBelow: location) { throw Self.isMoved(location, "remove") }
-        try checkStays(location, "remove")
-        let view = transaction.steps.view(location)
-        let old = transaction.steps.isWithinNew(location) ? nil : try standing(location, "remove")
-        if view == .absent || (view == .untouched && old == nil) {
-            throw CoordinationError(Errno.noSuchEntry, operation: "remove", item: path.description)
-        }
-        try access.check(condition, at: location, "remove")
-        if old?.isDirectory == true && !access.covers(location, for: .tree) {
-            throw access.notGranted(
-                path, "remove", remedy: .init(.nameInRequest, "name the directory with its contents: `.forDeleting`"))
-        }
+        let (location, old) = try removable(path, if: condition)
         if !recursively, try !isEmpty(location, old) {
             throw CoordinationError(Errno.notEmpty, operation: "remove", item: path.description)
         }
@@ -162,14 +266,14 @@ struct TransactionAccess: ItemBackend {
 
     /// Whether a directory is empty, with the transaction's changes; true for any other item.
     private func isEmpty(_ location: ItemLocation, _ old: FileStatus?) throws(CoordinationError) -> Bool {
-        if transaction.steps.hasSteps(below: location) { return false }
+        if steps.hasSteps(below: location) { return false }
         if old?.isDirectory != true { return true }
         let names = try translating("remove", item: printable(location.bytes)) { () throws(Errno) in
             try container.openDirectory(location).entryNames()
         }
         return names.allSatisfy { name in
             let entry = try? ItemLocation(location.bytes + [UInt8(ascii: "/")] + name)
-            return entry.map { transaction.steps.view($0) == .absent } ?? false
+            return entry.map { steps.view($0) == .absent } ?? false
         }
     }
 
@@ -190,7 +294,6 @@ struct TransactionAccess: ItemBackend {
                 .invalidArgument, operation: "copy", item: source.path.description,
                 reason: "the item cannot be copied onto itself")
         }
-        try checkStays(location, "copy")
         let original = try original(source.location, source.path)
         let status = try translating("copy", item: source.path.description) { () throws(Errno) in
             try original.open(container.directory.root, container.directory.staging, [.placeOnly, .notFollowing])
@@ -198,21 +301,11 @@ struct TransactionAccess: ItemBackend {
         }
         if !status.isRegularFile { throw .notAFile(source.path.description, "copy", isDirectory: status.isDirectory) }
 
-        let old = transaction.steps.isWithinNew(location) ? nil : try standing(location, "copy")
-        let view = transaction.steps.view(location)
-        if !replacing && view != .absent && !(view == .untouched && old == nil) {
-            throw CoordinationError(Errno.exists, operation: "copy", item: destination.path.description)
-        }
-        if case .staged(_, isDirectory: true) = view {
-            throw .notAFile(printable(location.bytes), "copy", isDirectory: true)
-        }
-        if let old {
-            if !old.isRegularFile { throw .notAFile(printable(location.bytes), "copy", isDirectory: old.isDirectory) }
-            if try isSame(original, status, location, old) {
-                transaction.forget(location)
-                try access.confirm(location, "copy")
-                return .unchanged
-            }
+        let old = try replacedFile(at: destination, replacing: replacing)
+        if let old, try isSame(original, status, location, old) {
+            transaction.forget(location)
+            try access.confirm(location, "copy")
+            return .unchanged
         }
         try createMissingDirectories(of: location, "copy")
         try transaction.copy(original, to: location, replacing: old)
@@ -221,7 +314,7 @@ struct TransactionAccess: ItemBackend {
 
     /// Returns where the content is that the transaction sees at a location.
     private func original(_ location: ItemLocation, _ path: ItemPath) throws(CoordinationError) -> FileCopy.Original {
-        switch transaction.steps.view(location) {
+        switch steps.view(location) {
         case .absent: throw CoordinationError(Errno.noSuchEntry, operation: "copy", item: path.description)
         case .staged(let number, _): .staged(transaction.name(number))
         case .untouched: .item(location)
@@ -242,52 +335,17 @@ struct TransactionAccess: ItemBackend {
         }
     }
 
-    func checkCanMove(_ path: ItemPath) throws(CoordinationError) {
-        let location = try path.location(for: "move")
-        if transaction.steps.view(location) == .absent {
-            throw CoordinationError(Errno.noSuchEntry, operation: "move", item: path.description)
-        }
-        if !transaction.steps.isUntouched(location) { throw Self.isChanged(location, "move") }
-    }
-
     func move(
         _ origin: ItemLocation, _ status: FileStatus, to location: ItemLocation, replacing: Bool
     ) throws(CoordinationError) -> WriteResult {
-        try checkStays(location, "move")
-        if transaction.steps[location] != nil { throw Self.isChanged(location, "move") }
-        let old = transaction.steps.isWithinNew(location) ? nil : try standing(location, "move")
-        if let old {
-            if !replacing { throw CoordinationError(Errno.exists, operation: "move", item: printable(location.bytes)) }
-            if old.isDirectory || status.isDirectory {
-                throw .notAFile(printable(location.bytes), "move", isDirectory: old.isDirectory)
-            }
-            if (old.inode, old.device) == (status.inode, status.device) {
-                // Two hard links of one file: the move removes this name.
-                transaction.remove(origin, standing: status)
-                return .staged
-            }
+        let old = try replacedByMove(of: status, to: location, replacing: replacing)
+        if let old, (old.inode, old.device) == (status.inode, status.device) {
+            // Two hard links of one file: the move removes this name.
+            transaction.remove(origin, standing: status)
+            return .staged
         }
         try createMissingDirectories(of: location, "move")
         transaction.move(origin, status, to: location, replacing: old)
         return .staged
-    }
-
-    /// Throws if the transaction moved the item, or a directory that contains it: a moved item cannot be changed.
-    private func checkStays(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
-        if case .elsewhere = transaction.steps.view(location) { throw Self.isMoved(location, operation) }
-    }
-
-    private static func isMoved(_ location: ItemLocation, _ operation: String) -> CoordinationError {
-        CoordinationError(
-            .invalidArgument, operation: operation, item: printable(location.bytes),
-            reason: "the transaction moves the item, or something in it",
-            remedy: .init(.useAnotherTransaction, "change it in another transaction"))
-    }
-
-    private static func isChanged(_ location: ItemLocation, _ operation: String) -> CoordinationError {
-        CoordinationError(
-            .invalidArgument, operation: operation, item: printable(location.bytes),
-            reason: "the transaction has changed the item, or something in it or around it",
-            remedy: .init(.useAnotherTransaction, "move it in another transaction"))
     }
 }

@@ -211,11 +211,6 @@ extension Debouncer {
 }
 
 extension ItemPath {
-    func isBelow(_ directory: ItemPath) -> Bool {
-        bytes.count > directory.bytes.count && bytes[directory.bytes.count] == UInt8(ascii: "/")
-            && bytes.starts(with: directory.bytes)
-    }
-
     /// Returns whether the paths are equal, or one is below the other.
     func concerns(_ other: ItemPath) -> Bool { self == other || isBelow(other) || other.isBelow(self) }
 

@@ -52,9 +52,7 @@ struct ItemTrace: Equatable, Sendable {
 
     /// Returns whether a path is the item's, or that of a directory that contains the item.
     private func covers(_ path: ArraySlice<UInt8>) -> Bool {
-        let own = location.bytes
-        if path.count > own.count || !own.starts(with: path) { return false }
-        return path.count == own.count || own[path.count] == UInt8(ascii: "/")
+        path == location.bytes[...] || isPath(location.bytes, below: path)
     }
 
     /// Returns whether a record may concern the item, from the paths alone, which avoids the decoding of most records.

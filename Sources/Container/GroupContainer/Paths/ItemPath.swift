@@ -25,6 +25,9 @@ public struct ItemPath: Hashable, Comparable, Sendable, ExpressibleByStringLiter
     /// Returns whether the left path's bytes come before the right path's, in the order of `Container.items(in:)`.
     public static func < (left: ItemPath, right: ItemPath) -> Bool { left.bytes.lexicographicallyPrecedes(right.bytes) }
 
+    /// Returns whether the path leads to something in a directory, at any depth.
+    package func isBelow(_ directory: ItemPath) -> Bool { isPath(bytes, below: directory.bytes) }
+
     func location(for operation: String) throws(CoordinationError) -> ItemLocation {
         do {
             return try ItemLocation(bytes)
@@ -156,10 +159,7 @@ struct ItemLocation: Hashable, Sendable {
     }
 
     /// Returns whether the item is anywhere below the directory.
-    func isBelow(_ directory: ItemLocation) -> Bool {
-        bytes.count > directory.bytes.count && bytes[directory.bytes.count] == Self.slash
-            && bytes.starts(with: directory.bytes)
-    }
+    func isBelow(_ directory: ItemLocation) -> Bool { isPath(bytes, below: directory.bytes) }
 
     /// Returns where a symbolic link at this location leads, from its text alone; `then` is the rest of a path that
     /// continues there.

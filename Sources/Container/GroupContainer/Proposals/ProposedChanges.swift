@@ -7,13 +7,14 @@ import GroupSystemCalls
 /// changes, as in a transaction.
 ///
 /// Nothing is left out because an item has the requested content already: the decider may know better.
-final class ProposedChanges: ItemBackend {
-    private let access: Access
+final class ProposedChanges: StagedItems {
+    let access: Access
+    let noun = "request"
     /// Whether the changes fit only the items as they are now.
     private let isConditional: Bool
     private let terms: Proposal.Terms
     private let operation = Proposal.newName()
-    private var steps = TransactionSteps()
+    private(set) var steps = TransactionSteps()
     /// The generations of the items that the closure has looked at, before it changed them; nil where there is no item.
     private var generations: [ItemLocation: UInt64?] = [:]
     /// The items that were read, in the order of the first read.
@@ -33,8 +34,6 @@ final class ProposedChanges: ItemBackend {
         self.terms = terms
     }
 
-    private var container: OpenContainer { access.container }
-
     // MARK: What the closure sees
 
     var contentLimit: ContentLimit? { terms.contentLimit }
@@ -48,46 +47,19 @@ final class ProposedChanges: ItemBackend {
         reads.append(location)
     }
 
-    private func standing(_ location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
-        try container.status(of: location, for: operation)
+    func stagedReader(_ number: Int, label: String) throws(CoordinationError) -> ItemReader {
+        let files = try open()
+        return try ItemReader(of: files.name(number), in: files.directory, label: label, by: container)
     }
 
-    func reader(of location: ItemLocation) throws(CoordinationError) -> ItemReader {
-        let label = printable(location.bytes)
-        switch steps.view(location) {
-        case .untouched:
-            return try ItemReader(of: location.bytes, in: container.directory.root, label: label, by: container)
-        case .elsewhere(let place):
-            return try ItemReader(
-                of: place.bytes, in: container.directory.root, label: printable(place.bytes), by: container)
-        case .absent: throw CoordinationError(Errno.noSuchEntry, operation: "read", item: label)
-        case .staged(let number, let isDirectory):
-            if isDirectory { throw .notAFile(label, "read", isDirectory: true) }
-            let files = try open()
-            return try ItemReader(of: files.name(number), in: files.directory, label: label, by: container)
+    func stagedStatus(
+        _ number: Int, isDirectory: Bool, _ label: String, _ operation: String
+    ) throws(CoordinationError) -> FileStatus? {
+        let files = try open()
+        return try translating(operation, item: label) { () throws(Errno) in
+            // No directory is made: any other looks like it.
+            isDirectory ? try files.directory.status() : try files.directory.status(of: files.name(number))
         }
-    }
-
-    func status(of location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
-        switch steps.view(location) {
-        case .untouched: return try standing(location, operation)
-        case .elsewhere(let place): return try standing(place, operation)
-        case .absent: return nil
-        case .staged(let number, let isDirectory):
-            let files = try open()
-            return try translating(operation, item: printable(location.bytes)) { () throws(Errno) in
-                // No directory is made: any other looks like it.
-                isDirectory ? try files.directory.status() : try files.directory.status(of: files.name(number))
-            }
-        }
-    }
-
-    func checkIsRecorded(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
-        if steps.view(location) == .untouched { return }
-        throw CoordinationError(
-            .invalidArgument, operation: operation, item: printable(location.bytes),
-            reason: "the request has changed the item, which has no generation before that is accepted",
-            remedy: .init(.useAnotherTransaction, "read the generation before the change, or after the request"))
     }
 
     // MARK: Changes
@@ -95,7 +67,6 @@ final class ProposedChanges: ItemBackend {
     func write(
         _ content: NewContent, to location: ItemLocation, mode: UInt32?
     ) throws(CoordinationError) -> WriteResult {
-        try checkStays(location, "write")
         let label = printable(location.bytes)
         if let mode, mode > 0o777 {
             throw CoordinationError(
@@ -103,11 +74,7 @@ final class ProposedChanges: ItemBackend {
                 reason: "\(terms.decider) takes modes of at most 0777, octal")
         }
         try terms.checkSize(content.size, label, "write")
-        let old = steps.isWithinNew(location) ? nil : try standing(location, "write")
-        if let old, !old.isRegularFile { throw .notAFile(label, "write", isDirectory: old.isDirectory) }
-        if case .staged(_, isDirectory: true) = steps.view(location) {
-            throw .notAFile(label, "write", isDirectory: true)
-        }
+        let old = try replacedFile(at: location, "write")
         try note(location, "write")
         try createMissingDirectories(of: location, "write")
         try stage(at: location, replacing: old, "write") { (files, name) throws(Errno) in
@@ -125,12 +92,7 @@ final class ProposedChanges: ItemBackend {
             impliedDirectories.remove(location)
             return .staged
         }
-        if view == .absent, steps[location] != nil {
-            throw CoordinationError(
-                .conflict, operation: "create directory", item: printable(location.bytes),
-                reason: "the request removed the item that was there",
-                remedy: .init(.useAnotherTransaction, "create the directory in another request"))
-        }
+        try checkWasNotRemoved(location)
         try note(location, "create directory")
         if view == .untouched, let old = try standing(location, "create directory") {
             if !old.isDirectory { throw .notADirectory(printable(location.bytes), "create directory") }
@@ -145,23 +107,10 @@ final class ProposedChanges: ItemBackend {
     func remove(
         _ path: ItemPath, recursively: Bool, if condition: WriteCondition
     ) throws(CoordinationError) -> WriteResult {
-        let location = try access.location(path, for: .exclusive, "remove")
-        if steps.hasArrival(atOrBelow: location) { throw Self.isMoved(location, "remove") }
-        try checkStays(location, "remove")
-        let view = steps.view(location)
-        let old = steps.isWithinNew(location) ? nil : try standing(location, "remove")
-        if view == .absent || (view == .untouched && old == nil) {
-            throw CoordinationError(Errno.noSuchEntry, operation: "remove", item: path.description)
-        }
-        try access.check(condition, at: location, "remove")
+        let (location, old) = try removable(path, if: condition)
         if let old { try checkType(old, location, "remove") }
         var below: [(ItemLocation, FileStatus)] = []
         if old?.isDirectory == true {
-            if !access.covers(location, for: .tree) {
-                throw access.notGranted(
-                    path, "remove",
-                    remedy: .init(.nameInRequest, "name the directory with its contents: `.forDeleting`"))
-            }
             let inside = try ContainersInside(location, of: container, "remove")
             defer { extendLifetime(inside) }
             below = try itemsBelow(location)
@@ -213,32 +162,16 @@ final class ProposedChanges: ItemBackend {
         }
     }
 
-    func checkCanMove(_ path: ItemPath) throws(CoordinationError) {
-        let location = try path.location(for: "move")
-        if steps.view(location) == .absent {
-            throw CoordinationError(Errno.noSuchEntry, operation: "move", item: path.description)
-        }
-        if !steps.isUntouched(location) { throw Self.isChanged(location, "move") }
-    }
-
     func move(
         _ origin: ItemLocation, _ status: FileStatus, to location: ItemLocation, replacing: Bool
     ) throws(CoordinationError) -> WriteResult {
-        try checkStays(location, "move")
-        if steps[location] != nil { throw Self.isChanged(location, "move") }
         try checkType(status, origin, "move")
-        let old = steps.isWithinNew(location) ? nil : try standing(location, "move")
-        if let old {
-            if !replacing { throw CoordinationError(Errno.exists, operation: "move", item: printable(location.bytes)) }
-            if old.isDirectory || status.isDirectory {
-                throw .notAFile(printable(location.bytes), "move", isDirectory: old.isDirectory)
-            }
-            if (old.inode, old.device) == (status.inode, status.device) {
-                // Two hard links of one file: the move removes this name.
-                try note(origin, "move")
-                remove(origin, status)
-                return .staged
-            }
+        let old = try replacedByMove(of: status, to: location, replacing: replacing)
+        if let old, (old.inode, old.device) == (status.inode, status.device) {
+            // Two hard links of one file: the move removes this name.
+            try note(origin, "move")
+            remove(origin, status)
+            return .staged
         }
         if status.isDirectory { extendLifetime(try ContainersInside(origin, of: container, "move")) }
         _ = try text(origin, "move")
@@ -268,23 +201,12 @@ final class ProposedChanges: ItemBackend {
             throw CoordinationError(
                 .invalidArgument, operation: "copy", item: label, reason: "the item cannot be copied onto itself")
         }
-        try checkStays(location, "copy")
         guard let status = try status(of: source.location, "copy") else {
             throw CoordinationError(Errno.noSuchEntry, operation: "copy", item: label)
         }
         if !status.isRegularFile { throw .notAFile(label, "copy", isDirectory: status.isDirectory) }
         try terms.checkSize(status.size, label, "copy")
-        let old = steps.isWithinNew(location) ? nil : try standing(location, "copy")
-        let view = steps.view(location)
-        if !replacing && view != .absent && !(view == .untouched && old == nil) {
-            throw CoordinationError(Errno.exists, operation: "copy", item: destination.path.description)
-        }
-        if case .staged(_, isDirectory: true) = view {
-            throw .notAFile(printable(location.bytes), "copy", isDirectory: true)
-        }
-        if let old, !old.isRegularFile {
-            throw .notAFile(printable(location.bytes), "copy", isDirectory: old.isDirectory)
-        }
+        let old = try replacedFile(at: destination, replacing: replacing)
         let (root, staged): (ItemLocation?, Int?) =
             switch steps.view(source.location) {
             case .untouched: (source.location, nil)
@@ -345,32 +267,10 @@ final class ProposedChanges: ItemBackend {
         try checkCount(generations.count)
     }
 
-    private func createMissingDirectories(of location: ItemLocation, _ operation: String) throws(CoordinationError) {
-        for directory in location.ancestors {
-            switch steps.view(directory) {
-            case .staged(_, let isDirectory):
-                if !isDirectory { throw .notADirectory(printable(directory.bytes), operation) }
-                continue
-            case .elsewhere: throw Self.isMoved(directory, operation)
-            case .untouched:
-                if let status = try standing(directory, "create directory") {
-                    if !status.isDirectory { throw .notADirectory(printable(directory.bytes), operation) }
-                    continue
-                }
-            case .absent:
-                if steps[directory] == nil { break }
-                throw CoordinationError(
-                    .notFound, operation: operation, item: printable(location.bytes),
-                    reason: "the request removed the directory '\(printable(directory.bytes))'",
-                    remedy: .init(.useAnotherTransaction, "create the directory again in another request"))
-            }
-            guard access.covers(directory, for: .exclusive) else {
-                throw .directoryRemoved(directory, above: location, operation)
-            }
-            try note(directory, "create directory")
-            impliedDirectories.insert(directory)
-            _ = steps.place(at: directory, .created, isDirectory: true, replacing: nil, contentHash: nil)
-        }
+    func stageDirectory(at directory: ItemLocation) throws(CoordinationError) {
+        try note(directory, "create directory")
+        impliedDirectories.insert(directory)
+        _ = steps.place(at: directory, .created, isDirectory: true, replacing: nil, contentHash: nil)
     }
 
     // MARK: The proposal
@@ -455,24 +355,5 @@ final class ProposedChanges: ItemBackend {
             .wrongType, operation: operation, item: printable(location.bytes),
             reason: "\(terms.decider) takes only files, directories and symbolic links",
             remedy: .init(.handleSeparately, "change the item on this machine alone"))
-    }
-
-    /// Throws if the request moved the item, or a directory that contains it: a moved item cannot be changed.
-    private func checkStays(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
-        if case .elsewhere = steps.view(location) { throw Self.isMoved(location, operation) }
-    }
-
-    private static func isMoved(_ location: ItemLocation, _ operation: String) -> CoordinationError {
-        CoordinationError(
-            .invalidArgument, operation: operation, item: printable(location.bytes),
-            reason: "the request moves the item, or something in it",
-            remedy: .init(.useAnotherTransaction, "change it in another request"))
-    }
-
-    private static func isChanged(_ location: ItemLocation, _ operation: String) -> CoordinationError {
-        CoordinationError(
-            .invalidArgument, operation: operation, item: printable(location.bytes),
-            reason: "the request has changed the item, or something in it or around it",
-            remedy: .init(.useAnotherTransaction, "move it in another request"))
     }
 }
