@@ -18,10 +18,6 @@ final class Deputy: Sendable {
     private let phase = Guarded(Phase.new)
     /// Of the clock that stops while the machine is suspended, so that a leader that slept with it is not replaced.
     private static let period: Int64 = 10_000_000_000
-    /// How long the leader has for a reply: several waits, because one of them may have passed while this process
-    /// itself was stopped.
-    private static let patience: Int64 = 400_000_000
-    private static let attempts = 3
 
     /// `takeOver` is called if the leader does not reply.
     init(_ container: OpenContainer, takeOver: @escaping @Sendable () -> Void) {
@@ -91,17 +87,18 @@ final class Deputy: Sendable {
 
     private func probe() {
         let memberTable = container.memberTable
-        guard !isOver, let probe = memberTable.probe() else { return }
-        for _ in 0..<Self.attempts {
-            let end = awakeNanoseconds() + Self.patience
-            repeat {
-                let seen = Interruption.latest
-                if isOver || memberTable.isReplied(probe, at: MemberTableLayout.replied) { return }
-                memberTable.awaitWake(on: MemberTable.leaderWord, atMost: end - awakeNanoseconds(), since: seen) {
-                    memberTable.isReplied(probe, at: MemberTableLayout.replied)
-                }
-            } while awakeNanoseconds() < end
+        guard !isOver, let sent = memberTable.probe() else { return }
+        var probe = LeaderProbe()
+        while true {
+            let seen = Interruption.latest
+            if isOver || memberTable.isReplied(sent, at: MemberTableLayout.replied) { return }
+            let replied = memberTable.map.load32(MemberTableLayout.replied)
+            if probe.check(probed: sent, replied: replied, probedAt: 0, now: awakeNanoseconds()) == .takeOver {
+                return takeOver()
+            }
+            memberTable.awaitWake(on: MemberTable.leaderWord, atMost: LeaderProbe.interval, since: seen) {
+                memberTable.isReplied(sent, at: MemberTableLayout.replied)
+            }
         }
-        if !memberTable.isReplied(probe, at: MemberTableLayout.replied) { takeOver() }
     }
 }

@@ -1,7 +1,8 @@
 // Imports nothing: no file, clock or process.
 
 /// A candidate's probes of the leader, which find a leader that is stopped. (The kernel releases the lock of a dead
-/// leader at once.) The candidate takes over if a probe is unanswered for a second, and over at least three checks.
+/// leader at once.) The candidate takes over if a probe is unanswered for a second, and over at least three checks, a
+/// tenth of a second apart.
 struct LeaderProbe: Equatable, Sendable {
     enum Advice: Equatable, Sendable {
         case nothing
@@ -13,11 +14,15 @@ struct LeaderProbe: Equatable, Sendable {
 
     static let period: Int64 = 1_000_000_000
     static let patience: Int64 = 1_000_000_000
+    /// How long a candidate that only waits for a reply waits for the next check.
+    static let interval: Int64 = 400_000_000
+    private static let spacing: Int64 = 100_000_000
 
     /// The count of replies when the first unanswered probe was seen; nil if all probes have a reply.
     private var lastReply: UInt32?
     private var since: Int64 = 0
     private var checks = 0
+    private var checkedAt: Int64 = 0
 
     /// Returns what the candidate has to do. The member table has the number of probes sent, the number of replies, and
     /// the time of the last probe. Times are in nanoseconds.
@@ -26,10 +31,18 @@ struct LeaderProbe: Equatable, Sendable {
             lastReply = nil
             return probedAt < 0 || probedAt > now || now - probedAt >= Self.period ? .probe : .nothing
         }
-        if lastReply != replied { (lastReply, since, checks) = (replied, now, 0) }
-        checks += 1
-        // After this process itself was stopped, much time has passed without a check; so the time alone does not
-        // count, and two more checks are needed.
+        if lastReply != replied {
+            lastReply = replied
+            since = now
+            checks = 0
+        }
+        // After this process itself was stopped, or the machine, much time has passed without a check; so the time alone
+        // does not count. Two more checks are needed, and between them the leader needs the time for a reply: a follower
+        // of many changes checks after each of them.
+        if checks == 0 || now - checkedAt >= Self.spacing {
+            checks += 1
+            checkedAt = now
+        }
         if now - since < Self.patience || checks < 3 { return .nothing }
         lastReply = nil
         return .takeOver
