@@ -33,7 +33,8 @@ final class ChangeDelivery: Sendable {
     /// Makes the delivery of what the follower has not returned yet. Nothing is delivered before `ChangeDeliveries` has
     /// it.
     init(from follower: Follower<DefaultsChange>, to handler: @escaping Handler) {
-        (state, self.handler) = (Guarded(State(follower: follower)), handler)
+        state = Guarded(State(follower: follower))
+        self.handler = handler
     }
 
     /// Ends the delivery. A call of the handler that has begun on another thread goes on.

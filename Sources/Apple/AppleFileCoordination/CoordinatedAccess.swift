@@ -39,8 +39,10 @@ final class CoordinatedAccess: Sendable {
     private init(
         _ requester: Requester, _ container: Container, _ coordinator: BlockingCoordinator, _ held: HeldAccess
     ) {
-        (purposeIdentifier, self.container) = (requester.purposeIdentifier, container)
-        (self.coordinator, self.held) = (coordinator, held)
+        purposeIdentifier = requester.purposeIdentifier
+        self.container = container
+        self.coordinator = coordinator
+        self.held = held
         outer = Self.ofThread.value.flatMap { $0.use() ? $0 : nil }
     }
 
@@ -209,7 +211,8 @@ final class GrantedAccess: Sendable {
             for access in accesses.reversed() { access.leave() }
             throw error
         }
-        (self.accesses, self.urls) = (Guarded(accesses), urls)
+        self.accesses = Guarded(accesses)
+        self.urls = urls
     }
 
     /// Errors: `cancelled`

@@ -35,11 +35,14 @@ struct LocatedItem: Sendable {
             )
         }
         container = try OpenContainers.container(at: root.directory.path)
-        (self.root, path) = (root.directory, ItemPath(root.rest))
+        self.root = root.directory
+        path = ItemPath(root.rest)
     }
 
     init(_ path: ItemPath, beside other: LocatedItem) {
-        (container, root, self.path) = (other.container, other.root, path)
+        container = other.container
+        root = other.root
+        self.path = path
     }
 
     private static func root(around item: URL) -> (directory: URL, rest: String)? {

@@ -30,7 +30,9 @@ final class RegisteredPresenter: Sendable {
 
     /// Registers a presenter. Errors: those of `Container.present`
     init(_ presenter: any NSFilePresenter, of item: LocatedItem) throws(CoordinationError) {
-        (box, queue, self.item) = (Box(presenter: presenter), presenter.presentedItemOperationQueue, item)
+        box = Box(presenter: presenter)
+        queue = presenter.presentedItemOperationQueue
+        self.item = item
         state = Guarded(State(path: item.path))
         let presentation = try item.container.present(calls, at: item.path)
         state.withLock { $0.presentation = presentation }

@@ -38,7 +38,8 @@ struct ContentFlag {
     private let defaults: GroupDefaults
 
     init(ofKind kind: String, in container: Container) throws(CoordinationError) {
-        (self.kind, self.container) = (kind, container)
+        self.kind = kind
+        self.container = container
         defaults = try GroupDefaults(container, suite: Self.suite)
     }
 

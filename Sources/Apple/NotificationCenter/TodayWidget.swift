@@ -64,7 +64,8 @@ public struct TodayWidget<Object: NCWidgetProviding>: WidgetProvider {
     private var environment: WidgetEnvironment?
 
     init(_ object: Object, _ view: @escaping @MainActor (Object) -> WidgetView) {
-        (self.object, self.view) = (object, view)
+        self.object = object
+        self.view = view
     }
 
     func update(in environment: WidgetEnvironment) async -> NCUpdateResult {

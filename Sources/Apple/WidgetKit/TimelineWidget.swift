@@ -22,8 +22,11 @@ public struct TimelineWidget<Provider: TimelineProvider & Sendable>: WidgetProvi
         _ provider: Provider, kind: String, interests: [WidgetInterest] = [],
         clock: any WidgetClock = SystemWidgetClock(), view: @escaping @Sendable (Provider.Entry) -> WidgetView
     ) {
-        (self.provider, self.kind, self.interests) = (provider, kind, interests)
-        (self.clock, self.view) = (clock, view)
+        self.provider = provider
+        self.kind = kind
+        self.interests = interests
+        self.clock = clock
+        self.view = view
     }
 
     /// The view of the provider's placeholder.

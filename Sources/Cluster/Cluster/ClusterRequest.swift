@@ -88,7 +88,9 @@ package struct ClusterLockRequest: Codable, Equatable, Sendable {
     package var isGivenUp = false
 
     package init(identifier: String, lock: String, processIdentifier: Int32) {
-        (self.identifier, self.lock, self.processIdentifier) = (identifier, lock, processIdentifier)
+        self.identifier = identifier
+        self.lock = lock
+        self.processIdentifier = processIdentifier
     }
 }
 
@@ -126,7 +128,8 @@ package struct ClusterStatus: Codable, Equatable, Sendable {
         /// The path as text.
         package var copy: String { printable(Array(path)) }
         package init(_ path: [UInt8], foundAt: Date) {
-            (self.path, self.foundAt) = (Data(path), foundAt)
+            self.path = Data(path)
+            self.foundAt = foundAt
         }
     }
     package struct Unmirrored: Codable, Equatable, Sendable {
@@ -212,7 +215,11 @@ package struct ClusterStatus: Codable, Equatable, Sendable {
     package init(
         name: String, host: String, machine: String, endpoints: [String], processIdentifier: Int32, since: Date
     ) {
-        (self.name, self.host, self.machine, self.endpoints) = (name, host, machine, endpoints)
-        (self.processIdentifier, self.since) = (processIdentifier, since)
+        self.name = name
+        self.host = host
+        self.machine = machine
+        self.endpoints = endpoints
+        self.processIdentifier = processIdentifier
+        self.since = since
     }
 }

@@ -23,7 +23,10 @@ package struct ClusterEntry: Equatable, Sendable {
     package init(
         _ operation: ClusterName, isStrict: Bool = false, _ changes: [ClusterChange] = [], author: [UInt8] = []
     ) {
-        (self.operation, self.isStrict, self.changes, self.author) = (operation, isStrict, changes, author)
+        self.operation = operation
+        self.isStrict = isStrict
+        self.changes = changes
+        self.author = author
     }
 }
 
@@ -44,7 +47,9 @@ package struct ItemContent: Hashable, Sendable {
     package var digest: [UInt8]
 
     package init(_ kind: Kind, mode: UInt16 = 0o644, _ digest: [UInt8] = []) {
-        (self.kind, self.mode, self.digest) = (kind, mode, digest)
+        self.kind = kind
+        self.mode = mode
+        self.digest = digest
     }
 
     /// Returns whether two items have the same bytes, or are both directories. The mode does not count.
@@ -97,7 +102,9 @@ package struct ValueChange: Equatable, Sendable {
     package var base: ClusterName?
 
     package init(_ key: [UInt8], _ action: Action, base: ClusterName? = nil) {
-        (self.key, self.action, self.base) = (key, action, base)
+        self.key = key
+        self.action = action
+        self.base = base
     }
 
     /// Returns one change with the effect of this one and of a later one of the same key; nil if there is none.

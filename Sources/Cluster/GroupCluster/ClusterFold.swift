@@ -12,8 +12,11 @@ package struct OrderedEntry: Equatable, Sendable {
     package var bytes: [UInt8]
 
     package init(index: UInt64, revision: UInt64, machine: ClusterName, number: UInt64, bytes: [UInt8]) {
-        (self.index, self.revision) = (index, revision)
-        (self.machine, self.number, self.bytes) = (machine, number, bytes)
+        self.index = index
+        self.revision = revision
+        self.machine = machine
+        self.number = number
+        self.bytes = bytes
     }
 }
 
@@ -35,7 +38,9 @@ package struct ClusterFold: Equatable, Sendable {
         package var outcome: Outcome
 
         package init(number: UInt64, operation: ClusterName, outcome: Outcome) {
-            (self.number, self.operation, self.outcome) = (number, operation, outcome)
+            self.number = number
+            self.operation = operation
+            self.outcome = outcome
         }
     }
 
@@ -91,8 +96,12 @@ package struct ClusterFold: Equatable, Sendable {
         index: UInt64, revision: UInt64, chain: UInt64, machines: [ClusterName: Last],
         nodes: [ItemName: ClusterTree.Node], values: [[UInt8]: Versioned] = [:], channels: [[UInt8]: Channel] = [:]
     ) throws(ClusterDamage) {
-        (self.index, self.revision, self.chain, self.machines) = (index, revision, chain, machines)
-        (self.values, self.channels) = (values, channels)
+        self.index = index
+        self.revision = revision
+        self.chain = chain
+        self.machines = machines
+        self.values = values
+        self.channels = channels
         tree = try ClusterTree(nodes)
     }
 

@@ -18,7 +18,9 @@ package struct ClusterReading: Sendable {
     package var entries: [OrderedEntry]
 
     package init(count: UInt64, snapshot: [UInt8]?, entries: [OrderedEntry]) {
-        (self.count, self.snapshot, self.entries) = (count, snapshot, entries)
+        self.count = count
+        self.snapshot = snapshot
+        self.entries = entries
     }
 }
 

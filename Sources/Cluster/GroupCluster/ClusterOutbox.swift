@@ -85,7 +85,9 @@ package struct ClusterOutbox: Equatable, Sendable {
     private var entries: [ClusterName: WaitingEntry] = [:]
 
     package init(machine: ClusterName, number: UInt64 = 0, inFlight: InFlight? = nil) {
-        (self.machine, self.number, self.inFlight) = (machine, number, inFlight)
+        self.machine = machine
+        self.number = number
+        self.inFlight = inFlight
     }
 
     /// The changes that wait, in their order.

@@ -15,8 +15,11 @@ package struct ClusterTree: Equatable, Sendable {
         package init(
             _ parent: ItemName, _ name: FileName, placed: ClusterName, _ content: ItemContent, version: ClusterName
         ) {
-            (self.parent, self.name, self.placed) = (parent, name, placed)
-            (self.content, self.version) = (content, version)
+            self.parent = parent
+            self.name = name
+            self.placed = placed
+            self.content = content
+            self.version = version
         }
     }
 

@@ -19,7 +19,9 @@ package struct LocalTree: Equatable, Sendable {
         package var content: ItemContent
 
         package init(_ parent: LocalItem, _ name: FileName, _ content: ItemContent) {
-            (self.parent, self.name, self.content) = (parent, name, content)
+            self.parent = parent
+            self.name = name
+            self.content = content
         }
     }
 

@@ -46,7 +46,9 @@ private struct StrictDraft {
     private var vacated: [[FileName]] = []
 
     init(mirror: ClusterMirror, disk: LocalTree, operation: ClusterName) {
-        (self.mirror, self.disk, self.operation) = (mirror, disk, operation)
+        self.mirror = mirror
+        self.disk = disk
+        self.operation = operation
     }
 
     mutating func add(_ part: StrictPart) throws(StrictFault) {

@@ -16,7 +16,8 @@ final class EtcdConnection {
     private static let longestToken = 4_096
 
     init(_ configuration: EtcdConfiguration, _ canceller: CurlCanceller) {
-        (self.configuration, self.canceller) = (configuration, canceller)
+        self.configuration = configuration
+        self.canceller = canceller
         transfer = CurlTransfer(canceller)
         order = configuration.endpoints
     }

@@ -9,8 +9,12 @@ package struct EtcdKeyValue: Equatable, Sendable {
         key: [UInt8], value: [UInt8], createRevision: UInt64 = 0, modRevision: UInt64 = 0, version: UInt64 = 0,
         lease: Int64 = 0
     ) {
-        (self.key, self.value, self.createRevision) = (key, value, createRevision)
-        (self.modRevision, self.version, self.lease) = (modRevision, version, lease)
+        self.key = key
+        self.value = value
+        self.createRevision = createRevision
+        self.modRevision = modRevision
+        self.version = version
+        self.lease = lease
     }
 }
 
@@ -145,7 +149,9 @@ package struct EtcdWatchResponse: Equatable, Sendable {
     package var clusterIdentifier: UInt64 = 0
 
     package init(revision: UInt64, events: [EtcdEvent], isProgress: Bool, clusterIdentifier: UInt64 = 0) {
-        (self.revision, self.events, self.isProgress) = (revision, events, isProgress)
+        self.revision = revision
+        self.events = events
+        self.isProgress = isProgress
         self.clusterIdentifier = clusterIdentifier
     }
 }

@@ -25,7 +25,10 @@ package final class EtcdWatch: Sendable {
     package init(
         _ configuration: EtcdConfiguration, prefix: [UInt8], from revision: UInt64, silence: Duration = .seconds(30)
     ) {
-        (self.configuration, self.prefix, self.revision, self.silence) = (configuration, prefix, revision, silence)
+        self.configuration = configuration
+        self.prefix = prefix
+        self.revision = revision
+        self.silence = silence
     }
 
     /// Ends `run`, and every later `run` as soon as it begins.

@@ -36,8 +36,11 @@ final class Channels {
         _ container: Container, _ records: ClusterRecords, _ book: RecordBook, _ identity: MachineIdentity,
         _ full: FullDisk, _ report: Report, _ loaded: LoadedState
     ) {
-        (self.container, self.records, self.book) = (container, records, book)
-        (self.full, self.report) = (full, report)
+        self.container = container
+        self.records = records
+        self.book = book
+        self.full = full
+        self.report = report
         host = Array(identity.host.utf8.prefix(200))
         stored = loaded.fold.channels.mapValues(\.last)
         inFlight = loaded.postsInFlight

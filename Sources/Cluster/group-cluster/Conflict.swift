@@ -95,7 +95,8 @@ struct Conflict {
                 writer: change.flatMap { change in status.map { $0.writer(of: change) } } ?? .unknown,
                 author: change?.author?.purpose, date: change?.time)
         }
-        (self.copy, self.item) = (sides[0], sides[1])
+        self.copy = sides[0]
+        self.item = sides[1]
     }
 
     private static func isGone(_ path: ItemPath, _ copy: ItemPath, in container: Container) -> CoordinationError {

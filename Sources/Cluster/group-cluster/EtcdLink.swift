@@ -98,9 +98,14 @@ final class EtcdLink: Sendable {
         _ configuration: EtcdConfiguration, _ keys: ClusterKeys, machine: ClusterName, host: String,
         contents: ContentFiles, lastSession: Int64, mostRoom: UInt64, post: @escaping @Sendable (LinkEvent) -> Void
     ) {
-        (self.lastSession, self.mostRoom) = (lastSession, mostRoom)
-        (self.configuration, self.keys, self.machine, self.host) = (configuration, keys, machine, host)
-        (self.contents, self.post) = (contents, post)
+        self.lastSession = lastSession
+        self.mostRoom = mostRoom
+        self.configuration = configuration
+        self.keys = keys
+        self.machine = machine
+        self.host = host
+        self.contents = contents
+        self.post = post
     }
 
     func start() throws(Errno) {

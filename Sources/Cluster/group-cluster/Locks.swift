@@ -25,7 +25,10 @@ final class Locks {
     private var given: [Grant] = []
 
     init(_ container: Container, _ records: ClusterRecords, _ book: RecordBook, _ link: EtcdLink) {
-        (self.container, self.records, self.book, self.link) = (container, records, book, link)
+        self.container = container
+        self.records = records
+        self.book = book
+        self.link = link
     }
 
     /// Whether a process holds or awaits a lock. Such a process may be killed, which changes no record.

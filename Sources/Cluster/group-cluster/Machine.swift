@@ -125,7 +125,9 @@ final class Machine {
             Interruption.raise()
         }
         let loaded = try LoadedState(store, identity.machine)
-        (fold, mirror, outbox) = (loaded.fold, loaded.mirror, loaded.outbox)
+        fold = loaded.fold
+        mirror = loaded.mirror
+        outbox = loaded.outbox
         removals = loaded.removals
         var disk = try LocalDisk(container)
         disk.load(loaded)

@@ -30,7 +30,8 @@ struct MergeCommand {
         if isNamed("{mine}") || isNamed("{theirs}") {
             copyIsMine = try conflict.mineAndTheirs(in: container).mine.path == conflict.copy.path
         }
-        (self.conflict, self.container) = (conflict, container)
+        self.conflict = conflict
+        self.container = container
         let parent = environmentValue("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         let directory = "\(parent)/group-cluster.\(UUID().uuidString)"
         try Self.reporting(directory, "make") { () throws(Errno) in

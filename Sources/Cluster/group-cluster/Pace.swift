@@ -22,7 +22,9 @@ struct Pace {
     static let looking = Pace(fewest: 1, quick: 2_000_000, waits: 1_000_000...8_000_000)
 
     private init(fewest: Int, quick: Int64, waits: ClosedRange<Int64>) {
-        (self.fewest, self.quick, self.waits) = (fewest, quick, waits)
+        self.fewest = fewest
+        self.quick = quick
+        self.waits = waits
     }
 
     /// Notes that a piece of work is done.

@@ -27,7 +27,10 @@ final class Report {
         _ status: ClusterStatus, _ container: Container, _ records: ClusterRecords, _ store: StateStore,
         _ full: FullDisk
     ) {
-        (self.status, self.records, self.store, self.full) = (status, records, store, full)
+        self.status = status
+        self.records = records
+        self.store = store
+        self.full = full
         note = FullDiskNote(container)
     }
 

@@ -32,9 +32,13 @@ final class Suites {
     init(
         _ container: Container, _ store: StateStore, _ full: FullDisk, _ report: Report, _ loaded: LoadedState
     ) {
-        (self.container, self.store, self.full, self.report) = (container, store, full, report)
+        self.container = container
+        self.store = store
+        self.full = full
+        self.report = report
         replacedValues = ReplacedValues(container, report)
-        (unapplied, refused) = (loaded.unappliedKeys, loaded.refusedKeys)
+        unapplied = loaded.unappliedKeys
+        refused = loaded.refusedKeys
         stored = (loaded.unappliedKeys, loaded.refusedKeys)
         dirty = unapplied.union(loaded.fold.values.keys)
     }

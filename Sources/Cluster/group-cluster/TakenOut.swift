@@ -100,7 +100,10 @@ final class TakenOut {
     private var ended: Set<[UInt8]> = []
 
     init(_ store: StateStore, _ contents: ContentFiles, _ full: FullDisk, _ report: Report) {
-        (self.store, self.contents, self.full, self.report) = (store, contents, full, report)
+        self.store = store
+        self.contents = contents
+        self.full = full
+        self.report = report
     }
 
     /// How long a file that came out is kept at least. An open(2) for writing that had found the path just before the

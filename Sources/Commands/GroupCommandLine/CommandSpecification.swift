@@ -91,7 +91,9 @@ package struct CommandSpecification: Sendable, Equatable {
         self.trailingCommand = trailingCommand
         self.subcommands = subcommands
         self.usualSubcommand = usualSubcommand
-        (self.description, self.environment, self.files) = (description, environment, files)
+        self.description = description
+        self.environment = environment
+        self.files = files
         self.seeAlso = seeAlso
         self.notes = notes
         self.examples = examples

@@ -5,7 +5,8 @@ package struct ManualPage: Sendable {
 
     /// Creates the page of a program of this version.
     package init(of command: CommandSpecification, version: String) {
-        (self.command, self.version) = (command, version)
+        self.command = command
+        self.version = version
     }
 
     /// Returns the page in the format of man(7).

@@ -24,7 +24,9 @@ package struct BatchRunner {
     private let again: String
 
     package init(_ command: [[UInt8]], _ signals: TerminationSignals, again: String) {
-        (self.command, self.signals, self.again) = (command, signals, again)
+        self.command = command
+        self.signals = signals
+        self.again = again
     }
 
     package mutating func run(

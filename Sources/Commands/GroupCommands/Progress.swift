@@ -34,7 +34,8 @@ package final class Progress: Sendable {
     /// Creates the line, and starts its thread if `isShown`.
     init(_ what: String, of unit: Unit, isShown: Bool, awaiting awaited: @escaping @Sendable () -> String? = { nil }) {
         state = Guarded(State(what: what))
-        (self.unit, self.awaited) = (unit, awaited)
+        self.unit = unit
+        self.awaited = awaited
         ticker = isShown ? try? Poller() : nil
         if let ticker { Self.draw(self, at: ticker) }
     }

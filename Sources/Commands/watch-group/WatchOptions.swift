@@ -30,7 +30,8 @@ struct WatchOptions {
         silence = run.options.timeout
         command = arguments.command
         separatesByNUL = arguments.flag("null")
-        (quiet, atMost) = (try arguments.time("settle"), try arguments.time("settle-max"))
+        quiet = try arguments.time("settle")
+        atMost = try arguments.time("settle-max")
         if let quiet, let atMost, quiet > atMost {
             throw arguments.usageError("--settle-max must be at least as long as --settle")
         }

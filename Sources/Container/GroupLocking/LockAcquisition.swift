@@ -87,7 +87,8 @@ struct LockAcquisition {
     private var staleSlots: [Int] = []
 
     init(_ request: LockRequest) throws(LockFailure) {
-        (self.request, lockManager) = (request, request.lockManager)
+        self.request = request
+        lockManager = request.lockManager
         let held = LockFrame.held(of: lockManager)
         isNested = !held.isEmpty
         needsPermit = LockFrame.current == nil && request.answer == nil

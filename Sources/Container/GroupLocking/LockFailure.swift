@@ -42,7 +42,11 @@ package struct LockHolder: Sendable {
     package var nonce: UInt64
 
     init(_ lock: MemberTable.PublishedLock, in table: inout ProcessTable) {
-        (process, purpose) = (table.process(of: lock.member), lock.purpose)
-        (since, path, mode, nonce) = (lock.since, lock.path, lock.claim.part.mode, lock.member.nonce)
+        process = table.process(of: lock.member)
+        purpose = lock.purpose
+        since = lock.since
+        path = lock.path
+        mode = lock.claim.part.mode
+        nonce = lock.member.nonce
     }
 }

@@ -13,7 +13,9 @@ package final class LockManager: Sendable {
     package let forkGeneration = GroupSystemCalls.forkGeneration
 
     package init(_ lockFile: LockFile, _ memberTable: MemberTable, hashKey: SipHash) {
-        (self.lockFile, self.memberTable, self.hashKey) = (lockFile, memberTable, hashKey)
+        self.lockFile = lockFile
+        self.memberTable = memberTable
+        self.hashKey = hashKey
     }
 
     /// Has the graph of waits contain the questions to presenters.

@@ -23,7 +23,8 @@ package struct LockPlan: Equatable, Sendable {
 
         /// Creates the part for an item. The mode `tree` includes everything below the item.
         init(_ item: LockRange, _ mode: LockMode) {
-            (range, self.mode) = (mode == .tree ? item.subtree : item, mode)
+            range = mode == .tree ? item.subtree : item
+            self.mode = mode
         }
 
         init(range: LockRange, mode: LockMode) { (self.range, self.mode) = (range, mode) }

@@ -24,7 +24,10 @@ package final class HeldLock: Sendable {
     package var plan: LockPlan { request.plan }
 
     init(_ request: LockRequest, owner: WaitGraph.Owner, _ grip: Grip?, staleSlots: [Int] = []) {
-        (self.request, self.owner, self.grip, self.staleSlots) = (request, owner, grip, staleSlots)
+        self.request = request
+        self.owner = owner
+        self.grip = grip
+        self.staleSlots = staleSlots
     }
 
     deinit { end() }
@@ -76,7 +79,10 @@ package final class LockRequest: Sendable {
         _ items: Few<Item>, by lockManager: LockManager, for purpose: [UInt8],
         answering answer: WaitGraph.Owner? = nil
     ) {
-        (self.items, self.purpose, self.lockManager, self.answer) = (items, purpose, lockManager, answer)
+        self.items = items
+        self.purpose = purpose
+        self.lockManager = lockManager
+        self.answer = answer
         plan =
             items.count == 1
             ? LockPlan(LockPlan.Part(LockRange(path: items[0].path, key: lockManager.hashKey), items[0].mode))

@@ -125,7 +125,8 @@ package final class MemberTable: Sendable {
             if error == .noSuchEntry { throw .missing }
             throw error == .invalid ? .malformed : .system(error)
         }
-        (own, nonce) = (nil, 0)
+        own = nil
+        nonce = 0
         if !Self.isMemberTable(map) { throw .malformed }
     }
 
@@ -230,8 +231,10 @@ package struct MemberProcess: Equatable, Sendable {
     package init(
         identifier: Int32, pidNamespace: UInt64? = nil, command: String? = nil, condition: ProcessView.Condition? = nil
     ) {
-        (self.identifier, self.pidNamespace) = (identifier, pidNamespace)
-        (self.command, self.condition) = (command, condition)
+        self.identifier = identifier
+        self.pidNamespace = pidNamespace
+        self.command = command
+        self.condition = condition
     }
 
     /// The process number if a signal to it reaches the member, else nil.

@@ -35,7 +35,8 @@ package struct PresentLife {
     private let session: () -> UInt64
 
     package init(_ life: FileSystemLife, session: @escaping () -> UInt64) {
-        (self.life, self.session) = (life, session)
+        self.life = life
+        self.session = session
     }
 
     /// Returns whether the mapped files are as the last member left them. No system call is made where that member came

@@ -57,7 +57,9 @@ package struct WaitGraph: Sendable {
         var answer: Owner
 
         package init(owner: Owner, ticket: UInt64, answer: Owner) {
-            (self.owner, self.ticket, self.answer) = (owner, ticket, answer)
+            self.owner = owner
+            self.ticket = ticket
+            self.answer = answer
         }
     }
 

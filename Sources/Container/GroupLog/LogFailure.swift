@@ -24,7 +24,9 @@ package struct LogFailure: Error, Equatable, Sendable {
     package var reason: Reason
 
     package init(_ reason: Reason, file: String, operation: String) {
-        (self.file, self.operation, self.reason) = (file, operation, reason)
+        self.file = file
+        self.operation = operation
+        self.reason = reason
     }
 
     /// Makes the failure of a system call. A file of another type in place of a segment is damage.

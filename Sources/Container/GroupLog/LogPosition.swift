@@ -12,7 +12,10 @@ package struct LogPosition: Hashable, Sendable {
     package var checksum: UInt64
 
     package init(segment: UInt64, offset: Int, sequence: UInt64, checksum: UInt64) {
-        (self.segment, self.offset, self.sequence, self.checksum) = (segment, offset, sequence, checksum)
+        self.segment = segment
+        self.offset = offset
+        self.sequence = sequence
+        self.checksum = checksum
     }
 
     /// Returns the position before a segment's first record.

@@ -8,7 +8,9 @@ package struct SegmentDamage: Hashable, Sendable {
     package var kind: LogDamage
 
     init(file: String, offset: Int?, _ kind: LogDamage) {
-        (self.file, self.offset, self.kind) = (file, offset, kind)
+        self.file = file
+        self.offset = offset
+        self.kind = kind
     }
 }
 

@@ -85,8 +85,14 @@ package struct SegmentHeader: Equatable, Sendable {
         salt: UInt64, number: UInt64, base: UInt64, previousEnd: UInt64, capacity: UInt64, identity: [UInt8],
         incarnation: [UInt8], created: Int64
     ) {
-        (self.salt, self.number, self.base, self.previousEnd) = (salt, number, base, previousEnd)
-        (self.capacity, self.identity, self.incarnation, self.created) = (capacity, identity, incarnation, created)
+        self.salt = salt
+        self.number = number
+        self.base = base
+        self.previousEnd = previousEnd
+        self.capacity = capacity
+        self.identity = identity
+        self.incarnation = incarnation
+        self.created = created
     }
 
     package init(decoding bytes: [UInt8]) throws(Fault) {

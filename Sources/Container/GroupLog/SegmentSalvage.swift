@@ -51,7 +51,9 @@ package struct SegmentSalvage: Sendable {
         _ number: UInt64, of log: String, in directory: borrowing FileDescriptor, identity: [UInt8],
         incarnation: [UInt8], endingAt limit: Int?, isControl: @escaping @Sendable (_ body: [UInt8]) -> Bool
     ) throws(LogFailure) {
-        (name, self.number, self.isControl) = ("\(log)/\(number).log", number, isControl)
+        name = "\(log)/\(number).log"
+        self.number = number
+        self.isControl = isControl
         let descriptor = try translating("read", file: name) { () throws(Errno) in
             try FileDescriptor.open(Array("\(number).log".utf8), in: directory, [.reading, .nonBlocking])
         }

@@ -107,7 +107,10 @@ package struct LogConfiguration: Sendable {
     package var makePreamble: (@Sendable (Segment, _ end: Int, _ needed: Int) throws(LogFailure) -> SegmentPreamble)?
 
     package init(identity: [UInt8], incarnation: [UInt8], writer: Int?, fileMode: UInt32) {
-        (self.identity, self.incarnation, self.writer, self.fileMode) = (identity, incarnation, writer, fileMode)
+        self.identity = identity
+        self.incarnation = incarnation
+        self.writer = writer
+        self.fileMode = fileMode
     }
 }
 
@@ -366,7 +369,9 @@ package struct KeptSegment: Equatable, Sendable {
     package var ended: Int64?
 
     package init(number: UInt64, size: UInt64, ended: Int64?) {
-        (self.number, self.size, self.ended) = (number, size, ended)
+        self.number = number
+        self.size = size
+        self.ended = ended
     }
 }
 

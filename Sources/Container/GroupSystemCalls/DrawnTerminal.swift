@@ -29,7 +29,8 @@ package struct DrawnTerminal: ~Copyable {
     /// Enters the terminal. `drawing` and `resting` are written to it when it is entered and left; `resting` has at
     /// most 128 bytes. The descriptors stay their owner's. System calls: tcsetattr(3), sigaction(2), eventfd(2)
     package init(input: Int32, output: Int32, drawing: String, resting: String) throws(Errno) {
-        (self.input, self.output) = (input, output)
+        self.input = input
+        self.output = output
         try enter(drawing: drawing, resting: resting)
     }
 

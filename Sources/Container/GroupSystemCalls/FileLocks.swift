@@ -19,7 +19,10 @@ package struct FileLock: Hashable, Sendable {
     package init?(_ line: some Sequence<UInt8>, path: [UInt8]) {
         let words = Self.words(line)
         guard words.count >= 8, words[1] != "->", let start = Int64(words[words.count - 2]) else { return nil }
-        (self.path, self.start, family, isExclusive) = (path, start, words[1], words[3] == "WRITE")
+        self.path = path
+        self.start = start
+        family = words[1]
+        isExclusive = words[3] == "WRITE"
     }
 
     /// Returns the locks that a process holds. A lock that this process and the other one have both inherited does not

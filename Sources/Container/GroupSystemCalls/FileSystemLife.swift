@@ -17,7 +17,10 @@ package struct FileSystemLife: Equatable, Sendable {
     package var session: UInt64
 
     package init(boot: [UInt8], device: UInt64, mount: UInt64, session: UInt64) {
-        (self.boot, self.device, self.mount, self.session) = (boot, device, mount, session)
+        self.boot = boot
+        self.device = device
+        self.mount = mount
+        self.session = session
     }
 
     /// Returns whether the content of a file of it was written in this life. `other` has a mount or a session that it

@@ -17,7 +17,9 @@ import Musl
         package var isUndivided: Bool
 
         package init(_ lock: ByteLock, _ range: ByteRange, isUndivided: Bool = false) {
-            (self.lock, self.range, self.isUndivided) = (lock, range, isUndivided)
+            self.lock = lock
+            self.range = range
+            self.isUndivided = isUndivided
         }
     }
 

@@ -9,7 +9,9 @@ package struct ProcessMark: Hashable, Sendable {
     package var started: UInt64
 
     package init(identifier: Int32, namespace: UInt64, started: UInt64) {
-        (self.identifier, self.namespace, self.started) = (identifier, namespace, started)
+        self.identifier = identifier
+        self.namespace = namespace
+        self.started = started
     }
 
     /// Returns the mark of the calling process. System calls: openat2(2), read(2) of /proc/self, which is this process

@@ -169,7 +169,9 @@ package struct WatchedWord: Sendable {
 
     /// Makes a word of which a value was seen before.
     package init(_ offset: Int, of map: WritableMap, seen value: UInt32) {
-        (self.map, self.offset, self.value) = (map, offset, value)
+        self.map = map
+        self.offset = offset
+        self.value = value
     }
 
     fileprivate var word: clinux_word { unsafe clinux_word(address: map.address(offset, 4), expected: value) }

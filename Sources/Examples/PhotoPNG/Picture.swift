@@ -45,7 +45,9 @@ public struct Picture: Equatable, Sendable {
     }
 
     private init(width: Int, height: Int, pixels: [UInt8]) {
-        (self.width, self.height, self.pixels) = (width, height, pixels)
+        self.width = width
+        self.height = height
+        self.pixels = pixels
     }
 
     /// Creates an opaque gray picture. `color` returns the color of a pixel, by its number.

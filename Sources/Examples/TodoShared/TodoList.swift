@@ -14,7 +14,8 @@ package struct TodoList {
     package static let path: ItemPath = "Library/todo.json"
 
     package init(_ coordinator: BlockingCoordinator, timeout: Duration) {
-        (self.coordinator, self.timeout) = (coordinator, timeout)
+        self.coordinator = coordinator
+        self.timeout = timeout
     }
 
     package func entries() throws -> [Todo] {

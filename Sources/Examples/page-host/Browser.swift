@@ -38,7 +38,9 @@ final class Browser {
             words, variables: variables, input: nothing, output: nothing,
             errors: nothing.number, attached: [toIt.reading.number, fromIt.writing.number])
         self.process = BrowserProcess(process, profile)
-        (self.deadline, self.cancellation, self.poller) = (deadline, cancellation, poller)
+        self.deadline = deadline
+        self.cancellation = cancellation
+        self.poller = poller
     }
 
     private static func words(_ program: String, _ profile: String) -> [String] {

@@ -12,7 +12,10 @@ struct LiveWidget: Sendable {
     private let isJSON: Bool
 
     init(_ widget: TodoWidget, in container: Container, timeout: Duration, isJSON: Bool) {
-        (self.widget, self.container, self.timeout, self.isJSON) = (widget, container, timeout, isJSON)
+        self.widget = widget
+        self.container = container
+        self.timeout = timeout
+        self.isJSON = isJSON
     }
 
     func run() async throws -> ExitStatus {

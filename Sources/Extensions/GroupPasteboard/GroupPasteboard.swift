@@ -48,7 +48,8 @@ public struct GroupPasteboard: Sendable {
                 .invalidArgument, operation: "open pasteboard", item: name,
                 reason: "a pasteboard's name has 1 to 100 bytes, no '/', no NUL, and no '.' at its beginning")
         }
-        (self.container, self.name) = (container, name)
+        self.container = container
+        self.name = name
         coordinator = container.coordinator(purpose: "pasteboard")
         suite = try GroupDefaults(container, suite: Self.suiteName)
         directory = Self.parent.appending(name)

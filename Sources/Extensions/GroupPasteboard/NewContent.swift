@@ -47,7 +47,8 @@ struct NewContent: Sendable {
                 placed[index].representations[kind].content = .item(path)
             }
         }
-        (self.files, inlineSize) = (files, inline)
+        self.files = files
+        inlineSize = inline
         self.intents = files.isEmpty ? [] : [.writing(place)] + intents
         directory = files.isEmpty ? nil : name
         do {

@@ -12,7 +12,9 @@ struct PasteboardRecord: Codable, Sendable {
 
     /// Describes items whose files are in place. Errors: `invalidContent` for a value that has no form in JSON
     init(_ items: [PasteboardItem], in directory: String?, expires: Date?) throws {
-        (changeCount, self.directory, self.expires) = (0, directory, expires)
+        changeCount = 0
+        self.directory = directory
+        self.expires = expires
         self.items = try items.map { item throws(AttachmentError) in
             try ItemLine(ExtensionItem(attachments: item.representations)) { _ throws(AttachmentError) in
                 throw AttachmentError.notReturnable

@@ -66,7 +66,10 @@ private struct Draft: ~Copyable {
             return directory
         }
         self.directory = directory
-        (self.final, self.name, self.file, path) = (final, name, file, around + name)
+        self.final = final
+        self.name = name
+        self.file = file
+        path = around + name
     }
 
     private static func naming<Answer: ~Copyable>(

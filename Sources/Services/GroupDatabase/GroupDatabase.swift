@@ -44,7 +44,8 @@ public final class GroupDatabase: Sendable {
         _ path: ItemPath, in container: Container, migrations: [Migration], readOnly: Bool = false,
         durability: Durability = .durable, timeout: Duration? = GroupDatabase.timeout
     ) throws {
-        (self.path, self.container) = (path, container)
+        self.path = path
+        self.container = container
         let deadline = Deadline(after: timeout)
         var label = DatabaseLabel(path: path, container: container.path.description) { _ in nil }
         try Connection.checkVersion(label)

@@ -87,8 +87,13 @@ public struct Transfer: Codable, Hashable, Sendable, Identifiable {
         _ direction: Direction, url: String, path: String, sha256: String?, length: UInt64?, opening: String?,
         fields: [Field] = [], id: ID, now: Date, timeout: Duration
     ) {
-        (self.direction, self.url, self.path, self.sha256) = (direction, url, path, sha256)
-        (self.expectedLength, self.opening, self.id) = (length, opening, id)
+        self.direction = direction
+        self.url = url
+        self.path = path
+        self.sha256 = sha256
+        self.expectedLength = length
+        self.opening = opening
+        self.id = id
         self.fields = fields
         queuedAt = now
         let end = now.timeIntervalSince1970 + Double(timeout.components.seconds)

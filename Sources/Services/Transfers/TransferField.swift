@@ -14,7 +14,9 @@ extension Transfer {
 
         /// Names a field and its secret. Whether they can be used is checked when the transfer is queued.
         public init(_ name: String, prefix: String = "", secret: String) {
-            (self.name, self.prefix, self.secret) = (name, prefix, secret)
+            self.name = name
+            self.prefix = prefix
+            self.secret = secret
         }
 
         /// The most fields of a transfer.

@@ -13,7 +13,9 @@ public struct TransferProgress: AsyncSequence, Sendable {
 
     init(_ id: Transfer.ID, _ records: TransferRecords) {
         // The changes begin before the first read, so that none is missed.
-        (self.id, self.records, changes) = (id, records, records.changes(of: id))
+        self.id = id
+        self.records = records
+        changes = records.changes(of: id)
     }
 
     /// Returns an iterator that starts with the present state.

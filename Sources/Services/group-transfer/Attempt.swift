@@ -209,8 +209,13 @@ struct Attempt {
         private let start: UInt64
 
         init(_ attempt: Attempt, _ record: Transfer, _ part: PartFile, _ start: UInt64) {
-            (self.attempt, self.record, self.part, self.start) = (attempt, record, part, start)
-            (size, synchronized, lastSize) = (start, start, start)
+            self.attempt = attempt
+            self.record = record
+            self.part = part
+            self.start = start
+            size = start
+            synchronized = start
+            lastSize = start
         }
 
         func decide(_ response: TransferResponse) {

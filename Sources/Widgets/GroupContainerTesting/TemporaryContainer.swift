@@ -32,7 +32,9 @@ public final class TemporaryContainer: Sendable {
             }
             throw failure
         }
-        (self.directory, path, self.name) = (directory, "\(directory)/\(identifier)", Array(name.utf8))
+        self.directory = directory
+        path = "\(directory)/\(identifier)"
+        self.name = Array(name.utf8)
         do throws(CoordinationError) {
             container = try Container(group: identifier, below: directory, creating: true)
         } catch {

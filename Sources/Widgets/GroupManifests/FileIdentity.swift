@@ -15,7 +15,10 @@ package struct FileIdentity: Hashable, Sendable {
             return nil
         }
         self.path = path
-        (device, inode, modified, size) = (status.device, status.inode, status.modified, status.size)
+        device = status.device
+        inode = status.inode
+        modified = status.modified
+        size = status.size
     }
 
     /// Reads the identity of a program, by its path or, if its name has no '/', by PATH.

@@ -9,7 +9,11 @@ package struct ManifestError: Error, Hashable, Sendable, CustomStringConvertible
     package var advice: String?
 
     package init(_ file: String, field: String? = nil, line: Int? = nil, _ cause: String, advice: String? = nil) {
-        (self.file, self.field, self.line, self.cause, self.advice) = (file, field, line, cause, advice)
+        self.file = file
+        self.field = field
+        self.line = line
+        self.cause = cause
+        self.advice = advice
     }
 
     package var description: String {

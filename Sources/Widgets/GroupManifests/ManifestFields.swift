@@ -39,7 +39,10 @@ package struct ManifestFields {
                 file, field: path.isEmpty ? nil : Self.text(path), line: reading.lines[path],
                 "it must be an object: {…}")
         }
-        (self.file, self.path, self.members, self.reading) = (file, path, members, reading)
+        self.file = file
+        self.path = path
+        self.members = members
+        self.reading = reading
         reading.present += members.map { path + [$0.0] }
     }
 

@@ -8,7 +8,8 @@ package struct LineBuffer: Sendable {
 
     /// Creates a buffer. A longer line than `largest` bytes is at fault. `mark` ends a line, in place of a newline.
     package init(largest: Int = ProtocolLine.largest, endedBy mark: UInt8 = 0x0A) {
-        (self.largest, self.mark) = (largest, mark)
+        self.largest = largest
+        self.mark = mark
     }
 
     package mutating func append(_ piece: some Sequence<UInt8>) { bytes += piece }

@@ -29,7 +29,9 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     private static let pendingLimit = 65_536
 
     init(_ options: CommonOptions, isOnce: Bool = false, isForDebugging: Bool = false) {
-        (self.options, self.isOnce, self.isForDebugging) = (options, isOnce, isForDebugging)
+        self.options = options
+        self.isOnce = isOnce
+        self.isForDebugging = isForDebugging
         text = PanelText(isJSON: options.isJSON)
         input = isOnce || isForDebugging ? nil : 0
     }

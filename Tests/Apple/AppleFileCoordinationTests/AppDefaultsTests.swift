@@ -64,7 +64,9 @@ private final class SettingsManager {
     }
 
     init(wrappedValue: Value, _ key: String, in storage: UserDefaults) {
-        (self.key, defaultValue, self.storage) = (key, wrappedValue, storage)
+        self.key = key
+        defaultValue = wrappedValue
+        self.storage = storage
     }
 }
 

@@ -40,7 +40,9 @@ import Testing
         var edits: [(line: String, others: [String])] = []
 
         init(_ name: String, _ rule: Rule?, _ edits: (line: String, others: [String])...) {
-            (testDescription, self.rule, self.edits) = (name, rule, edits)
+            testDescription = name
+            self.rule = rule
+            self.edits = edits
         }
     }
 

@@ -13,7 +13,8 @@ struct ModelTree {
 
     init(seed: UInt64, names: [String] = ["a", "b", "c.txt"], moves: Bool = true) {
         random = SeededGenerator(seed: seed)
-        (self.names, self.moves) = (names, moves)
+        self.names = names
+        self.moves = moves
     }
 
     mutating func number(below limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }

@@ -11,7 +11,8 @@ struct `The photos example` {
     private let directory: TemporaryDirectory
 
     init() throws {
-        (container, directory) = (try TemporaryContainer(), try TemporaryDirectory())
+        container = try TemporaryContainer()
+        directory = try TemporaryDirectory()
         let picture = Picture(width: 2, height: 3) { UInt8(20 + 10 * $0) }
         try Data(try picture.png()).write(to: URL(filePath: directory.path + "/a.png"))
         #expect(try photos("add", "a", directory.path + "/a.png") == (0, ""))

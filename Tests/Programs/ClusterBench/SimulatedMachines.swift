@@ -23,7 +23,10 @@ final class SimulatedMachines: Sendable {
     private static let renewers = 16
 
     init(_ configuration: EtcdConfiguration, count: Int, rate: Int, seconds: Int) {
-        (self.configuration, self.count, self.rate, self.seconds) = (configuration, count, rate, seconds)
+        self.configuration = configuration
+        self.count = count
+        self.rate = rate
+        self.seconds = seconds
         committers = min(count, 10)
         let commits = rate * seconds
         arrivals = (0..<count).map { _ in Guarded([Int64](repeating: 0, count: commits)) }

@@ -34,7 +34,8 @@ final class Proxy: Sendable {
     }
 
     init(_ host: String, to goal: String) throws {
-        (self.host, self.goal) = (host, goal)
+        self.host = host
+        self.goal = goal
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var yes: Int32 = 1
         unsafe setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))

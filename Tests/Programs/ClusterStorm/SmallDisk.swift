@@ -15,7 +15,8 @@ final class SmallDisk {
         if !succeeds(["mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "none", path]) {
             throw TemporaryContainer.Failed(description: "no file system can be mounted at \(path)")
         }
-        (device, size) = (Self.device(path), megabytes << 20)
+        device = Self.device(path)
+        size = megabytes << 20
         if device == outside { throw TemporaryContainer.Failed(description: "\(path) is not a file system of its own") }
     }
 

@@ -28,7 +28,9 @@ final class StormMachine {
     }
 
     init(_ name: String, in directory: String, proxies: [Proxy], disk: SmallDisk?, clockLibrary: String?) throws {
-        (self.name, self.proxies, self.clockLibrary) = (name, proxies, clockLibrary)
+        self.name = name
+        self.proxies = proxies
+        self.clockLibrary = clockLibrary
         self.directory = "\(directory)/\(name)"
         container = "\(self.directory)/container"
         logs = "\(directory)/logs-\(name)"

@@ -22,7 +22,8 @@ struct StrictUser {
     static let locked = "r/l"
 
     init(_ worker: Worker, lies: Bool) throws {
-        (self.worker, self.lies) = (worker, lies)
+        self.worker = worker
+        self.lies = lies
         container = try Container(path: worker.path)
         items = container.coordinator(purpose: worker.name).blocking
         cluster = container.cluster(purpose: worker.name).blocking

@@ -11,7 +11,9 @@ final class Worker {
     private var random: SeededGenerator
 
     init(_ path: String, _ name: String, life: Int, seed: UInt64) {
-        (self.path, self.name, number) = (path, name, life * 1_000_000)
+        self.path = path
+        self.name = name
+        number = life * 1_000_000
         random = SeededGenerator(seed: seed &+ UInt64(life))
     }
 

@@ -100,7 +100,8 @@ struct CrashOutcomes {
         }
         let ofSuite: Set<CrashStep> = [.set, .setDurable, .setTwo, .compact, .compactDurable]
         let ofChannel: Set<CrashStep> = [.post, .postDurable, .acknowledge, .compactChannel]
-        (least, most) = (states[min(count, plan.count)], states[last])
+        least = states[min(count, plan.count)]
+        most = states[last]
         // Every change of the tree is durable.
         trees = states[min(count, plan.count)...last].map(\.items)
         suites = possible(since: ofSuite).map(\.keys)

@@ -11,7 +11,9 @@ final class EventWriter: Sendable {
     private let left: Guarded<Int>
 
     init(of process: String, own: Schedule.Intervention?) {
-        (self.process, self.own, left) = (process, own, Guarded(own?.count ?? 0))
+        self.process = process
+        self.own = own
+        left = Guarded(own?.count ?? 0)
     }
 
     /// From now on the process does nothing to itself.

@@ -12,7 +12,8 @@ final class StormWorker: Sendable {
     private let answerCount = Guarded(0)
 
     init(_ path: String, _ plan: Schedule.Worker) throws {
-        (self.plan, events) = (plan, EventWriter(of: plan.name, own: plan.own))
+        self.plan = plan
+        events = EventWriter(of: plan.name, own: plan.own)
         container = try Container(path: path)
     }
 

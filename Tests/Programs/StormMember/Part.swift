@@ -11,7 +11,10 @@ final class Part {
     var random: SeededGenerator
 
     init(path: String, name: String, number: Int, random: SeededGenerator) {
-        (self.path, self.name, self.number, self.random) = (path, name, number, random)
+        self.path = path
+        self.name = name
+        self.number = number
+        self.random = random
     }
 
     func draw(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }

@@ -40,7 +40,10 @@ final class Participant {
     private(set) var stoppedUntil: Int64?
 
     init(_ role: Role, _ name: String, in place: StormPlace, seed: UInt64) throws {
-        (self.role, self.name, self.place, self.seed) = (role, name, place, seed)
+        self.role = role
+        self.name = name
+        self.place = place
+        self.seed = seed
         cursor = Self.kept(name, place)
         process = try place.start(Self.words(role, name, 0, place, seed))
     }

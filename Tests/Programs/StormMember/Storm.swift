@@ -20,7 +20,8 @@ final class Storm {
     ]
 
     init(members: Int, seed: UInt64, in place: StormPlace) throws {
-        (self.place, random) = (place, SeededGenerator(seed: seed))
+        self.place = place
+        random = SeededGenerator(seed: seed)
         let canLimit = succeeds(["unshare", "-Ur", "sh", "-c", "echo 0 >/proc/sys/user/max_inotify_instances"])
         if !canLimit { printLine("storm: no follower is without inotify: unshare -Ur is not allowed here") }
         let roles = (0..<max(members, 11)).map { Self.roles[$0 % Self.roles.count] }

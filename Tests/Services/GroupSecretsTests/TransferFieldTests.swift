@@ -12,7 +12,8 @@ struct `A field with a secret` {
     private let server: FileServer
 
     init() throws {
-        (session, server) = (try DesktopSession(), try FileServer())
+        session = try DesktopSession()
+        server = try FileServer()
         _ = try run("groupctl", "create", Self.group)
     }
 

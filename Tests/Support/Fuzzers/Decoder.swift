@@ -9,7 +9,9 @@ struct Decoder: Sendable {
     let check: @Sendable ([UInt8]) throws -> Bool
 
     init(_ name: String, _ samples: [String: [UInt8]], _ check: @escaping @Sendable ([UInt8]) throws -> Bool) {
-        (self.name, self.samples, self.check) = (name, samples, check)
+        self.name = name
+        self.samples = samples
+        self.check = check
     }
 
     static let all =

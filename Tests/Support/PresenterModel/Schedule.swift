@@ -68,7 +68,10 @@ package struct Schedule: Sendable {
         package var inner: [Request] = []
 
         package init(name: String, intents: [Intent], timeout: Int, grace: Int) {
-            (self.name, self.intents, self.timeout, self.grace) = (name, intents, timeout, grace)
+            self.name = name
+            self.intents = intents
+            self.timeout = timeout
+            self.grace = grace
         }
     }
 
@@ -101,6 +104,8 @@ package struct Schedule: Sendable {
     }
 
     init(theme: Theme, workers: [Worker], interventions: [Intervention]) {
-        (self.theme, self.workers, self.interventions) = (theme, workers, interventions)
+        self.theme = theme
+        self.workers = workers
+        self.interventions = interventions
     }
 }

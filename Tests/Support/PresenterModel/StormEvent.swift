@@ -63,7 +63,10 @@ package struct StormEvent: Sendable {
         guard parts.count >= 3, let time = Int64(parts[0]), let word = Word(rawValue: String(parts[2])) else {
             return nil
         }
-        (self.time, process, self.word, text) = (time, String(parts[1]), word, String(line))
+        self.time = time
+        process = String(parts[1])
+        self.word = word
+        text = String(line)
         fields = [:]
         for part in parts.dropFirst(3) {
             guard let sign = part.firstIndex(of: "=") else { return nil }

@@ -7,7 +7,10 @@ package struct ReportedLine: Equatable, Hashable, Sendable {
     package var isCoordinated: Bool
 
     package init(_ kind: String, _ path: [UInt8], from: [UInt8]? = nil, isCoordinated: Bool = false) {
-        (self.kind, self.path, self.from, self.isCoordinated) = (kind, path, from, isCoordinated)
+        self.kind = kind
+        self.path = path
+        self.from = from
+        self.isCoordinated = isCoordinated
     }
 }
 
@@ -31,7 +34,9 @@ package indirect enum StreamPattern: Equatable, Sendable {
         package var atMost = 1
 
         package init(_ kind: String, _ path: [UInt8], from: [UInt8]? = nil) {
-            (self.kind, self.path, self.from) = (kind, path, from)
+            self.kind = kind
+            self.path = path
+            self.from = from
         }
 
         func matches(_ line: ReportedLine) -> Bool {

@@ -27,7 +27,9 @@ package struct EverySystemCall {
         private var process: TracedProcess?
 
         fileprivate init(number: Int, call: Strace.Call, fault: Strace.Fault) {
-            (self.number, self.call, self.fault) = (number, call, fault)
+            self.number = number
+            self.call = call
+            self.fault = fault
         }
 
         /// Starts the operation; its words and input may differ from the model's, its calls should not.

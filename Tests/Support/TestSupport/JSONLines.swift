@@ -37,11 +37,18 @@ package struct JSONChange: Decodable, Equatable {
     package init(
         sequence: UInt64, _ kind: String, _ path: [UInt8], from: [UInt8]? = nil, type: String?, size: UInt64?
     ) {
-        (self.sequence, self.kind, cursor, generation, time) = (sequence, kind, "", 0, "")
-        (self.path, pathBytes) = (String(decoding: path, as: UTF8.self), Data(path).base64EncodedString())
+        self.sequence = sequence
+        self.kind = kind
+        cursor = ""
+        generation = 0
+        time = ""
+        self.path = String(decoding: path, as: UTF8.self)
+        pathBytes = Data(path).base64EncodedString()
         self.from = from.map { String(decoding: $0, as: UTF8.self) }
         fromBytes = from.map { Data($0).base64EncodedString() }
-        (self.type, self.size, coordinated) = (type, size, false)
+        self.type = type
+        self.size = size
+        coordinated = false
     }
 
     /// The path's bytes, also where they are not UTF-8.

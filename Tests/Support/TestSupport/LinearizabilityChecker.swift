@@ -19,7 +19,10 @@ package struct LinearizabilityChecker {
         package var answer: Int
 
         package init(_ kind: Kind, began: Int64, ended: Int64, answer: Int) {
-            (self.kind, self.began, self.ended, self.answer) = (kind, began, ended, answer)
+            self.kind = kind
+            self.began = began
+            self.ended = ended
+            self.answer = answer
         }
 
         /// Returns the number after the operation; nil if it cannot have returned its answer then.

@@ -45,7 +45,8 @@ package final class SmallFileSystem {
         guard facts.count == 2, facts[1] <= Self.largest else {
             throw TemporaryContainer.Failed(description: "no small file system: \(try await keeper.finish())")
         }
-        (device, size) = (facts[0], facts[1])
+        device = facts[0]
+        size = facts[1]
     }
 
     /// The options of nsenter(1) that enter the file system: the namespace, and the keeper's root, because a mount

@@ -16,7 +16,9 @@ package enum Strace {
         package var description: String { "\(name) \(number)" }
 
         package init(name: String, number: Int, arguments: String = "") {
-            (self.name, self.number, self.arguments) = (name, number, arguments)
+            self.name = name
+            self.number = number
+            self.arguments = arguments
         }
     }
 

@@ -99,7 +99,10 @@ struct MessageStream {
     private var lastLine = monotonicNanoseconds()
 
     init(_ options: ChannelOptions, _ listener: GroupListener, _ text: MessageText, _ signals: TerminationSignals) {
-        (self.options, self.listener, self.text, self.signals) = (options, listener, text, signals)
+        self.options = options
+        self.listener = listener
+        self.text = text
+        self.signals = signals
     }
 
     mutating func run(_ run: inout CommandRun) throws -> ExitStatus {
@@ -152,8 +155,11 @@ struct MessageLoop {
         _ options: ChannelOptions, _ listener: GroupListener, _ channel: String, _ container: Container,
         _ signals: TerminationSignals, _ command: [[UInt8]]
     ) {
-        (self.options, self.listener, self.channel) = (options, listener, channel)
-        (self.container, self.signals) = (container, signals)
+        self.options = options
+        self.listener = listener
+        self.channel = channel
+        self.container = container
+        self.signals = signals
         runner = BatchRunner(command, signals, again: "for the same message")
     }
 

@@ -11,7 +11,8 @@ struct MessageText {
     private let terminal: TerminalText?
 
     init(_ channel: String, _ options: CommonOptions) {
-        (self.channel, isJSON) = (channel, options.isJSON)
+        self.channel = channel
+        isJSON = options.isJSON
         let text = TerminalText(options.color)
         terminal = text.isColored || StandardOutput.isTerminal ? text : nil
     }

@@ -119,7 +119,10 @@ struct ChannelRecord: Equatable, Sendable {
     }
 
     init(processIdentifier: Int32, time: Int64, purpose: String, step: Step) {
-        (self.processIdentifier, self.time, self.purpose, self.step) = (processIdentifier, time, purpose, step)
+        self.processIdentifier = processIdentifier
+        self.time = time
+        self.purpose = purpose
+        self.step = step
     }
 
     /// Decodes a record. Throws where the bytes are no record, or one that only a newer version understands; the caller

@@ -35,7 +35,8 @@ public final class GroupChannel: Sendable {
         try opened.locating { () throws(CoordinationError) in
             try LogName.check(name, of: "channel", operation: "open channel")
         }
-        (self.container, self.name) = (container, name)
+        self.container = container
+        self.name = name
         let known = opened.memberTable.slot.flatMap { opened.memberTable.member(at: $0)?.purpose }
         self.purpose = String(decoding: (purpose ?? known ?? programName()).utf8.prefix(200), as: UTF8.self)
         _ = try opened.locating { () throws(CoordinationError) in try store(creating: false) }

@@ -12,7 +12,8 @@ public final class GroupListener: Sendable {
     private let feed: ListenerFeed
 
     init(_ name: String, of channel: GroupChannel, _ messages: MessageFeed, _ right: ListenerLock) {
-        (self.name, self.channel) = (name, channel)
+        self.name = name
+        self.channel = channel
         feed = ListenerFeed(messages, of: channel.container, right)
     }
 
@@ -86,7 +87,9 @@ private final class ListenerFeed: Feed {
     private let right: ListenerLock
 
     init(_ messages: MessageFeed, of container: Container, _ right: ListenerLock) {
-        (store, self.container, self.right) = (messages.store, container, right)
+        store = messages.store
+        self.container = container
+        self.right = right
         state = Guarded(State(messages: messages))
     }
 
@@ -135,6 +138,7 @@ final class ListenerLock: Sendable {
                     .chooseListener,
                     "wait until that process ends, or listen under another name: each name gets all messages"))
         }
-        (self.byte, self.opened) = (byte, opened)
+        self.byte = byte
+        self.opened = opened
     }
 }

@@ -14,7 +14,8 @@ struct MessageFeed: Sendable {
 
     /// Begins after the messages that the listener has acknowledged.
     init(_ store: ChannelStore, listener: String) throws(CoordinationError) {
-        (self.store, self.listener) = (store, listener)
+        self.store = store
+        self.listener = listener
         // In this order: a message that was not acknowledged at the first read is in every segment from then on.
         given = try store.checkedRead { $0.listeners[listener]?.acknowledged ?? $0.last }
         position = .start(of: try translating(store.log.last()).header)

@@ -188,7 +188,8 @@ struct CheckedLog {
         incarnation: [UInt8],
         isAlone: Bool
     ) throws(CoordinationError) {
-        (self.kind, self.name) = (kind, name)
+        self.kind = kind
+        self.name = name
         facts = LogFacts(kind: kind, name: name, isAlone: isAlone)
         guard let own = try directory.existingDirectory("\(kind.directory)/\(name)") else {
             throw CoordinationError(Errno.noSuchEntry, operation: "open", item: facts.label)

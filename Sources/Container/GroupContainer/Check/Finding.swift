@@ -49,8 +49,14 @@ package struct Finding: Equatable, Sendable {
         _ code: Code, _ severity: Severity, item: String? = nil, process: Int32? = nil, _ what: String, why: String,
         remedy: String, repaired: String? = nil
     ) {
-        (self.code, self.severity, self.item, self.process) = (code, severity, item, process)
-        (self.what, self.why, self.remedy, self.repaired) = (what, why, remedy, repaired)
+        self.code = code
+        self.severity = severity
+        self.item = item
+        self.process = process
+        self.what = what
+        self.why = why
+        self.remedy = remedy
+        self.repaired = repaired
     }
 
     init(

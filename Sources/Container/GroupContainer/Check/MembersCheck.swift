@@ -207,7 +207,8 @@ struct StagedName {
     var size: UInt64
 
     init(staged name: [UInt8], size: UInt64) {
-        (self.name, self.size) = (name, size)
+        self.name = name
+        self.size = size
         guard let bytes = Hexadecimal.decode(String(decoding: name.prefix(16), as: UTF8.self)), bytes.count == 8 else {
             return
         }
@@ -218,7 +219,10 @@ struct StagedName {
     /// Creates an unfinished file from its name; nil for another name.
     init?(unfinished name: [UInt8], of directory: String?, size: UInt64) {
         if UnfinishedName(name) == nil { return nil }
-        (self.name, self.directory, self.isUnfinished, self.size) = (name, directory, true, size)
+        self.name = name
+        self.directory = directory
+        self.isUnfinished = true
+        self.size = size
     }
 }
 

@@ -68,10 +68,12 @@ final class CompactedLog<State: LogState>: Sendable {
         _ container: OpenContainer, _ name: String, _ label: String, _ wakeLabel: String,
         _ directory: consuming FileDescriptor
     ) throws(CoordinationError) {
-        (self.name, memberTable, diagnostics, lockManager) = (
-            name, container.memberTable, container.diagnostics, container.lockManager
-        )
-        (readOnly, isReadOnly) = (container.readOnly, container.isReadOnly)
+        self.name = name
+        memberTable = container.memberTable
+        diagnostics = container.diagnostics
+        lockManager = container.lockManager
+        readOnly = container.readOnly
+        isReadOnly = container.isReadOnly
         // The first words are for other purposes.
         let first = 8
         wakeWord = first + Int(container.hashKey.hash(wakeLabel.utf8) % UInt64(MemberTableLayout.wakeCount - first))

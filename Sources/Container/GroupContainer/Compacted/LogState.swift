@@ -52,7 +52,10 @@ struct HeldRecord {
     init<State: LogState>(
         _ offset: Int, _ bodyCount: Int, _ sequence: UInt64, _ isControl: Bool, _: State.Type, in map: SharedMap
     ) {
-        (self.offset, self.bodyCount, self.sequence, self.isControl) = (offset, bodyCount, sequence, isControl)
+        self.offset = offset
+        self.bodyCount = bodyCount
+        self.sequence = sequence
+        self.isControl = isControl
         let body = offset + 12
         if !isControl, let key = State.soleKey(ofBody: bodyCount, { map.word(at: body + $0) }) {
             self.key = body + key.lowerBound..<body + key.upperBound

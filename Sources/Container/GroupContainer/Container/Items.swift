@@ -22,7 +22,10 @@ public struct Item: Hashable, Sendable {
     /// Makes the item of a status; nil for one that cannot be looked at.
     init(path: ItemPath, _ status: FileStatus?) {
         let state = status.map { ItemState($0, contentHash: nil) } ?? .unknown
-        (self.path, type, size, modified) = (path, state.type, state.size, status?.modifiedTime)
+        self.path = path
+        type = state.type
+        size = state.size
+        modified = status?.modifiedTime
     }
 }
 

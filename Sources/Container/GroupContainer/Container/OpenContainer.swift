@@ -49,7 +49,10 @@ package final class OpenContainer: Sendable {
         memberTable: MemberTable,
         journal: Journal, diagnostics: DiagnosticHub, readOnly: ReadOnlyReason? = nil
     ) {
-        (self.directory, self.format, self.journal, self.readOnly) = (directory, format, journal, readOnly)
+        self.directory = directory
+        self.format = format
+        self.journal = journal
+        self.readOnly = readOnly
         self.diagnostics = diagnostics
         isReadOnly = readOnly != nil
         lockManager = LockManager(lockFile, memberTable, hashKey: hashKey)

@@ -14,7 +14,8 @@ struct OpeningProcess: CustomStringConvertible {
         guard ProcessTable().isOwnProc, let process = OpenFiles.holder(ofByte: byte, ofInode: inode),
             let view = ProcessView(of: process)
         else { return nil }
-        (self.process, self.view) = (process, view)
+        self.process = process
+        self.view = view
     }
 
     var command: String { printable(view.command) }

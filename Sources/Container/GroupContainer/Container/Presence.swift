@@ -22,7 +22,8 @@ package final class Presence: Sendable {
                 .conflict, operation: "be present", item: name,
                 reason: "another process has locked the byte of this name")
         }
-        (self.byte, self.opened) = (byte, opened)
+        self.byte = byte
+        self.opened = opened
     }
 
     /// Returns whether this process or another is present under the name.

@@ -93,7 +93,8 @@ package final class SoleProcess: Sendable {
             try HeldByte(work.byte, .exclusive, opened.lockManager)
         }
         guard let byte else { return nil }
-        (self.byte, self.opened) = (byte, opened)
+        self.byte = byte
+        self.opened = opened
     }
 
     /// Returns whether a process does the work.

@@ -17,7 +17,9 @@ package struct ReadOnlyReason: Equatable, Sendable {
         code: .limitReached, remedy: .init(.endMembers, "end some of the members"))
 
     private init(reason: String, code: CoordinationError.Code, remedy: CoordinationError.Remedy) {
-        (self.reason, self.code, self.remedy) = (reason, code, remedy)
+        self.reason = reason
+        self.code = code
+        self.remedy = remedy
     }
 
     /// Finds the reason, or returns nil where both files can be written or where opening them will find another

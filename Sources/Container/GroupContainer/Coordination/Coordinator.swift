@@ -28,7 +28,9 @@ public struct Coordinator: Sendable {
     var presenter: PresentedItem?
 
     init(_ container: OpenContainer, purpose: String) {
-        (self.container, self.purpose, label) = (container, purpose, Array(purpose.utf8))
+        self.container = container
+        self.purpose = purpose
+        label = Array(purpose.utf8)
     }
 
     /// The member's container, for modules above this one.

@@ -30,7 +30,8 @@ public struct WriteResult: Hashable, Sendable {
     public let generation: Generation?
 
     package init(isChanged: Bool, generation: Generation?) {
-        (self.isChanged, self.generation) = (isChanged, generation)
+        self.isChanged = isChanged
+        self.generation = generation
     }
 
     /// The item already had the requested state.

@@ -10,7 +10,9 @@ public struct HeldAccess: Sendable {
     private let answering: AnsweredQuestion?
 
     init(_ access: sending Access, _ frame: LockFrame, _ answering: AnsweredQuestion?) {
-        (self.access, self.frame, self.answering) = (Guarded(access), frame, answering)
+        self.access = Guarded(access)
+        self.frame = frame
+        self.answering = answering
     }
 
     /// Runs blocking work with the items, on a thread of its own, one call at a time. Errors: those of `work`;

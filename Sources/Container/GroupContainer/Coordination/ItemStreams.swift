@@ -32,7 +32,11 @@ public struct ItemReader: ~Copyable {
                 reason: status.isDirectory ? "the item is a directory" : "the item is not a regular file"
             ).located(in: container)
         }
-        (self.container, self.label, self.status, size, held) = (container, label, status, status.size, [])
+        self.container = container
+        self.label = label
+        self.status = status
+        size = status.size
+        held = []
         self.file = file
     }
 
@@ -106,7 +110,9 @@ public struct ItemWriter: ~Copyable {
     private let limit: ContentLimit?
 
     init(_ path: ItemPath, by container: OpenContainer, atMost limit: ContentLimit?) throws(CoordinationError) {
-        (self.container, label, self.limit) = (container, path.description, limit)
+        self.container = container
+        label = path.description
+        self.limit = limit
         try container.checkNotForked("write")
         // Checked before the closure delivers content, which may take long.
         _ = try path.location(for: "write")

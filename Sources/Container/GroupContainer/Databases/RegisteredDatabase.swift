@@ -69,7 +69,9 @@ package final class RegisteredDatabase: Sendable {
         _ path: ItemPath, _ location: ItemLocation, _ container: Container, _ timeout: Duration?
     ) throws(CoordinationError) {
         let opened = container.opened
-        (self.opened, self.path, self.location) = (opened, path, location)
+        self.opened = opened
+        self.path = path
+        self.location = location
         let hash = opened.hashKey.hash(location.bytes)
         entry = PrivateFile(DatabaseRegister.directory, DatabaseRegister.name(hash), in: container)
         if !opened.isDatabase(location) {

@@ -104,7 +104,8 @@ extension GroupDefaults.Key where Value: Codable {
     /// Creates a key whose values are stored as JSON. A value that was set as an array, a dictionary or a scalar is
     /// decoded, too.
     public init(_ name: String, default defaultValue: Value) {
-        (self.name, self.defaultValue) = (name, defaultValue)
+        self.name = name
+        self.defaultValue = defaultValue
         encode = { value throws(CoordinationError) in
             do {
                 let encoder = JSONEncoder()

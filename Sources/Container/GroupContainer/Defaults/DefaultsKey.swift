@@ -119,7 +119,8 @@ extension GroupDefaults.Key where Value: DefaultsRepresentable {
     public init(_ name: String, default defaultValue: Value) { self.init(representing: name, defaultValue) }
 
     private init(representing name: String, _ defaultValue: Value) {
-        (self.name, self.defaultValue) = (name, defaultValue)
+        self.name = name
+        self.defaultValue = defaultValue
         encode = { $0.defaultsValue }
         decode = { stored throws(CoordinationError) in
             guard let value = Value(defaultsValue: stored) else {

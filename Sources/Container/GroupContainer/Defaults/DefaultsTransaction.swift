@@ -12,7 +12,8 @@ public struct DefaultsTransaction {
     private var isCleared = false
 
     init(_ snapshot: SuiteState, _ fallbacks: [String: DefaultsValue]) {
-        (self.snapshot, self.fallbacks) = (snapshot, fallbacks)
+        self.snapshot = snapshot
+        self.fallbacks = fallbacks
     }
 
     /// Returns the value of a key as this transaction has left it, or else the registered one.

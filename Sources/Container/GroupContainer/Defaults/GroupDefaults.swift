@@ -31,7 +31,8 @@ public final class GroupDefaults: Sendable {
         try opened.locating { () throws(CoordinationError) in
             try LogName.check(suite, of: "suite", operation: "open defaults")
         }
-        (self.container, self.suite) = (container, suite)
+        self.container = container
+        self.suite = suite
         let known = opened.memberTable.slot.flatMap { opened.memberTable.member(at: $0)?.purpose }
         writer = SuiteRecord.prefix(
             processIdentifier: processIdentifier(), purpose: purpose ?? known ?? programName())

@@ -56,11 +56,17 @@ public struct DefaultsChange: Hashable, Sendable {
         generation: Generation,
         cursor: Cursor, author: Change.Author?, timeNanoseconds: Int64, part: Int, parts: Int
     ) {
-        (self.kind, self.suite, self.key, self.oldValue, self.newValue) = (kind, suite, key, oldValue, newValue)
-        (self.generation, self.cursor, self.author, self.timeNanoseconds) = (
-            generation, cursor, author, timeNanoseconds
-        )
-        (self.part, self.parts) = (part, parts)
+        self.kind = kind
+        self.suite = suite
+        self.key = key
+        self.oldValue = oldValue
+        self.newValue = newValue
+        self.generation = generation
+        self.cursor = cursor
+        self.author = author
+        self.timeNanoseconds = timeNanoseconds
+        self.part = part
+        self.parts = parts
     }
 }
 
@@ -85,7 +91,9 @@ struct KeyFeed: Feed {
     init(
         _ store: SuiteStore, in container: Container, keys: Set<String>?, since origin: ChangeOrigin
     ) throws(CoordinationError) {
-        (self.store, self.keys, self.container) = (store, keys, container)
+        self.store = store
+        self.keys = keys
+        self.container = container
         position = LogPosition(segment: 0, offset: 0, sequence: 0, checksum: 0)
         front = position
         switch origin {

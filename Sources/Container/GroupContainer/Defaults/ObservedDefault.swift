@@ -15,7 +15,8 @@ public final class ObservedDefault<Value: Sendable>: Observable, Sendable {
 
     /// Begins to follow the key. Where several sets come at once, only the last one is delivered.
     public init(_ key: GroupDefaults.Key<Value>, in defaults: GroupDefaults) {
-        (self.defaults, self.key) = (defaults, key)
+        self.defaults = defaults
+        self.key = key
         present = Guarded(defaults[key])
         let values = defaults.values(of: key, delivering: .latest)
         let task = Task { [weak self] in

@@ -104,7 +104,10 @@ struct SuiteRecord: Equatable, Sendable {
     }
 
     init(processIdentifier: Int32, time: Int64, purpose: String, steps: [Step]) {
-        (self.processIdentifier, self.time, self.purpose, self.steps) = (processIdentifier, time, purpose, steps)
+        self.processIdentifier = processIdentifier
+        self.time = time
+        self.purpose = purpose
+        self.steps = steps
     }
 }
 

@@ -99,9 +99,14 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
             processIdentifier: Int32, pidNamespace: UInt64? = nil, purpose: String, since: Date, item: String,
             isWriting: Bool, command: String? = nil, condition: Condition? = nil
         ) {
-            (self.processIdentifier, self.pidNamespace, self.purpose) = (processIdentifier, pidNamespace, purpose)
-            (sinceNanoseconds, self.item, self.isWriting) = (since.nanoseconds, item, isWriting)
-            (self.command, self.condition) = (command, condition)
+            self.processIdentifier = processIdentifier
+            self.pidNamespace = pidNamespace
+            self.purpose = purpose
+            sinceNanoseconds = since.nanoseconds
+            self.item = item
+            self.isWriting = isWriting
+            self.command = command
+            self.condition = condition
         }
 
         /// The state of a process.
@@ -143,9 +148,15 @@ public struct CoordinationError: Error, Sendable, CustomStringConvertible {
         _ code: Code, operation: String, item: String? = nil, containerPath: String? = nil, reason: String,
         holders: [Holder] = [], generation: Generation? = nil, remedy: Remedy? = nil, cause: (any Error)? = nil
     ) {
-        (self.code, self.operation, self.item, self.containerPath) = (code, operation, item, containerPath)
-        (self.reason, self.holders, self.generation) = (reason, holders, generation)
-        (self.remedy, self.cause) = (remedy, cause)
+        self.code = code
+        self.operation = operation
+        self.item = item
+        self.containerPath = containerPath
+        self.reason = reason
+        self.holders = holders
+        self.generation = generation
+        self.remedy = remedy
+        self.cause = cause
     }
 
     /// A sentence with all of these parts but `generation`, `pendingOperation` and `cause`.

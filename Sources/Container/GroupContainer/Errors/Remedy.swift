@@ -23,7 +23,9 @@ extension CoordinationError {
 
         /// Creates a remedy.
         public init(_ code: Code, _ text: String, process: Int32? = nil) {
-            (self.code, self.text, self.process) = (code, text, process)
+            self.code = code
+            self.text = text
+            self.process = process
         }
 
         /// The text.

@@ -141,9 +141,9 @@ public struct Change: Hashable, Sendable {
         case .touched: kind = .touched
         case .term, .degraded, .transaction: return nil
         }
-        (self.sequence, self.cursor, generation) = (
-            sequence, cursor, Generation(rawValue: reported.generation ?? sequence.rawValue)
-        )
+        self.sequence = sequence
+        self.cursor = cursor
+        generation = Generation(rawValue: reported.generation ?? sequence.rawValue)
         path = ItemPath(bytes: part.path)
         type = part.state?.type
         takesDirectory =
@@ -199,15 +199,21 @@ public struct Change: Hashable, Sendable {
 
     /// Makes a marker, or an item that is present.
     init(_ kind: Kind, _ path: ItemPath = ItemPath(bytes: []), sequence: SequenceNumber, cursor: Cursor, time: Int64) {
-        (self.kind, self.path, timeNanoseconds) = (kind, path, time)
-        (self.sequence, self.cursor, generation) = (sequence, cursor, Generation(rawValue: sequence.rawValue))
+        self.kind = kind
+        self.path = path
+        timeNanoseconds = time
+        self.sequence = sequence
+        self.cursor = cursor
+        generation = Generation(rawValue: sequence.rawValue)
     }
 
     /// Makes the change of an item that is present; its time is that of its content.
     init(present place: ItemLocation, _ item: TreeIndex.Item, sequence: SequenceNumber, cursor: Cursor) {
         self.init(
             .present, ItemPath(bytes: place.bytes), sequence: sequence, cursor: cursor, time: item.state.modified)
-        (type, size, generation) = (item.state.type, item.state.size, Generation(rawValue: item.generation))
+        type = item.state.type
+        size = item.state.size
+        generation = Generation(rawValue: item.generation)
     }
 }
 

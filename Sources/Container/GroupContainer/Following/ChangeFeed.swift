@@ -34,7 +34,9 @@ struct ChangeFeed: Feed {
         _ container: OpenContainer, since origin: ChangeOrigin, matching filter: ChangeFilter,
         afterRescan policy: RescanPolicy
     ) throws(CoordinationError) {
-        (self.container, self.filter, self.policy) = (container, filter, policy)
+        self.container = container
+        self.filter = filter
+        self.policy = policy
         switch origin {
         case .start: position = try translating(container.journal.log.start())
         case .now: position = try translating(container.journal.log.end())

@@ -158,9 +158,16 @@ package struct ChangeRecord: Equatable, Sendable {
         operation: [UInt8] = ChangeRecord.noOperation, processIdentifier: Int32, purpose: [UInt8], time: Int64,
         term: UInt64 = 0
     ) {
-        (self.kind, self.path, self.from, self.state) = (kind, path, from, state)
-        (self.isCoordinated, self.operation, self.term) = (isCoordinated, operation, term)
-        (self.processIdentifier, self.purpose, self.time) = (processIdentifier, purpose, time)
+        self.kind = kind
+        self.path = path
+        self.from = from
+        self.state = state
+        self.isCoordinated = isCoordinated
+        self.operation = operation
+        self.term = term
+        self.processIdentifier = processIdentifier
+        self.purpose = purpose
+        self.time = time
     }
 }
 
@@ -210,7 +217,11 @@ struct ChangePart: Equatable, Sendable {
         kind: ChangeRecord.Kind, path: [UInt8], from: [UInt8]? = nil, state: ItemState?, otherState: ItemState? = nil,
         wasDirectory: Bool = false
     ) {
-        (self.kind, self.path, self.from, self.state) = (kind, path, from, state)
-        (self.otherState, self.wasDirectory) = (otherState, wasDirectory)
+        self.kind = kind
+        self.path = path
+        self.from = from
+        self.state = state
+        self.otherState = otherState
+        self.wasDirectory = wasDirectory
     }
 }

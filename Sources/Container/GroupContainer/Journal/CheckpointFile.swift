@@ -13,7 +13,8 @@ struct CheckpointFile: Sendable {
     private static let temporary = Array("checkpoint.new".utf8)
 
     init(in directory: ContainerDirectories, container: [UInt8]) {
-        (self.directory, self.container) = (directory, container)
+        self.directory = directory
+        self.container = container
     }
 
     /// Opens the checkpoint to look items up in it; nil if there is none. Constant time. Errors: `damaged`,
@@ -118,7 +119,8 @@ final class MappedCheckpoint: TreeOverlay.Base, Sendable {
     private let damaged = Guarded(false)
 
     fileprivate init(_ checkpoint: Checkpoint<CheckpointMap>) {
-        (self.checkpoint, map) = (checkpoint, checkpoint.bytes.map)
+        self.checkpoint = checkpoint
+        map = checkpoint.bytes.map
     }
 
     var header: CheckpointHeader { checkpoint.header }

@@ -24,9 +24,11 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
     package var isInvalid: Bool { segment == 0 }
 
     init(container: UInt64, segment: UInt32, offset: UInt32, sequence: UInt64, checksum: UInt64) {
-        (self.container, self.segment, self.offset, self.sequence, self.checksum) = (
-            container, segment, offset, SequenceNumber(rawValue: sequence), checksum
-        )
+        self.container = container
+        self.segment = segment
+        self.offset = offset
+        self.sequence = SequenceNumber(rawValue: sequence)
+        self.checksum = checksum
     }
 
     /// Makes the cursor of a position in a container's journal.

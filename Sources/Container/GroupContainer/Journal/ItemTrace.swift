@@ -16,7 +16,9 @@ struct ItemTrace: Equatable, Sendable {
     private(set) var isLost = false
 
     init(_ location: ItemLocation, _ state: ItemState?) {
-        (self.location, self.state, type) = (location, state, state?.type)
+        self.location = location
+        self.state = state
+        type = state?.type
     }
 
     /// Traces an item that is known to be a directory.

@@ -15,7 +15,8 @@ public struct JournalRetention: Hashable, Sendable {
 
     /// Makes a retention with a size in bytes, an age, or both.
     public init(size: UInt64 = 64 << 20, age: Duration = .seconds(30 * 24 * 3_600)) {
-        (self.size, self.age) = (size, age)
+        self.size = size
+        self.age = age
     }
 
     /// Returns which of the segments, given from the oldest on, may be dropped now.

@@ -36,13 +36,16 @@ struct JournalView: Sendable {
     }
 
     private init(_ header: CheckpointHeader, treeIndex: TreeIndex = TreeIndex()) {
-        (self.treeIndex, newestTerm) = (treeIndex, header.newestTerm)
-        (position, segmentSalt) = (header.position, header.segmentSalt)
+        self.treeIndex = treeIndex
+        newestTerm = header.newestTerm
+        position = header.position
+        segmentSalt = header.segmentSalt
     }
 
     private init(lookingUpIn checkpoint: MappedCheckpoint) {
         self.init(checkpoint.header)
-        (base, overlay) = (checkpoint, TreeOverlay(on: checkpoint))
+        base = checkpoint
+        overlay = TreeOverlay(on: checkpoint)
     }
 
     /// Makes an empty view at a position.

@@ -92,8 +92,15 @@ package struct ItemState: Equatable, Sendable {
         type: ItemType, inode: UInt64, size: UInt64, modified: Int64, changed: Int64, mode: UInt32, owner: UInt32,
         group: UInt32, contentHash: UInt64?, view: UInt16 = 0
     ) {
-        (self.type, self.inode, self.size, self.modified, self.changed) = (type, inode, size, modified, changed)
-        (self.mode, self.owner, self.group, self.contentHash) = (mode, owner, group, contentHash)
+        self.type = type
+        self.inode = inode
+        self.size = size
+        self.modified = modified
+        self.changed = changed
+        self.mode = mode
+        self.owner = owner
+        self.group = group
+        self.contentHash = contentHash
         self.view = view
     }
 }

@@ -18,9 +18,14 @@ package final class AnsweredQuestion: Sendable {
     let owner: WaitGraph.Owner
 
     init(_ place: Question.Place, _ word: Question.Word, _ container: OpenContainer, _ table: PresenterTable) {
-        (self.place, self.word, self.container, self.table) = (place, word, container, table)
+        self.place = place
+        self.word = word
+        self.container = container
+        self.table = table
         let content = table.content(at: place)
-        (presenter, round, madeFor) = (content.presenter, content.round, content.madeFor)
+        presenter = content.presenter
+        round = content.round
+        madeFor = content.madeFor
         owner = table.answer(at: place, word)
     }
 

@@ -56,7 +56,9 @@ final class Inquiry: Sendable {
     }
 
     init(_ grant: GrantedRequest) {
-        (request, container, deadline) = (grant.request, grant.request.container, grant.deadline)
+        request = grant.request
+        container = grant.request.container
+        deadline = grant.deadline
         owner = grant.frame.lock.owner
         isAwaited = grant.frame.outer != nil || request.answering != nil
     }

@@ -86,7 +86,11 @@ package struct PresenterCalls: Sendable {
         didMove: @escaping @Sendable (ItemPath, _ isOwn: Bool) -> Void = { _, _ in },
         didEnd: @escaping @Sendable (CoordinationError) -> Void = { _ in }
     ) {
-        (self.answers, self.answer, self.reacquire) = (answers, answer, reacquire)
-        (self.didChange, self.didMove, self.didEnd) = (didChange, didMove, didEnd)
+        self.answers = answers
+        self.answer = answer
+        self.reacquire = reacquire
+        self.didChange = didChange
+        self.didMove = didMove
+        self.didEnd = didEnd
     }
 }

@@ -49,8 +49,12 @@ final class PresentedItem: Sendable {
         _ entry: PresenterTable.Entry, _ calls: PresenterCalls, start: UInt64, in container: OpenContainer,
         _ table: PresenterTable
     ) {
-        (number, self.entry, self.calls, self.start) = (entry.number, entry.index, calls, start)
-        (self.container, self.table) = (container, table)
+        number = entry.number
+        self.entry = entry.index
+        self.calls = calls
+        self.start = start
+        self.container = container
+        self.table = table
         state = Guarded(State(item: entry.item))
     }
 

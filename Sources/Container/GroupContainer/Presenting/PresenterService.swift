@@ -104,7 +104,8 @@ private struct Reading {
     private let following: LeaderElection.Following?
 
     init(_ container: OpenContainer, from start: LogPosition) {
-        (self.container, position) = (container, start)
+        self.container = container
+        position = start
         following = container.beginFollowing()
     }
 

@@ -34,12 +34,16 @@ struct Question: Sendable {
         /// Reads a word; nil where no process has written it so.
         init?(_ bits: UInt64) {
             guard let state = State(rawValue: UInt8(truncatingIfNeeded: bits)), state != .free else { return nil }
-            (self.state, asker, mark) = (state, Int(bits >> 8 & 0xFFFF), bits >> 24)
+            self.state = state
+            asker = Int(bits >> 8 & 0xFFFF)
+            mark = bits >> 24
             if asker >= MemberTableLayout.slotCount { return nil }
         }
 
         init(claimedBy asker: Int, nonce: UInt64, number: UInt64) {
-            (state, self.asker, mark) = (.claimed, asker, (number & 0xFF_FFFF) << 16 | nonce & 0xFFFF)
+            state = .claimed
+            self.asker = asker
+            mark = (number & 0xFF_FFFF) << 16 | nonce & 0xFFFF
         }
 
         /// Whether it is the same question, in whatever state.

@@ -61,7 +61,11 @@ final class LiveFileSystem {
         _ container: OpenContainer, _ tree: JournalView, term: UInt64, under lock: HeldLock?,
         by author: ChangeAuthor? = nil
     ) {
-        (self.container, self.tree, self.term, self.lock, self.author) = (container, tree, term, lock, author)
+        self.container = container
+        self.tree = tree
+        self.term = term
+        self.lock = lock
+        self.author = author
     }
 
     deinit { if let handle { container.lockFile.giveBackUnlocked(handle) } }

@@ -19,9 +19,10 @@ final class TransactionChanges {
     private(set) var steps = TransactionSteps()
 
     init(by container: OpenContainer, purpose: [UInt8], _ durability: Durability, preconditions: Preconditions) {
-        (self.container, self.purpose, self.durability, self.preconditions) = (
-            container, purpose, durability, preconditions
-        )
+        self.container = container
+        self.purpose = purpose
+        self.durability = durability
+        self.preconditions = preconditions
         operation = container.memberTable.makeOperation()
     }
 

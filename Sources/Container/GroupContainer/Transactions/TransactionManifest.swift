@@ -82,7 +82,10 @@ struct TransactionManifest: Equatable, Sendable {
     init(
         isDurable: Bool, journalSegment: UInt64, journalOffset: UInt64, steps: [Step], record: ChangeRecord
     ) {
-        (self.isDurable, self.journalSegment, self.journalOffset) = (isDurable, journalSegment, journalOffset)
-        (self.steps, self.record) = (steps, record)
+        self.isDurable = isDurable
+        self.journalSegment = journalSegment
+        self.journalOffset = journalOffset
+        self.steps = steps
+        self.record = record
     }
 }

@@ -16,7 +16,9 @@ struct TransactionStep {
     /// Creates the step; nil where the part's path names no item, because another program wrote the manifest.
     init?(_ container: OpenContainer, _ operation: [UInt8], _ step: TransactionManifest.Step, _ part: ChangePart) {
         guard let location = try? ItemLocation(part.path) else { return nil }
-        (self.container, self.part, self.location) = (container, part, location)
+        self.container = container
+        self.part = part
+        self.location = location
         origin = part.kind == .moved ? part.from.flatMap { try? ItemLocation($0) } : nil
         if part.kind == .moved && origin == nil { return nil }
         replaces = step.replaces

@@ -21,7 +21,8 @@ final class Deputy: Sendable {
 
     /// `takeOver` is called if the leader does not reply.
     init(_ container: OpenContainer, takeOver: @escaping @Sendable () -> Void) {
-        (self.container, self.takeOver) = (container, takeOver)
+        self.container = container
+        self.takeOver = takeOver
     }
 
     /// Probes the leader now, and queues to become deputy. Where there is no descriptor or thread for that, other

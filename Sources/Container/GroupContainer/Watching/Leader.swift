@@ -48,7 +48,8 @@ final class Leader {
     init(
         _ container: OpenContainer, term: UInt64, _ queue: Result<InotifyQueue, Errno>
     ) throws(CoordinationError) {
-        (self.container, self.term) = (container, term)
+        self.container = container
+        self.term = term
         // The journal is read once the directories are watched.
         let nothing = JournalView(beginningAt: try translating(container.journal.log.start()))
         view = LiveFileSystem(container, nothing, term: term, under: nil)

@@ -168,7 +168,9 @@ struct InotifyLimit: Equatable, Sendable {
             return Int(String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)).map { (name, $0) }
         }
         guard let lowest = limits.min(by: { $0.1 < $1.1 }) else { return nil }
-        (self.kind, name, number) = (kind, lowest.0, lowest.1)
+        self.kind = kind
+        name = lowest.0
+        number = lowest.1
     }
 
     /// Returns the command that raises the limit to a number that is enough, and at least `least`.

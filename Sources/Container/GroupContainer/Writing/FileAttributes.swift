@@ -87,8 +87,11 @@ struct FileAttributes {
     }
 
     private init(kept status: FileStatus, mode: UInt32?) {
-        (owner, group, permissions) = (status.owner, status.group, status.permissions)
-        (creationMode, explicitMode) = (status.isDirectory ? 0o700 : 0o600, mode)
+        owner = status.owner
+        group = status.group
+        permissions = status.permissions
+        creationMode = status.isDirectory ? 0o700 : 0o600
+        explicitMode = mode
     }
 
     private init(keptOf item: borrowing FileDescriptor, _ status: FileStatus, mode: UInt32?) throws(Errno) {

@@ -84,12 +84,19 @@ struct IntentRecord: Equatable, Sendable {
             let segment = try? reader.number(UInt64.self), let offset = try? reader.number(UInt64.self),
             let rest = try? reader.raw(reader.remaining), let change = try? ChangeRecord(decoding: rest)
         else { return nil }
-        (self.way, self.inode, journalSegment, journalOffset, self.change) = (way, inode, segment, offset, change)
+        self.way = way
+        self.inode = inode
+        journalSegment = segment
+        journalOffset = offset
+        self.change = change
     }
 
     init(way: Way, inode: UInt64, journalSegment: UInt64, journalOffset: UInt64, change: ChangeRecord) {
-        (self.way, self.inode, self.change) = (way, inode, change)
-        (self.journalSegment, self.journalOffset) = (journalSegment, journalOffset)
+        self.way = way
+        self.inode = inode
+        self.change = change
+        self.journalSegment = journalSegment
+        self.journalOffset = journalOffset
     }
 }
 

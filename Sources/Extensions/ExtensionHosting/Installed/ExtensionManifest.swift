@@ -31,9 +31,15 @@ public struct ExtensionManifest: Hashable, Sendable {
         rule: ActivationRule = ActivationRule([]), executable: String, arguments: [String] = [], group: String? = nil,
         attributes: [UInt8] = Array("{}".utf8)
     ) {
-        (self.point, self.identifier, self.title, self.icon) = (point, identifier, title ?? identifier, icon)
-        (self.rule, self.executable, self.arguments) = (rule, executable, arguments)
-        (self.group, self.attributes) = (group, attributes)
+        self.point = point
+        self.identifier = identifier
+        self.title = title ?? identifier
+        self.icon = icon
+        self.rule = rule
+        self.executable = executable
+        self.arguments = arguments
+        self.group = group
+        self.attributes = attributes
     }
 
     /// Decodes the attributes. Errors: those of `JSONDecoder`

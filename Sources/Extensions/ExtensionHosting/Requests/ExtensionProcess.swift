@@ -79,8 +79,12 @@ struct ExtensionProcess: ~Copyable {
             Self.kill(process)
             throw error
         }
-        (self.task, self.poller, self.deadline) = (task, poller, deadline)
-        (self.input, self.output, self.errors) = (input, output, errors)
+        self.task = task
+        self.poller = poller
+        self.deadline = deadline
+        self.input = input
+        self.output = output
+        self.errors = errors
         self.process = process
         outbox = (line + [0x0A])[...]
     }

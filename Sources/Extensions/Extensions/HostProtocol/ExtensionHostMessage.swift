@@ -19,8 +19,11 @@ package enum ExtensionHostMessage: Sendable {
         package var deadline: Double
 
         package init(point: ExtensionPoint, extension: String, items: [ItemLine], deadline: Double) {
-            (version, self.point, self.extension) = (ExtensionHostMessage.version, point, `extension`)
-            (self.items, self.deadline) = (items, deadline)
+            version = ExtensionHostMessage.version
+            self.point = point
+            self.extension = `extension`
+            self.items = items
+            self.deadline = deadline
         }
     }
 

@@ -13,7 +13,8 @@ package struct ItemLine: Codable, Sendable {
     package init(
         _ item: ExtensionItem, attach: (AttachedFile) throws(AttachmentError) -> Int32
     ) throws(AttachmentError) {
-        (title, text) = (item.title, item.text)
+        title = item.title
+        text = item.text
         var lines: [AttachmentLine] = []
         for attachment in item.attachments { lines.append(try AttachmentLine(attachment, attach: attach)) }
         attachments = lines.isEmpty ? nil : lines
@@ -50,7 +51,8 @@ struct AttachmentLine: Codable, Sendable {
     init(
         _ attachment: Attachment, attach: (AttachedFile) throws(AttachmentError) -> Int32
     ) throws(AttachmentError) {
-        (type, name) = (attachment.type, attachment.name)
+        type = attachment.type
+        name = attachment.name
         switch attachment.content {
         case .text(let text): self.text = text
         case .url(let url): self.url = url.absoluteString

@@ -30,7 +30,9 @@ public struct Attachment: Sendable {
 
     /// Creates an attachment.
     public init(_ content: Content, type: ContentType, name: String? = nil) {
-        (self.content, self.type, self.name) = (content, type, name)
+        self.content = content
+        self.type = type
+        self.name = name
     }
 
     /// Creates an attachment of the type `text`.

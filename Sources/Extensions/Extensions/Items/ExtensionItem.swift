@@ -15,6 +15,9 @@ public struct ExtensionItem: Equatable, Sendable {
     public init(
         title: String? = nil, text: String? = nil, attachments: [Attachment] = [], values: [String: DefaultsValue] = [:]
     ) {
-        (self.title, self.text, self.attachments, self.values) = (title, text, attachments, values)
+        self.title = title
+        self.text = text
+        self.attachments = attachments
+        self.values = values
     }
 }

@@ -13,13 +13,18 @@ public struct KeyboardInput: Hashable, Sendable {
 
     /// Creates a request.
     public init(before: String, after: String = "", field: String = "text", language: String? = nil) {
-        (self.before, self.after, self.field, self.language) = (before, after, field, language)
+        self.before = before
+        self.after = after
+        self.field = field
+        self.language = language
     }
 
     /// Reads a request. Errors: `MalformedItem`
     public init(_ items: [ExtensionItem]) throws(MalformedItem) {
         let item = try PointItem(items, .keyboard, attachments: 0)
-        (before, after, field) = (try item.text("before"), try item.text("after"), try item.text("field"))
+        before = try item.text("before")
+        after = try item.text("after")
+        field = try item.text("field")
         language = try item.textIfPresent("language")
     }
 
@@ -39,13 +44,15 @@ public struct KeyboardInput: Hashable, Sendable {
 
         /// Creates a result.
         public init(deleting deleted: Int = 0, inserting inserted: String) {
-            (self.deleted, self.inserted) = (deleted, inserted)
+            self.deleted = deleted
+            self.inserted = inserted
         }
 
         /// Reads a result. Errors: `MalformedItem`
         public init(_ items: [ExtensionItem]) throws(MalformedItem) {
             let item = try PointItem(items, .keyboard, attachments: 0)
-            (deleted, inserted) = (try item.count("deleted"), try item.text("inserted"))
+            deleted = try item.count("deleted")
+            inserted = try item.text("inserted")
         }
 
         /// The items of the result.

@@ -21,7 +21,8 @@ struct PointItem {
         guard items.count == 1, let item = items.first else {
             throw MalformedItem(point: point, reason: "there are \(items.count) items, and not one")
         }
-        (self.point, self.item) = (point, item)
+        self.point = point
+        self.item = item
         if item.attachments.count > most {
             throw fault("it has \(item.attachments.count) attachments, and not \(most) at most")
         }

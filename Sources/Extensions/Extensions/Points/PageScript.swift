@@ -30,7 +30,8 @@ public struct PageScript: Equatable, Sendable {
         guard case .url(let text)? = item.item.values["url"], let url = URL(absolute: text) else {
             throw item.fault("its value 'url' is no URL")
         }
-        (self.value, self.url) = (value, url)
+        self.value = value
+        self.url = url
     }
 
     /// The items of the request.

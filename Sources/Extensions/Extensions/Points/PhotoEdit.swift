@@ -24,7 +24,9 @@ public struct PhotoEdit: Equatable, Sendable {
 
         /// Creates adjustment data.
         public init(format: String, version: String, data: [UInt8]) {
-            (self.format, self.version, self.data) = (format, version, data)
+            self.format = format
+            self.version = version
+            self.data = data
         }
     }
 
@@ -84,8 +86,11 @@ public struct PhotoEdit: Equatable, Sendable {
 
         /// Creates a result.
         public init(_ photo: Attachment, width: Int, height: Int, adjustment: Adjustment, resumed: Bool) {
-            (self.photo, self.width, self.height) = (photo, width, height)
-            (self.adjustment, self.resumed) = (adjustment, resumed)
+            self.photo = photo
+            self.width = width
+            self.height = height
+            self.adjustment = adjustment
+            self.resumed = resumed
         }
 
         /// Reads a result, whose photo may be anything. Errors: `MalformedItem`
@@ -93,7 +98,8 @@ public struct PhotoEdit: Equatable, Sendable {
             let item = try PointItem(items, .editPhoto, attachments: 1)
             guard let photo = item.item.attachments.first else { throw item.fault("it has no photo") }
             self.photo = photo
-            (width, height) = (try item.count("width"), try item.count("height"))
+            width = try item.count("width")
+            height = try item.count("height")
             adjustment = try item.adjustment()
             guard case .bool(let resumed)? = item.item.values["resumed"] else {
                 throw item.fault("its value 'resumed' is not true or false")

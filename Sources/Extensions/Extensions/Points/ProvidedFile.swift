@@ -59,7 +59,10 @@ public struct ProvidedFile: Equatable, Sendable {
 
     /// Describes a file.
     public init(_ identifier: String, name: String, type: ContentType, content: Attachment? = nil) {
-        (self.identifier, self.name, self.type, self.content) = (identifier, name, type, content)
+        self.identifier = identifier
+        self.name = name
+        self.type = type
+        self.content = content
     }
 
     /// Reads the files of a result. Errors: `MalformedItem`

@@ -43,7 +43,10 @@ public final class ExtensionContext: Sendable {
     private let hasFinished = Guarded(false)
 
     init(_ request: ExtensionHostMessage.Request, _ container: Container?, _ link: HostLink) throws {
-        (point, identifier, self.container, self.link) = (request.point, request.extension, container, link)
+        point = request.point
+        identifier = request.extension
+        self.container = container
+        self.link = link
         deadline = .milliseconds(Int64(min(max(0, request.deadline), 1e9) * 1_000))
         inputItems = try request.items.map { line in
             try line.item(in: container) { number throws(AttachmentError) in try AttachedFile(inherited: number) }

@@ -16,7 +16,9 @@ public struct ExtensionError: Error, Hashable, Sendable, CustomStringConvertible
 
     /// Creates an error.
     public init(domain: String, code: Int = 0, text: String) {
-        (self.domain, self.code, self.text) = (domain, code, text)
+        self.domain = domain
+        self.code = code
+        self.text = text
     }
 
     /// Describes any error: an `ExtensionError` is kept, a cancellation is `cancelled`; of another error the domain is

@@ -33,7 +33,8 @@ public struct ShareInbox: Sendable {
 
     /// Names the inbox of a container. Creates nothing. Errors: those of `GroupDefaults`
     public init(_ container: Container, at directory: ItemPath = "Share Inbox") throws(CoordinationError) {
-        (self.container, self.directory) = (container, directory)
+        self.container = container
+        self.directory = directory
         coordinator = container.coordinator(purpose: "share inbox")
         numbers = try GroupDefaults(container, suite: Self.suite)
     }

@@ -70,7 +70,10 @@ struct NewSharedItem: Sendable {
     private let files: [Int: ItemPath]
 
     init(_ identifier: String, _ item: ExtensionItem, at place: ItemPath, moving: Bool) throws {
-        (self.identifier, self.item, self.place, self.moving) = (identifier, item, place, moving)
+        self.identifier = identifier
+        self.item = item
+        self.place = place
+        self.moving = moving
         var files: [Int: ItemPath] = [:]
         for (index, attachment) in item.attachments.enumerated() {
             switch attachment.content {

@@ -30,7 +30,10 @@ public struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible 
     public var resultCode: Int32
 
     init(_ code: Code, reason: String, statement: String? = nil, resultCode: Int32 = 0) {
-        (self.code, self.reason, self.statement, self.resultCode) = (code, reason, statement, resultCode)
+        self.code = code
+        self.reason = reason
+        self.statement = statement
+        self.resultCode = resultCode
     }
 
     /// A sentence with all parts.

@@ -31,7 +31,8 @@ public struct DatabaseChanges: AsyncSequence, Sendable {
     private let records: Changes
 
     init(_ start: Result<Observation, any Error>, _ records: Changes) {
-        (self.start, self.records) = (start, records)
+        self.start = start
+        self.records = records
     }
 
     /// Returns an iterator that starts at the sequence's place.
@@ -44,7 +45,8 @@ public struct DatabaseChanges: AsyncSequence, Sendable {
         private var hasRecord = false
 
         init(_ observation: Result<Observation, any Error>, _ records: Changes.Iterator) {
-            (self.observation, self.records) = (observation, records)
+            self.observation = observation
+            self.records = records
         }
 
         /// Returns the next change; nil when the task is cancelled. Errors: those of `GroupDatabase.read(timeout:_:)` and of
@@ -73,7 +75,8 @@ public struct DatabaseFollower: Sendable {
     private var hasRecord = false
 
     init(_ observation: Observation, _ records: Follower<Change>) {
-        (self.observation, self.records) = (observation, records)
+        self.observation = observation
+        self.records = records
     }
 
     /// Returns the next change; waits for it at most `timeout` (nil: forever) and then returns nil. Errors: as those of
@@ -98,7 +101,8 @@ struct Observation: Sendable {
     private(set) var cursor: DatabaseCursor
 
     init(_ database: GroupDatabase, _ tables: Set<String>, since cursor: DatabaseCursor?) throws {
-        (self.database, self.tables) = (database, tables)
+        self.database = database
+        self.tables = tables
         self.cursor = try cursor ?? DatabaseCursor(numbers: database.numbers().numbers)
     }
 

@@ -8,7 +8,8 @@ public struct Migration: Sendable {
 
     /// Creates a step. `body` runs once for each database, in a transaction of its own.
     public init(_ name: String, _ body: @escaping @Sendable (DatabaseAccess) throws -> Void) {
-        (self.name, self.body) = (name, body)
+        self.name = name
+        self.body = body
     }
 
     /// Creates a step of SQL statements.

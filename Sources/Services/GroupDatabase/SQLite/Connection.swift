@@ -33,7 +33,9 @@ import Synchronization
         _ file: [UInt8], _ mode: Mode, _ label: DatabaseLabel, unlogged: UnloggedFile? = nil,
         isInContainer: Bool = true
     ) throws {
-        (self.mode, self.label, self.unlogged) = (mode, label, unlogged)
+        self.mode = mode
+        self.label = label
+        self.unlogged = unlogged
         if ConfinedFiles.namesSuperJournal(beside: file) {
             throw label.error(
                 .damaged, "its journal names another file, which SQLite would delete",

@@ -33,7 +33,10 @@ final class Connections: Sendable {
         _ registered: RegisteredDatabase?, file: [UInt8], _ durability: Durability, mayWrite: Bool,
         _ label: DatabaseLabel
     ) {
-        (self.registered, self.file, self.durability, self.mayWrite) = (registered, file, durability, mayWrite)
+        self.registered = registered
+        self.file = file
+        self.durability = durability
+        self.mayWrite = mayWrite
         self.label = label
     }
 

@@ -17,7 +17,9 @@ package struct DatabaseLabel: Sendable {
 
     init(path: ItemPath, container: String, holder: @escaping @Sendable (_ writing: Bool) -> CoordinationError.Holder?)
     {
-        (self.path, self.container, self.holder) = (path, container, holder)
+        self.path = path
+        self.container = container
+        self.holder = holder
     }
 
     /// Makes the label of a database that one process uses: a file of the container's own.

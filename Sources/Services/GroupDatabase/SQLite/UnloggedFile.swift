@@ -13,7 +13,8 @@ package struct UnloggedFile {
     /// Looks at a file; nil if there is none, or if it has a log. System calls: openat2(2), statx(2)
     init?(_ path: [UInt8]) {
         guard !Self.hasLog(path), let status = Self.status(path), status.isRegularFile else { return nil }
-        (self.path, self.status) = (path, status)
+        self.path = path
+        self.status = status
     }
 
     /// Whether the file is still what it was.

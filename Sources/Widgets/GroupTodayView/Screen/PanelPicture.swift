@@ -22,7 +22,9 @@ struct PanelPicture {
     private(set) var until: Int64?
 
     init(of panel: Panel, _ form: Form, at moment: TodayMoment) {
-        (self.panel, self.form, self.moment) = (panel, form, moment)
+        self.panel = panel
+        self.form = form
+        self.moment = moment
         glyphs = Glyphs.of(form.look, isThick: form.isSelected)
         if form.isFolded {
             rows = [folded()]

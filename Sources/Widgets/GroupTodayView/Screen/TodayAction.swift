@@ -25,7 +25,8 @@ package struct TodayLook: Hashable, Sendable {
     package var isUnicode: Bool
 
     package init(isColored: Bool = true, isUnicode: Bool = true) {
-        (self.isColored, self.isUnicode) = (isColored, isUnicode)
+        self.isColored = isColored
+        self.isUnicode = isUnicode
     }
 }
 

@@ -20,7 +20,8 @@ package struct TodayScreen: Sendable {
     private var reported: [String: Bool] = [:]
 
     package init(size: WidgetSize, look: TodayLook = TodayLook()) {
-        (self.size, self.look) = (size, look)
+        self.size = size
+        self.look = look
     }
 
     /// Replaces the panels. The selection stays.

@@ -14,7 +14,10 @@ package struct CellStyle: Hashable, Sendable {
     package var isReversed = false
 
     package init(_ color: Color? = nil, isBold: Bool = false, isFaint: Bool = false, isReversed: Bool = false) {
-        (self.color, self.isBold, self.isFaint, self.isReversed) = (color, isBold, isFaint, isReversed)
+        self.color = color
+        self.isBold = isBold
+        self.isFaint = isFaint
+        self.isReversed = isReversed
     }
 
     package static var plain: CellStyle { CellStyle() }

@@ -44,7 +44,9 @@ package struct TodayTerminal: ~Copyable {
         try poller.add(input)
         try poller.add(terminal.wake)
         self.terminal = terminal
-        (self.output, self.known, self.poller) = (output, known, poller)
+        self.output = output
+        self.known = known
+        self.poller = poller
         screen = TodayScreen(size: Self.size(of: output), look: look)
         screen.know(known())
     }

@@ -36,7 +36,8 @@ final class ContainerWatch: Sendable {
     private static let rest: Int64 = 20_000_000
 
     init(_ container: Container, wake: @escaping @Sendable () -> Void) {
-        (self.container, self.wake) = (container, wake)
+        self.container = container
+        self.wake = wake
     }
 
     /// Returns what was found, and empties it.

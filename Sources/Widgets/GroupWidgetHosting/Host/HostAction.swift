@@ -39,6 +39,8 @@ package struct HostLogLine: Hashable, Sendable {
     package var isFault: Bool
 
     package init(_ text: String, of kind: String? = nil, isFault: Bool = false) {
-        (self.kind, self.text, self.isFault) = (kind, text, isFault)
+        self.kind = kind
+        self.text = text
+        self.isFault = isFault
     }
 }

@@ -29,7 +29,8 @@ package struct HostState: Sendable {
     package private(set) var today = TodayModel()
 
     package init(_ options: HostOptions = HostOptions(), list: ShownList = ShownList()) {
-        (self.options, self.list) = (options, list)
+        self.options = options
+        self.list = list
     }
 
     /// Records an event, and returns the actions that follow.

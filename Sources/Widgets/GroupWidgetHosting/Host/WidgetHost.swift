@@ -39,7 +39,9 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         let list = try settings.list()
         self.signals = signals
         self.frontEnd = frontEnd
-        (self.container, self.settings, self.poller) = (container, settings, poller)
+        self.container = container
+        self.settings = settings
+        self.poller = poller
         views = settings.listFile.views
         state = HostState(settings.options, list: list)
         watch = ContainerWatch(container) { poller.wake() }

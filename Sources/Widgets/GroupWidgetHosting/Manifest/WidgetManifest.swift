@@ -10,7 +10,8 @@ package struct WidgetManifest: Hashable, Sendable {
         package var preferred: WidgetSize?
 
         package init(maximum: WidgetSize? = nil, preferred: WidgetSize? = nil) {
-            (self.maximum, self.preferred) = (maximum, preferred)
+            self.maximum = maximum
+            self.preferred = preferred
         }
     }
 
@@ -52,9 +53,15 @@ package struct WidgetManifest: Hashable, Sendable {
         refreshing: Refreshing = .init(),
         memoryLimit: UInt64? = nil, urlScheme: String? = nil
     ) {
-        (self.kind, self.title, self.executable, self.arguments) = (kind, title ?? kind, executable, arguments)
-        (self.rooms, self.interests, self.refreshing) = (rooms, interests, refreshing)
-        (self.memoryLimit, self.urlScheme) = (memoryLimit, urlScheme)
+        self.kind = kind
+        self.title = title ?? kind
+        self.executable = executable
+        self.arguments = arguments
+        self.rooms = rooms
+        self.interests = interests
+        self.refreshing = refreshing
+        self.memoryLimit = memoryLimit
+        self.urlScheme = urlScheme
     }
 
     /// Returns whether the process of the other manifest would be the same.

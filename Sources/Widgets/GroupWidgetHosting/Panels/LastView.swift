@@ -8,6 +8,8 @@ package struct LastView: Hashable, Sendable {
     package var environment: WidgetEnvironment
 
     package init(_ timeline: Timeline<WidgetView>, renderedAt: Int64, for environment: WidgetEnvironment) {
-        (self.timeline, self.renderedAt, self.environment) = (timeline, renderedAt, environment)
+        self.timeline = timeline
+        self.renderedAt = renderedAt
+        self.environment = environment
     }
 }

@@ -30,9 +30,17 @@ package struct Panel: Hashable, Sendable {
         isPlaceholder: Bool = false, renderedAt: Int64? = nil, note: PanelNote? = nil,
         displayMode: WidgetDisplayMode = .compact, isExpandable: Bool = false, size: WidgetSize = .none
     ) {
-        (self.kind, self.title, self.state, self.isVisible) = (kind, title, state, isVisible)
-        (self.view, self.isPlaceholder, self.renderedAt, self.note) = (view, isPlaceholder, renderedAt, note)
-        (self.displayMode, self.isExpandable, self.size) = (displayMode, isExpandable, size)
+        self.kind = kind
+        self.title = title
+        self.state = state
+        self.isVisible = isVisible
+        self.view = view
+        self.isPlaceholder = isPlaceholder
+        self.renderedAt = renderedAt
+        self.note = note
+        self.displayMode = displayMode
+        self.isExpandable = isExpandable
+        self.size = size
     }
 }
 

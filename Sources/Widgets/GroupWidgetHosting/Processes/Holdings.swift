@@ -11,7 +11,9 @@ package struct Holdings: Hashable, Sendable {
     package var isGoingOn = false
 
     package init(items: [String] = [], locks: [String] = [], isGoingOn: Bool = false) {
-        (self.items, self.locks, self.isGoingOn) = (items, locks, isGoingOn)
+        self.items = items
+        self.locks = locks
+        self.isGoingOn = isGoingOn
     }
 
     var isEmpty: Bool { items.isEmpty && locks.isEmpty }

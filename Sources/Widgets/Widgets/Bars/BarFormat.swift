@@ -19,7 +19,8 @@ public enum BarFormat: String, Hashable, Sendable, CaseIterable {
 
         /// Limits a view to 60 characters by default.
         public init(characters: Int = 60, separator: String = " · ") {
-            (self.characters, self.separator) = (characters, separator)
+            self.characters = characters
+            self.separator = separator
         }
     }
 
@@ -33,7 +34,8 @@ public enum BarFormat: String, Hashable, Sendable, CaseIterable {
 
         /// Opens http and https addresses with xdg-open(1) by default. A widget's app may have a scheme of its own.
         public init(opener: String = "xdg-open", schemes: Set<String> = ["https", "http"]) {
-            (self.opener, self.schemes) = (opener, schemes)
+            self.opener = opener
+            self.schemes = schemes
         }
     }
 

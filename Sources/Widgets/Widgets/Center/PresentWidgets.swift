@@ -15,8 +15,10 @@ public struct PresentWidget: Codable, Hashable, Sendable {
 
     /// Creates the description of a widget that a host shows.
     public init(kind: String, isVisible: Bool, displayMode: WidgetDisplayMode, hostProcess: Int32) {
-        (self.kind, self.isVisible) = (kind, isVisible)
-        (self.displayMode, self.hostProcess) = (displayMode, hostProcess)
+        self.kind = kind
+        self.isVisible = isVisible
+        self.displayMode = displayMode
+        self.hostProcess = hostProcess
     }
 }
 

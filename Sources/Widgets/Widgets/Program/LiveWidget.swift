@@ -80,7 +80,9 @@ private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: Widg
     private var shown: ShownWidget?
 
     init(_ program: WidgetProgram<Provider>, _ environment: WidgetEnvironment, _ center: WidgetCenter) {
-        (self.program, self.environment, self.center) = (program, environment, center)
+        self.program = program
+        self.environment = environment
+        self.center = center
         renderedAt = program.clock.date
     }
 

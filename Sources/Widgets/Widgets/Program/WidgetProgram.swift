@@ -13,7 +13,9 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
 
     /// Creates the program for a container. `clock` is its source of time.
     public init(_ provider: Provider, in container: Container, clock: any WidgetClock = SystemWidgetClock()) {
-        (self.provider, self.container, self.clock) = (provider, container, clock)
+        self.provider = provider
+        self.container = container
+        self.clock = clock
     }
 
     /// Exchanges messages with a host, over this process's standard input and output, until the host ends it. Other

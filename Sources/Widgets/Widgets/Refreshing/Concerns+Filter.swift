@@ -10,7 +10,8 @@ package struct ItemConcern: Sendable {
     fileprivate init(_ filter: ChangeFilter, metadata: [String]) {
         var filter = filter
         if metadata.isEmpty { filter.kinds = Set(Change.Kind.Word.allCases).subtracting([.touched]) }
-        (self.filter, touched) = (filter, metadata.isEmpty ? nil : ChangeFilter(including: metadata))
+        self.filter = filter
+        touched = metadata.isEmpty ? nil : ChangeFilter(including: metadata)
     }
 
     /// Returns whether a change that the filter let through is news.

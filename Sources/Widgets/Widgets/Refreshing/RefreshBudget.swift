@@ -41,7 +41,8 @@ package struct RefreshBudget: Hashable, Sendable {
 
     /// Creates a budget from its stored state.
     init(_ limit: RefreshLimit, fullAt: Int64) {
-        (self.limit, bucket) = (limit, TokenBucket(limit.rate, fullAt: fullAt))
+        self.limit = limit
+        bucket = TokenBucket(limit.rate, fullAt: fullAt)
     }
 
     /// Returns how many refreshes are allowed at a moment.

@@ -13,7 +13,9 @@ package struct TokenBucket: Hashable, Sendable {
         /// Creates a rate: `tokens` come back evenly in a period, and there are never more than `capacity`. All three
         /// are at least one.
         package init(tokens: Int64, period: Int64, capacity: Int64) {
-            (self.tokens, self.period, self.capacity) = (max(1, tokens), max(1, period), max(1, capacity))
+            self.tokens = max(1, tokens)
+            self.period = max(1, period)
+            self.capacity = max(1, capacity)
         }
 
         /// Returns the time in which a number of tokens comes back.

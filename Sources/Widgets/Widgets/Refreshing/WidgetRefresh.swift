@@ -38,8 +38,13 @@ public struct WidgetRefresh<Provider: WidgetProvider>: Sendable {
         clock: any WidgetClock = SystemWidgetClock(),
         onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
     ) {
-        (self.provider, self.container, self.environment) = (provider, container, environment)
-        (self.timeout, self.timeLimit, self.clock, self.onFailure) = (timeout, timeLimit, clock, onFailure)
+        self.provider = provider
+        self.container = container
+        self.environment = environment
+        self.timeout = timeout
+        self.timeLimit = timeLimit
+        self.clock = clock
+        self.onFailure = onFailure
     }
 
     /// Refreshes once, and calls `deliver` with the snapshot if it differs from the last one.

@@ -33,6 +33,7 @@ public struct WidgetEnvironment: Codable, Hashable, Sendable {
     public init(
         displayMode: WidgetDisplayMode = .compact, maximumSize: WidgetSize = WidgetSize(columns: 80, rows: 3)
     ) {
-        (self.displayMode, self.maximumSize) = (displayMode, maximumSize)
+        self.displayMode = displayMode
+        self.maximumSize = maximumSize
     }
 }

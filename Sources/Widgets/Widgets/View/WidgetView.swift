@@ -21,7 +21,10 @@ public struct WidgetView: Codable, Hashable, Sendable {
 
         /// Creates a line, by default of plain text.
         public init(_ text: String, _ style: Style = .normal, url: String? = nil, countdown: Date? = nil) {
-            (self.text, self.style, self.url, self.countdown) = (text, style, url, countdown)
+            self.text = text
+            self.style = style
+            self.url = url
+            self.countdown = countdown
         }
     }
 
@@ -36,7 +39,10 @@ public struct WidgetView: Codable, Hashable, Sendable {
 
     /// Creates a view. Without a title, the widget's name is shown.
     public init(title: String? = nil, lines: [Line], url: String? = nil, preferredSize: WidgetSize? = nil) {
-        (self.title, self.lines, self.url, self.preferredSize) = (title, lines, url, preferredSize)
+        self.title = title
+        self.lines = lines
+        self.url = url
+        self.preferredSize = preferredSize
     }
 }
 

@@ -13,8 +13,10 @@ struct FaultOracle: Sendable {
 
     init(_ operation: FaultedOperation, before: ContainerState, after: ContainerState, text: String) {
         let simplify = { (state: ContainerState) in operation.cutsJournal ? state.with { $0.recorded = [] } : state }
-        (self.operation, self.text) = (operation, text)
-        (self.before, self.after) = (simplify(before), simplify(after))
+        self.operation = operation
+        self.text = text
+        self.before = simplify(before)
+        self.after = simplify(after)
         allowed = ([before, after] + operation.stages(before, after)).map(simplify)
     }
 

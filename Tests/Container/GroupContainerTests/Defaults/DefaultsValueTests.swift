@@ -20,8 +20,12 @@ import Testing
             _ value: DefaultsValue, _ bool: Bool?, _ integer: Int?, _ double: Double?, _ float: Float?,
             _ string: String?
         ) {
-            (self.value, self.bool, self.integer) = (value, bool, integer)
-            (self.double, self.float, self.string) = (double, float, string)
+            self.value = value
+            self.bool = bool
+            self.integer = integer
+            self.double = double
+            self.float = float
+            self.string = string
         }
         var testDescription: String { "\(value)" }
     }

@@ -14,7 +14,9 @@ final class RecordingPresenter: ItemPresenter {
         _ answers: PresenterQuestions = .all, relinquish: @escaping @Sendable () async throws -> Void = {},
         save: @escaping @Sendable () async throws -> Void = {}
     ) {
-        (self.answers, onRelinquish, onSave) = (answers, relinquish, save)
+        self.answers = answers
+        onRelinquish = relinquish
+        onSave = save
     }
 
     /// The calls so far.

@@ -29,7 +29,9 @@ struct Attributes: Equatable {
     init(_ name: String, in temporary: TemporaryDirectory) throws {
         let file = try temporary.open(name, [.placeOnly, .notFollowing])
         let status = try file.status()
-        (mode, owner, group) = (status.mode, status.owner, status.group)
+        mode = status.mode
+        owner = status.owner
+        group = status.group
         extended = [:]
         for name in try file.attributeNames() { extended[name] = try file.attribute(name) }
     }
