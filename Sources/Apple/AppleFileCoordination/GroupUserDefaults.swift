@@ -15,7 +15,7 @@ import GroupSystemCalls
 @preconcurrency
 open class GroupUserDefaults: UserDefaults {
     /// The values, by calls that throw errors, and with generations, conditions and transactions.
-    public var groupDefaults: GroupDefaults { suite.defaults }
+    public let groupDefaults: GroupDefaults
     /// The registered values of the process.
     private static let registered = Guarded<[String: DefaultsValue]>([:])
     private let suite: ObservedSuite
@@ -30,6 +30,7 @@ open class GroupUserDefaults: UserDefaults {
             return nil
         }
         self.suite = suite
+        groupDefaults = suite.defaults
         super.init(suiteName: nil)
         suite.notify(self)
     }
@@ -39,6 +40,7 @@ open class GroupUserDefaults: UserDefaults {
     public init?(_ container: Container, suite: String = "standard") {
         guard let defaults = reportingErrors({ try GroupDefaults(container, suite: suite) }) else { return nil }
         self.suite = ObservedSuite(defaults)
+        groupDefaults = defaults
         super.init(suiteName: nil)
         self.suite.notify(self)
     }
