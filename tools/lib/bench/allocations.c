@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 // The allocator of the GNU C library, below the names that this file takes.
 extern void *__libc_malloc(size_t);
@@ -48,4 +50,11 @@ __attribute__((destructor)) static void write_count(void) {
     if (file == NULL) return;
     fprintf(file, "%ld\n", count);
     fclose(file);
+}
+
+// A program may end by this, without its destructors.
+void _exit(int status) {
+    write_count();
+    syscall(SYS_exit_group, status);
+    __builtin_unreachable();
 }

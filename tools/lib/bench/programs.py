@@ -12,6 +12,8 @@ KEPT = os.path.join(ROOT, ".build", "bench")
 # Measured as they are installed.
 INSTALLED = ("watch-group", "groupctl", "group-cluster")
 SWIFT = ("bench-worker", "cluster-bench", "stress-worker", "database-member", "group-transfer")
+# Also with shared libraries, as nothing can be preloaded into a static program.
+DYNAMIC = "watch-group"
 C = ("arrivals", "bare-inotify", "files", "one-thread", "plain-changes", "round-trips")
 
 
@@ -27,10 +29,10 @@ def build(show) -> dict[str, str]:
     run([os.path.join(ROOT, "tools", "install"), "--prefix", os.path.join(KEPT, "installed")])
     for name in INSTALLED:
         paths[name] = os.path.join(KEPT, "installed", "bin", name)
-    for name in SWIFT:
+    for name in (*SWIFT, DYNAMIC):
         show(f"building {name}")
         run(["swift", "build", *TRAITS, "--configuration", "release", "--product", name])
-        paths[name] = os.path.join(ROOT, ".build", "tools", "release", name)
+        paths[f"dynamic {name}" if name == DYNAMIC else name] = os.path.join(ROOT, ".build", "tools", "release", name)
     for name in C:
         show(f"compiling {name}")
         paths[name] = os.path.join(KEPT, name)

@@ -10,8 +10,8 @@ from .stores import StoreContender
 
 
 class StoreSession:
-    """Used with `with`. Makes the store, unless it exists. Touches no file of the user: the directory is the stores'
-    home directory."""
+    """Used with `with`. Makes the store, unless it exists. Touches no file of the user: `run` in the directory is the
+    stores' home directory. (Not the directory itself: no container is made of a home directory.)"""
 
     def __init__(
         self, bench, contender: StoreContender, directory: str, limit: float = 300, is_made: bool = False
@@ -20,7 +20,7 @@ class StoreSession:
         self.found, self.contender, self.directory, self.limit = bench.found(contender.store), contender, directory, limit
         run = os.path.join(directory, "run")
         os.mkdir(run, mode=0o700)
-        homes = {"HOME": directory, "CFFIXED_USER_HOME": directory, "XDG_CONFIG_HOME": directory, "XDG_RUNTIME_DIR": run}
+        homes = dict.fromkeys(("HOME", "CFFIXED_USER_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"), run)
         self.environment = {**os.environ, **homes}
         self.started: list[subprocess.Popen] = []
 

@@ -1,6 +1,5 @@
 """How often an operation asks the allocator for memory."""
 
-import dataclasses
 import os
 import subprocess
 
@@ -8,9 +7,9 @@ from ..failures import Failed
 from ..goals import Goal
 from ..places import Place
 from ..row import Contender, Finding, Row, cells, gathered
-from ..session import Session
+from ..session import WATCHING
 from ..table import Table
-from ..watchers import OURS, Watcher
+from ..watchers import OURS
 
 COUNT = "allocations"
 LOCK, READ, WRITE, SET, EXTERNAL = "lock and its end", "read of 1 KiB", "relaxed write of 1 KiB", "set", "external change"
@@ -38,6 +37,8 @@ class Allocations(Row):
         """The allocations of a process that does so many operations, with those of its start and end."""
         result = os.path.join(bench.scratch, "allocations")
         words = ["env", f"LD_PRELOAD={bench.programs['allocations.so']}", f"BENCH_ALLOCATIONS={result}"]
+        if os.path.exists(result):
+            os.unlink(result)
         bench.changes.make_container(directory)
         if operation == EXTERNAL:
             self.follow(bench, directory, words, number)
@@ -57,15 +58,20 @@ class Allocations(Row):
 
     @staticmethod
     def follow(bench, directory: str, words: list[str], number: int) -> None:
-        def command(found: list[str], watched: str) -> list[str]:
-            return [*words, *OURS.command(found, watched)]
-
-        watcher: Watcher = dataclasses.replace(OURS, command=command)
-        with Session(bench, watcher, directory) as session:
-            session.await_watching()
+        """Runs watch-group until it has printed so many changes."""
+        command = [*words, bench.programs["dynamic watch-group"], "--verbose", "--count", str(number), directory + "/"]
+        with subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        ) as watcher:
+            for line in watcher.stderr:
+                if WATCHING in line:
+                    break
             bench.changes.make_files(directory, "sample", 0, number)
-            if session.await_told(number).samples < number:
-                raise Failed("a change was not reported")
+            try:
+                watcher.communicate(timeout=60)
+            except subprocess.TimeoutExpired:
+                watcher.kill()
+                raise Failed("a change was not reported") from None
 
     def summarize(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         table.add(COUNT, cells(gathered(findings, COUNT), lambda counts: round(counts[0], 1)))
