@@ -36,9 +36,9 @@ struct LeaderProbe: Equatable, Sendable {
             since = now
             checks = 0
         }
-        // After this process itself was stopped, or the machine, much time has passed without a check; so the time alone
-        // does not count. Two more checks are needed, and between them the leader needs the time for a reply: a follower
-        // of many changes checks after each of them.
+        // After this process itself was stopped, or the machine, much time has passed without a check; so the time
+        // alone does not count. Two more checks are needed, and between them the leader needs the time for a reply: a
+        // follower of many changes checks after each of them.
         if checks == 0 || now - checkedAt >= Self.spacing {
             checks += 1
             checkedAt = now

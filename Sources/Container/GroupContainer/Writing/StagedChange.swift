@@ -417,7 +417,8 @@ extension StagedChange {
 /// Changes whose content is built in staging and renamed to its place.
 extension StagedChange {
     /// Replaces or creates a file. `old` is the status of the present file, whose attributes are kept, except the mode
-    /// if `mode` is given. `hash` is that of the content, if it is known. System calls: those of `NewContent`, renameat2, fsync of the directory
+    /// if `mode` is given. `hash` is that of the content, if it is known. System calls: those of `NewContent`,
+    /// renameat2, fsync of the directory
     func write(
         _ content: NewContent, hash: UInt64?, to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
         as kind: ChangeRecord.Kind

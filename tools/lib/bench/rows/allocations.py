@@ -12,7 +12,8 @@ from ..table import Table
 from ..watchers import OURS
 
 COUNT = "allocations"
-LOCK, READ, WRITE, SET, EXTERNAL = "lock and its end", "read of 1 KiB", "relaxed write of 1 KiB", "set", "external change"
+LOCK, READ, WRITE = "lock and its end", "read of 1 KiB", "relaxed write of 1 KiB"
+SET, EXTERNAL = "set", "external change"
 
 
 class Allocations(Row):
