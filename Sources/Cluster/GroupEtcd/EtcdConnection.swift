@@ -97,6 +97,10 @@ final class EtcdConnection {
         do throws(EtcdFailure) {
             return try call(fields)
         } catch {
+            // A token names an index of etcd's log, and a member with a shorter log does not refuse the token but waits
+            // until its log has that index (`isValidSimpleToken` in etcd's auth/simple_token.go). A cluster that was
+            // restored from a backup has a shorter log, so that each call with an old token would go unanswered.
+            if case .noAnswer = error, !canceller.isCancelled { token = nil }
             guard error.isOfTheToken else { throw error }
             try authenticate(endpoint)
             return try call(fields)

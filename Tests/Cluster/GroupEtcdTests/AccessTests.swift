@@ -105,6 +105,26 @@ struct `A user of etcd` {
         #expect(try client.range(.key(bytes("app/a"))).keyValues.first?.value == [2])
     }
 
+    @Test func `a token of a log that was longer before etcd was restored is renewed, as etcd answers no call with it`()
+        throws
+    {
+        let server = try EtcdServer.withUsers()
+        let file = "\(server.directory.path)/backup"
+        try server.control("--user", "root:root-password", "snapshot", "save", file)
+        let writer = EtcdClient(try configuration(server))
+        for number in 1...40 { try writer.transaction(then: [.put(bytes("app/a"), [UInt8(number)])]) }
+        // The token of this client names an index of the log beyond those 40.
+        var hasty = try configuration(server)
+        hasty.requestLimit = .seconds(1)
+        let client = EtcdClient(hasty)
+        #expect(try client.range(.key(bytes("app/a"))).keyValues.count == 1)
+        try server.restore(from: file, token: "another")
+        let found = failure { () throws(EtcdFailure) in try client.transaction(then: [.put(bytes("app/b"), [])]) }
+        #expect(found?.isNoAnswer == true, "\(String(describing: found))")
+        #expect(try client.range(.key(bytes("app/a"))).keyValues.isEmpty)
+        _ = try client.transaction(then: [.put(bytes("app/b"), [])])
+    }
+
     @Test func `a token that has ended is renewed`() throws {
         var options = EtcdOptions()
         options.arguments = ["--auth-token-ttl", "1"]
