@@ -49,7 +49,12 @@ extension Machine {
             report.status.failure = noRoom(used)
         case .counted(let count):
             (report.status.count, report.readAt) = (count, Date())
-            if history.isConnected && outbox.inFlight == nil { report.status.failure = nil }
+            if currentPause != nil {
+                // No reading ends the failure of a paused machine.
+                (report.status.failure, report.status.remedy) = (nil, nil)
+            } else if history.isConnected && outbox.inFlight == nil {
+                report.status.failure = nil
+            }
             if history.isConnected && count > fold.index { read() }
         case .watchEnded(let failure): try disconnect(failure)
         case .content(let digest, let operation, let result): take(result, digest, by: operation)

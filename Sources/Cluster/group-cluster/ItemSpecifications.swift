@@ -31,6 +31,8 @@ enum ItemSpecifications {
         HelpEntry("77", "not permitted, or the path leads out of the container"),
     ]
 
+    static func statuses(without terms: String...) -> [HelpEntry] { statuses.filter { !terms.contains($0.term) } }
+
     static let all = [read, write, update, mkdir, copy, move, remove, resolve, lock]
 
     private static let read = CommandSpecification(
@@ -47,7 +49,7 @@ enum ItemSpecifications {
         description: [
             "It waits until this machine has caught up, which asks a majority of etcd's nodes, and then reads as groupctl read does."
         ],
-        exitStatuses: statuses)
+        exitStatuses: statuses(without: "3", "4", "76"))
 
     private static let write = CommandSpecification(
         name: "write", summary: "Replaces an item with standard input, at most 64 MiB, on all machines.",
@@ -111,13 +113,13 @@ enum ItemSpecifications {
     private static let move = CommandSpecification(
         name: "move", summary: "Moves an item, on all machines at once.",
         usage: ["group-cluster move GROUP FROM TO [-n]"], options: [noReplace], positionals: [group, from, to],
-        description: [description], exitStatuses: statuses)
+        description: [description], exitStatuses: statuses(without: "3"))
 
     private static let remove = CommandSpecification(
         name: "remove", summary: "Removes an item, on all machines.",
         usage: ["group-cluster remove GROUP PATH [-r]"],
         options: [.flag("recursive", letter: "r", help: "A directory goes with everything in it.")],
-        positionals: [group, item], description: [description], exitStatuses: statuses)
+        positionals: [group, item], description: [description], exitStatuses: statuses(without: "3"))
 
     private static let lock = CommandSpecification(
         name: "lock", summary: "Runs COMMAND while this machine, and no other, has a lock of the cluster.",
@@ -130,5 +132,5 @@ enum ItemSpecifications {
             "The lock ends with COMMAND, with this command, or with the machine's connection to etcd: after that, another machine may have it although COMMAND runs. What must not be done by two machines at once is therefore to be done by group-cluster update --locked, which the cluster refuses once the lock is lost. COMMAND finds the name of the grant in GROUP_CLUSTER_GRANT."
         ],
         examples: [HelpEntry("group-cluster lock ./shared/ nightly -- ./report", "One report, on one machine.")],
-        exitStatuses: statuses + [HelpEntry("N", "COMMAND's status")])
+        exitStatuses: statuses(without: "3", "4", "76") + [HelpEntry("N", "COMMAND's status")])
 }

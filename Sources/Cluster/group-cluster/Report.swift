@@ -18,6 +18,9 @@ final class Report {
     /// The time from which on the status may be written again.
     private var next: Int64 = 0
     private var hasUnstoredConflicts = false
+    /// The copies for which no line was printed yet. A machine that reads the log from its beginning also finds the
+    /// conflicts that were resolved since; `show` forgets those.
+    private var unprinted: Set<String> = []
     private let records: ClusterRecords
     private let store: StateStore
     private let full: FullDisk
@@ -53,7 +56,7 @@ final class Report {
     /// Reports a copy with a conflict name, once.
     func note(conflict copy: [UInt8]) {
         if status.conflicts.contains(where: { $0.copy == printable(copy) }) { return }
-        log("conflict: '\(printable(copy))'")
+        unprinted.insert(printable(copy))
         status.conflicts.append(.init(copy, foundAt: Date()))
         if status.conflicts.count > 1_000 { status.conflicts.removeFirst() }
         do {
@@ -114,6 +117,10 @@ final class Report {
     func show(force: Bool, isGone: ([UInt8]) -> Bool) throws {
         if shown != stated {
             status.conflicts.removeAll { isGone(Array($0.path)) }
+            for conflict in status.conflicts where unprinted.contains(conflict.copy) {
+                log("conflict: '\(conflict.copy)'")
+            }
+            unprinted = []
             forgetReplaced()
         }
         // A status in which only the time is new is written once a minute, so that an idle cluster costs next to

@@ -41,7 +41,7 @@ extension ItemSpecifications {
             HelpEntry(
                 "group-cluster resolve ./shared/ list.txt --keep merge -- meld {mine} {theirs} --output {result}", ""),
         ],
-        exitStatuses: statuses.filter { !["3", "64"].contains($0.term) } + [
+        exitStatuses: statuses(without: "3", "64") + [
             HelpEntry("64", "wrong usage; or which content is meant is not known, and the message shows both"),
             HelpEntry("65", "COMMAND made nothing of both, and they have contents"),
             HelpEntry("126, 127", "COMMAND cannot be executed; COMMAND was not found"),

@@ -40,11 +40,11 @@ CommandRun.main(groupClusterSpecification) { run in
 }
 
 /// Takes the right to be the container's program. Error: `lockTimedOut` if another process has it
-private func right(to container: Container) throws -> SoleProcess {
+private func right(to container: Container, for operation: String) throws -> SoleProcess {
     if let right = try SoleProcess(for: .cluster, of: container) { return right }
     let process = ClusterRecords.isThere(container)?.processIdentifier
     throw CoordinationError(
-        .lockTimedOut, operation: "join the cluster", item: nil, containerPath: "\(container.path)",
+        .lockTimedOut, operation: operation, item: nil, containerPath: "\(container.path)",
         reason: "another group-cluster runs for this container\(process.map { ": process \($0)" } ?? "")",
         remedy: .init(.endProcess, "end that process first", process: process))
 }
@@ -66,7 +66,7 @@ private func join(_ run: inout CommandRun) throws -> ExitStatus {
     let full = FullDisk()
     let opened = try asFarAsThereIsRoom(&run, full, signals) { try $0.openContainer() }
     guard let container = opened else { return .success }
-    let right = try right(to: container)
+    let right = try right(to: container, for: "join the cluster")
     try asFarAsThereIsRoom(&run, full, signals, freeing: { isFreed(container) }) { run in
         do {
             try runMachine(&run, container, full, signals)
@@ -294,7 +294,10 @@ private func showStatus(_ run: inout CommandRun) throws -> ExitStatus {
         if ignored.count > 0 { lines.append("ignored    \(ignored.count) items, by .groupignore") }
         for file in ignored.faults { lines.append("ignored    not all of \(file.path) is used: \(file.reason)") }
     }
-    for line in lines { try run.output.writeLine(PipeText.escaped(Array(line.utf8))) }
+    // For a person, a backslash is not doubled: paths and reasons have escapes already. `--json` is unambiguous.
+    for line in lines {
+        try run.output.writeLine(PipeText.escaped(Array(line.utf8)).replacing(#"\\"#, with: #"\"#))
+    }
     return isUp ? .success : .unavailable
 }
 
@@ -307,8 +310,16 @@ private func showResult(_ run: inout CommandRun) throws -> ExitStatus {
         ClusterName(text: operation) != nil
     else { throw run.arguments.usageError("OPERATION is 32 hexadecimal digits") }
     let outcome = records.outcome(of: operation)
-    let reason = records.request(operation)?.reason.map { "\t\(PipeText.escaped(Array($0.utf8)))" } ?? ""
-    try run.output.writeLine(outcome.rawValue + reason)
+    let reason = records.request(operation)?.reason
+    if run.options.isJSON {
+        try run.output.writeLine(
+            JSONValue.object([
+                ("operation", .string(operation)), ("outcome", .string(outcome.rawValue)),
+                ("reason", reason.map { .string($0) } ?? .null),
+            ]).encoded())
+    } else {
+        try run.output.writeLine(outcome.rawValue + (reason.map { "\t\(PipeText.escaped(Array($0.utf8)))" } ?? ""))
+    }
     return outcome == .forgotten ? .notFound : .success
 }
 
@@ -351,7 +362,7 @@ private func finishTaken(in container: Container) throws {
 
 private func leave(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
-    let right = try right(to: container)
+    let right = try right(to: container, for: "leave the cluster")
     let (records, _) = try records(container)
     do {
         try finishTaken(in: container)

@@ -65,6 +65,11 @@ struct `Patterns of what is not mirrored` {
         for (path, expected) in [("a", true), ("[b", nil), ("c", nil), ("d", true)] as [(String, Bool?)] {
             #expect(rules.ignores([Array(path.utf8)], isDirectory: false) == expected)
         }
+        for (line, fault) in [("/[[:alpha:]]x", "classes such as"), (#"[\a]"#, #"a '\' within"#)] {
+            let rules = IgnoreRules(bytes: Array("a\n\(line)".utf8))
+            #expect(rules.fault?.hasPrefix("line 2: \(fault)") == true, "\(String(describing: rules.fault))")
+            #expect(rules.ignores([Array("ax".utf8)], isDirectory: false) == nil)
+        }
         let many = IgnoreRules(bytes: (0...1_000).flatMap { Array("x\($0)\n".utf8) })
         #expect(many.fault?.contains("more than 1000 patterns") == true)
         #expect(many.ignores([Array("x999".utf8)], isDirectory: false) == true)

@@ -101,6 +101,12 @@ final class MachineUnderTest {
         program = nil
     }
 
+    /// Ends the program, and returns what it has printed.
+    func endedText() throws -> String {
+        program?.signal(SIGTERM)
+        return try finish().text
+    }
+
     /// Waits for the end of the program, and returns its status and what it has printed.
     func finish() throws -> (status: Int32, text: String) {
         defer { program = nil }

@@ -70,6 +70,34 @@ struct `Conflicts that a person resolves` {
         #expect(a.tree["other"] == "384 of beta", "the copy's permissions go with its content")
     }
 
+    @Test func `a machine that joins later prints no line about a conflict that was resolved`() throws {
+        // Both entries are sent, and the log's order decides which of them is the conflict.
+        func conflict(_ item: String) throws -> String {
+            try a.write("base", to: item)
+            #expect(agree(a, b) { $0[item] != nil })
+            #expect(try comes { try a.isSettled(with: b) })
+            etcd.stop()
+            try a.write("of alpha", to: item)
+            try b.write("of beta", to: item)
+            etcd.resume()
+            let mark = "\(item) (conflict "
+            #expect(agree(a, b) { $0.keys.contains { $0.hasPrefix(mark) } })
+            #expect(try comes { try a.isSettled(with: b) })
+            return try #require(a.tree.keys.first { $0.hasPrefix(mark) })
+        }
+        let copy = try conflict("f")
+        #expect(try a.cluster("remove", a.path, copy).status == 0)
+        #expect(agree(a, b) { $0[copy] == nil })
+        let left = try conflict("g")
+        let late = try MachineUnderTest("late", etcd: etcd.endpoints)
+        try late.start()
+        #expect(agree(a, late) { $0[left] != nil })
+        #expect(try comes { try late.conflicts() == [left] })
+        try late.waitForText("conflict: '\(left)'")
+        let text = try late.endedText()
+        #expect(!text.contains(copy), "\(text)")
+    }
+
     @Test func `contents that were both written on one machine are told apart by their places only`() throws {
         let copy = try conflict("f")
         try a.write("of alpha, too", to: copy)

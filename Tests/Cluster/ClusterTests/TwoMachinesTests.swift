@@ -431,6 +431,9 @@ struct `Two machines of a cluster` {
         let other = String(repeating: "a", count: 32)
         let (unknown, fate) = try RunningProcess(["group-cluster", "result", a.path + "/", other], input: "").finish()
         #expect(unknown == 66 && fate == "forgotten\n")
+        let json = try a.cluster("result", a.path + "/", other, "--json")
+        #expect(
+            json.status == 66 && json.text == #"{"operation":"\#(other)","outcome":"forgotten","reason":null}"# + "\n")
         #expect(agree(a, b))
     }
 

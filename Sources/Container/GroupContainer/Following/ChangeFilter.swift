@@ -136,6 +136,11 @@ extension Glob {
                 guard let close = rest.dropFirst().firstIndex(of: UInt8(ascii: "]")) else {
                     return "a '[' has no ']' behind it; write '\\[' for one that is meant itself"
                 }
+                let set = rest[..<close]
+                if zip(set, set.dropFirst()).contains(where: { $0 == byte && ":.=".utf8.contains($1) }) {
+                    return "classes such as '[[:alpha:]]' are not known; write the bytes, as in '[a-zA-Z]'"
+                }
+                if set.contains(UInt8(ascii: "\\")) { return "a '\\' within '[…]' is not known" }
                 rest = rest[(close + 1)...]
             }
         }
