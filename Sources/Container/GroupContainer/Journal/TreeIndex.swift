@@ -63,6 +63,20 @@ struct TreeIndex: RecordedTree {
         return nodes[node].item?.state
     }
 
+    /// Returns the first place above an item, from the top, where readers of the changes have no directory; nil if they
+    /// have all of them. Linear in the depth.
+    func firstUnreportedDirectory(above location: ItemLocation) -> ItemLocation? {
+        guard let parent = location.parent else { return nil }
+        var node: NodeNumber = 0
+        var end = -1
+        let areReported = parent.withNames { name in
+            end += 1 + name.count
+            node = entry(name, of: node)
+            return node != 0 && !nodes[node].isReplaced && nodes[node].item?.state.type == .directory
+        }
+        return areReported ? nil : ItemLocation(trusted: Array(parent.bytes[..<end]))
+    }
+
     /// Returns whether an item was in a directory in whose place another item was reported since. Readers of the
     /// changes have dropped it with the directory.
     func isReplaced(_ location: ItemLocation) -> Bool { find(location).map { nodes[$0].isReplaced } ?? false }

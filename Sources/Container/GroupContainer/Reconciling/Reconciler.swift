@@ -21,6 +21,8 @@ struct Reconciler<View: FileSystemView> {
     private(set) var unhashed: [ItemLocation] = []
     /// Directories that are new at their place, whose contents are to be compared.
     var unlisted: [ItemLocation] = []
+    /// Directories that were recorded as created. The journal has nothing in them but what was made there under a lock.
+    private var createdDirectories: [ItemLocation] = []
 
     /// Locations that were to be compared and at which nothing was found. The item may have moved, alone or with its
     /// directory.
@@ -84,6 +86,11 @@ struct Reconciler<View: FileSystemView> {
     mutating func takeUnlisted() -> [ItemLocation] {
         defer { unlisted = [] }
         return unlisted
+    }
+
+    mutating func takeCreatedDirectories() -> [ItemLocation] {
+        defer { createdDirectories = [] }
+        return createdDirectories
     }
 
     mutating func takeVanished() -> [(ItemLocation, Hint)] {
@@ -186,7 +193,13 @@ struct Reconciler<View: FileSystemView> {
                 if record.kind != .moved && state.type == .file && state.contentHash == nil {
                     unhashed.append(location)
                 }
-                if state.type == .directory && state.inode != known?.inode { unlisted.append(location) }
+                if state.type == .directory && state.inode != known?.inode {
+                    if record.kind == .created {
+                        createdDirectories.append(location)
+                    } else {
+                        unlisted.append(location)
+                    }
+                }
             }
             // The record has the state that was found, and each later change causes another event. Without this, an
             // item that is written all the time would keep this loop running.
@@ -267,7 +280,7 @@ struct Reconciler<View: FileSystemView> {
 
     /// Records the directories around an item: a directory is recorded before its contents.
     mutating func recordDirectories(around location: ItemLocation) throws(CoordinationError) -> ParentResult {
-        for directory in location.ancestors where view.treeIndex.reported(directory)?.type != .directory {
+        while let directory = view.treeIndex.firstUnreportedDirectory(above: location) {
             _ = try reconcile(directory, .comparison, recordsRemoval: false)
             if view.treeIndex.reported(directory)?.type == .directory { continue }
             return postponed[directory] == nil ? .gone : .busy

@@ -17,7 +17,11 @@ struct DirectoryListing: Sendable {
 /// it is listed, so that later changes cause events.
 struct TreeComparison: Sendable {
     private var directories: [ItemLocation?] = []
-    private var waiting = Set<ItemLocation?>()
+    /// The same directories. The value is whether all directories in it are listed next, or only those that are not
+    /// watched.
+    private var waiting: [ItemLocation?: Bool] = [:]
+    /// The value for the directory that `next` has returned last.
+    private var listsWatched = true
     /// Locations where the disk lacks items of the journal, at the location or below it. They are compared at the end,
     /// so that an item that is found in another directory is recorded as moved.
     private var gone: [ItemLocation] = []
@@ -31,19 +35,33 @@ struct TreeComparison: Sendable {
 
     /// Adds everything. A pass that is under way ends first: one that began anew each time might never end.
     mutating func addEverything() {
-        if directories.isEmpty { add(nil) } else if !waiting.contains(nil) { isRepeated = true }
+        if directories.isEmpty { add(nil) } else if waiting[nil] != true { isRepeated = true }
     }
 
-    mutating func add(_ directory: ItemLocation?) {
-        if waiting.insert(directory).inserted { directories.append(directory) }
+    /// Adds a directory and everything below it.
+    mutating func add(_ directory: ItemLocation?) { add(directory, listsWatched: true) }
+
+    /// Adds a directory that was just recorded as created, and those in it that are not watched. A directory that is
+    /// watched was listed, and since then events report what changes in it. Without this, each of many nested
+    /// directories would list all that is below it. (A directory that was recorded as moved brings items with it in the
+    /// journal. All of them are compared: they may be gone.)
+    mutating func addCreated(_ directory: ItemLocation) { add(directory, listsWatched: false) }
+
+    private mutating func add(_ directory: ItemLocation?, listsWatched: Bool) {
+        switch waiting.updateValue(listsWatched, forKey: directory) {
+        case nil: directories.append(directory)
+        case true?: waiting[directory] = true
+        case false?: break
+        }
     }
 
     /// Notes that a directory was moved meanwhile. The old place is still compared, because another directory may be
     /// there now.
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation) {
         for directory in directories {
-            if directory == origin { add(goal) }
-            if let place = directory?.moved(from: origin, to: goal) { add(place) }
+            let listsWatched = waiting[directory] ?? true
+            if directory == origin { add(goal, listsWatched: listsWatched) }
+            if let place = directory?.moved(from: origin, to: goal) { add(place, listsWatched: listsWatched) }
         }
         gone += gone.compactMap { $0.moved(from: origin, to: goal) }
     }
@@ -51,15 +69,17 @@ struct TreeComparison: Sendable {
     /// Returns the next directory to list, the last one found first; nil when all are done.
     mutating func next() -> ItemLocation?? {
         guard let directory = directories.popLast() else { return nil }
-        waiting.remove(directory)
+        listsWatched = waiting.removeValue(forKey: directory) ?? true
         return .some(directory)
     }
 
-    /// Returns the locations in a listed directory that differ from the journal's tree. Adds the directories in it to
-    /// those to be listed, and the missing items to those that are compared at the end.
-    mutating func take(_ listing: DirectoryListing, of directory: ItemLocation?, _ treeIndex: TreeIndex)
-        -> [ItemLocation]
-    {
+    /// Returns the locations in the directory that `next` has returned that differ from the journal's tree. Adds the
+    /// directories in it to those to be listed, and the missing items to those that are compared at the end.
+    mutating func take(
+        _ listing: DirectoryListing, of directory: ItemLocation?, _ treeIndex: TreeIndex,
+        isWatched: (_ directory: ItemLocation, _ inode: UInt64) -> Bool
+    ) -> [ItemLocation] {
+        let listsWatched = listsWatched
         var differing: [ItemLocation] = []
         var known = 0
         for (name, state) in listing.entries {
@@ -69,7 +89,7 @@ struct TreeComparison: Sendable {
                 differing.append(location)
             }
             if state.type == .directory {
-                add(location)
+                if listsWatched || !isWatched(location, state.inode) { add(location, listsWatched: listsWatched) }
             } else if treeIndex.hasItems(below: location) {
                 gone.append(location)
             }

@@ -213,7 +213,7 @@ struct TreeWatcher<View: WatchedFileSystem> {
     @discardableResult
     mutating func work(comparing limit: Int = 256) throws(CoordinationError) -> Bool {
         var wrote = try reconciler.work()
-        for directory in reconciler.takeUnlisted() { comparison.add(directory) }
+        addUnlisted()
         var listed = 0
         while listed < limit, let directory = comparison.next() {
             listed += 1
@@ -234,15 +234,21 @@ struct TreeWatcher<View: WatchedFileSystem> {
             }
             if listing.isContainer, let directory, try reconciler.removeContents(of: directory) { wrote = true }
             listed += listing.entries.count
-            for location in comparison.take(listing, of: directory, reconciler.view.treeIndex) {
-                reconciler.worklist.addDifference(location)
+            let differing = comparison.take(listing, of: directory, reconciler.view.treeIndex) { [watches] in
+                watches.inode(at: $0) == $1
             }
+            for location in differing { reconciler.worklist.addDifference(location) }
         }
         for location in comparison.takeGone() { reconciler.worklist.addDifference(location) }
         if listed > 0 || !reconciler.worklist.isEmpty, try reconciler.work() { wrote = true }
-        for directory in reconciler.takeUnlisted() { comparison.add(directory) }
+        addUnlisted()
         for (location, why) in reconciler.takeVanished() { noteVanished(location, why) }
         return wrote
+    }
+
+    private mutating func addUnlisted() {
+        for directory in reconciler.takeUnlisted() { comparison.add(directory) }
+        for directory in reconciler.takeCreatedDirectories() { comparison.addCreated(directory) }
     }
 
     /// Returns the place at which a listed directory is watched, if it stands there, too: a mount shows it twice.

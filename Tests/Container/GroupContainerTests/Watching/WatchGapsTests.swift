@@ -141,10 +141,35 @@ import Testing
                 continue
             }
             listed.append(directory.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ".")
-            _ = comparison.take(listing(directory == nil ? ["a", "b", "c"] : []), of: directory, TreeIndex())
+            _ = comparison.take(listing(directory == nil ? ["a", "b", "c"] : []), of: directory, TreeIndex()) { _, _ in
+                false
+            }
             _ = comparison.takeGone()
         }
         #expect(comparison.isOver)
         #expect(listed == [".", "c", "b", "a", ".", "c", "b", "a", ".", "c", "b", "a"], "\(listed)")
+    }
+
+    @Test func `each of many nested directories is listed twice at most while they are recorded`() throws {
+        var comparison = TreeComparison()
+        comparison.addEverything()
+        let depth = 200
+        var watched: Set<ItemLocation> = []
+        var unrecorded: [ItemLocation] = []
+        var listed = 0
+        while listed < depth * depth, let directory = comparison.next() {
+            listed += 1
+            let isLast = directory?.bytes.count == 2 * depth - 1
+            if let directory, watched.insert(directory).inserted { unrecorded.append(directory) }
+            _ = comparison.take(listing(isLast ? [] : ["d"]), of: directory, TreeIndex()) { place, _ in
+                watched.contains(place)
+            }
+            if listed.isMultiple(of: 16) || comparison.isOver {
+                for directory in unrecorded { comparison.addCreated(directory) }
+                unrecorded = []
+            }
+        }
+        #expect(watched.count == depth)
+        #expect(listed <= 2 * depth + 1, "\(listed)")
     }
 }
