@@ -62,12 +62,19 @@ has_trait() {
 
 use_traits "$all_traits"
 
+# swift_build ARGUMENT...: runs `swift build`. SwiftPM passes the traits to the compiler in the order of a set, which is
+# another one in each run unless hashes are deterministic; with another order, everything is built anew. (The tests run
+# without the variable: they are to see all orders.)
+swift_build() {
+    SWIFT_DETERMINISTIC_HASHING=1 swift build "$@"
+}
+
 # build PRODUCT...: builds products of the package for debugging, and sets `binaries` to the directory that they are in.
 build() {
     local product
-    for product in "$@"; do swift build --package-path "$root" "${swift_options[@]}" --product "$product"; done
+    for product in "$@"; do swift_build --package-path "$root" "${swift_options[@]}" --product "$product"; done
     # shellcheck disable=SC2034 # used where this is sourced
-    binaries="$(swift build --package-path "$root" "${swift_options[@]}" --show-bin-path)"
+    binaries="$(swift_build --package-path "$root" "${swift_options[@]}" --show-bin-path)"
 }
 
 # Runs git in the package's root, also where the clone belongs to another user, as in a container.

@@ -16,7 +16,7 @@ symbol_graphs() {
         Transfers GroupPasteboard GroupSecrets AppleFileCoordination; do
         # For an up-to-date build its output is of no use.
         # shellcheck disable=SC2154 # by common.sh
-        output="$(swift build "${swift_options[@]}" --target "$module" 2>&1)" || {
+        output="$(swift_build "${swift_options[@]}" --target "$module" 2>&1)" || {
             printf '%s\n' "$output"
             return 1
         }

@@ -33,7 +33,7 @@ sanitize() {
     esac
     for pattern in "${sanitizer_skips[@]}"; do skip+=(--skip "$pattern"); done
     # shellcheck disable=SC2154 # by common.sh
-    swift build --traits "$all_traits" --build-tests --sanitize="$kind" --scratch-path ".build/$kind" || status=1
+    swift_build --traits "$all_traits" --build-tests --sanitize="$kind" --scratch-path ".build/$kind" || status=1
     if ((status == 0)); then
         SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 GROUP_CONTAINER_PATIENCE=600 \
             ".build/$kind/debug/group-containerPackageTests.xctest" --testing-library swift-testing "${skip[@]}" || status=1

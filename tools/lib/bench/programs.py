@@ -69,6 +69,10 @@ def is_newer(path: str, sources: list[str]) -> bool:
 
 
 def run(command: list[str]) -> None:
-    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    # As in `swift_build` of tools/lib/common.sh.
+    environment = {**os.environ, "SWIFT_DETERMINISTIC_HASHING": "1"}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
     if done.returncode != 0:
         sys.exit(f"{done.stdout}{done.stderr}tools/bench: this failed: {' '.join(command)}")
