@@ -15,6 +15,16 @@ struct Openings {
         }
     }
 
+    /// Opens the container, reads an item, and keeps the container open until standard input ends.
+    func stay() throws {
+        let kept = try Container(path: directory)
+        _ = try kept.coordinator(purpose: "bench-worker").blocking.readBytes("item")
+        print("ready")
+        fflush(nil)
+        while readLine() != nil {}
+        withExtendedLifetime(kept) {}
+    }
+
     /// Opens the container, which another object of the process has open.
     func openAgain() throws {
         let kept = try Container(path: directory)

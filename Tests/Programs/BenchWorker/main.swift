@@ -23,6 +23,8 @@ let usage = """
            bench-worker follow DIRECTORY                    print "ready", then the delay of each change
            bench-worker open-read DIRECTORY COUNT           open the container, read an item and close the container;
                                                             print the nanoseconds of each time
+           bench-worker member DIRECTORY                    open the container and read an item; print "ready", and
+                                                            keep it open until standard input ends
            bench-worker open-again DIRECTORY COUNT          open the container, which is open; print the nanoseconds
            bench-worker set-made|set-kept DIRECTORY COUNT   set a number by a GroupUserDefaults that is made for each
                                                             set, or is kept; print the nanoseconds of each
@@ -58,6 +60,7 @@ do {
     case ("set", 5): try DefaultsWork(directory: words[2]).set(keys: Int(words[3]) ?? 1, Int(words[4]) ?? 0)
     case ("send", 5): try DefaultsWork(directory: words[2]).send(Int(words[3]) ?? 0, pause: Int64(words[4]) ?? 0)
     case ("open-read", 4): try Openings(directory: words[2], count: Int(words[3]) ?? 0).readAlone()
+    case ("member", 3): try Openings(directory: words[2], count: 0).stay()
     case ("open-again", 4): try Openings(directory: words[2], count: Int(words[3]) ?? 0).openAgain()
     case ("set-made", 4): try Openings(directory: words[2], count: Int(words[3]) ?? 0).set(keepingObject: false)
     case ("set-kept", 4): try Openings(directory: words[2], count: Int(words[3]) ?? 0).set(keepingObject: true)

@@ -72,6 +72,12 @@ class Changes:
 
     @staticmethod
     def call(*words: str) -> None:
+        Changes.lines(*words)
+
+    @staticmethod
+    def lines(*words: str) -> list[str]:
+        """The lines that a command prints."""
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise Failed(f"{os.path.basename(words[0])} failed: {(done.stdout + done.stderr).strip()[-200:]}")
+        return done.stdout.splitlines()

@@ -1,4 +1,4 @@
-"""The picture of the rows growth-tree and growth-journal, from their tables."""
+"""The picture of the rows growth-tree, growth-journal and growth-members, from their tables."""
 
 import re
 
@@ -19,13 +19,17 @@ JOURNAL = {
     (OURS.name, "start"): ("blue", ""), (OURS.name, "a change until its line"): ("blue", DASHED),
     (OURS.name, "a write"): ("blue", DOTTED),
 }  # fmt: skip
-SHORT = {"a change until its line": "change to line", "start": "start", "a write": "write"}
+MEMBERS = {
+    (OURS.name, "open, read, close"): ("blue", ""), (OURS.name, "a change until its line"): ("blue", DASHED),
+    (OURS.name, "a write"): ("blue", DOTTED),
+}  # fmt: skip
+SHORT = {"open, read, close": "open, read, close", "a change until its line": "change to line", "start": "start", "a write": "write"}
 
 
 def series(table: Table, kinds: dict[tuple[str, str], tuple[str, str]]) -> list[Series]:
     lines = {kind: Series(f"{kind[0]}: {SHORT[kind[1]]}", *style) for kind, style in kinds.items()}
     for measure in table.measures:
-        matched = re.fullmatch(r"([\d,]+) (?:files|records): (.*), (ms|µs)", measure.label)
+        matched = re.fullmatch(r"([\d,]+) (?:files|records|idle): (.*), (ms|µs)", measure.label)
         if matched is None:
             continue
         count, scale = int(matched[1].replace(",", "")), 1 if matched[3] == "ms" else 1000
@@ -37,11 +41,12 @@ def series(table: Table, kinds: dict[tuple[str, str], tuple[str, str]]) -> list[
 
 
 def growth(tables: list[Table]) -> str | None:
-    """The SVG; None unless both rows were measured."""
+    """The SVG; None unless all three rows were measured."""
     by_row = {table.row: table for table in tables}
     parts = [
         ("growth-tree", "the tree grows", "files", TREE),
         ("growth-journal", "the journal grows", "records", JOURNAL),
+        ("growth-members", "more processes have it open", "processes", MEMBERS),
     ]
     panels = []
     for number, (row, title, label, kinds) in enumerate(parts):

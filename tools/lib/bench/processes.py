@@ -3,6 +3,8 @@
 import os
 import subprocess
 
+from .failures import Failed
+
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -54,3 +56,35 @@ def end(processes: list[subprocess.Popen]) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+class IdleMembers:
+    """Processes that print "ready" and then do nothing until their standard input, which they share, ends. Used with
+    `with`, whose body runs when all are ready."""
+
+    def __init__(self, command: list[str], count: int) -> None:
+        self.command, self.count = command, count
+        self.started: list[subprocess.Popen] = []
+
+    def __enter__(self) -> "IdleMembers":
+        inner, self.input = os.pipe()
+        self.output, outer = os.pipe()
+        try:
+            for _ in range(self.count):
+                self.started.append(subprocess.Popen(self.command, stdin=inner, stdout=outer, stderr=outer))
+        finally:
+            os.close(inner)
+            os.close(outer)
+        printed = b""
+        while printed.count(b"\n") < self.count:
+            more = os.read(self.output, 65_536)
+            printed += more
+            if not more or printed.strip(b"ready\n"):
+                self.__exit__()
+                raise Failed(f"{self.command[1]} failed: {printed[-200:].decode()}")
+        return self
+
+    def __exit__(self, *_) -> None:
+        os.close(self.input)
+        end(self.started)
+        os.close(self.output)

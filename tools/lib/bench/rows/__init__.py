@@ -14,7 +14,7 @@ from .database import Database
 from .dependent_build import DependentBuild
 from .durable_writers import DurableWriters
 from .external import External
-from .growth import GrowthOfJournal, GrowthOfTree
+from .growth import GrowthOfJournal, GrowthOfMembers, GrowthOfShape, GrowthOfTree
 from .idle import Idle
 from .increments import DurableIncrements, Increments
 from .items import Items
@@ -35,7 +35,7 @@ from .transfer import Transfer
 SECTIONS: dict[str, list[type[Row]]] = {
     "Files and locks": [Replace, DurableWriters, Items, Lock, Contended, Presenter, Opening, Allocations],
     "Watching": [Coordinated, External, Steady, Renames, Stall, Start, Memory, CommandStart, Followers, Burst, Idle],
-    "Growth": [GrowthOfTree, GrowthOfJournal],
+    "Growth": [GrowthOfTree, GrowthOfShape, GrowthOfJournal, GrowthOfMembers],
     "Group defaults": [Increments, DurableIncrements, Reads, SetSeen, SuiteSize],
     "Databases": [Database],
     "Transfers": [Transfer],

@@ -26,7 +26,7 @@ class Followers(Row):
         ]
 
     def counts(self) -> list[int]:
-        return [1, 10, 50] if self.is_quick else [1, 10, 50, 64, 150]
+        return [1, 10, 50] if self.is_quick else [1, 10, 50, 64, 150, 256]
 
     def shared(self) -> list[int]:
         """A user gets at most 128 instances of inotify."""

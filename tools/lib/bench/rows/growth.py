@@ -11,10 +11,12 @@ from ..goals import Goal
 from ..places import Place
 from ..row import Contender, Finding, Row, cells, gathered
 from ..session import Session
+from ..processes import IdleMembers
 from ..table import Table
 from ..watchers import FLOOR, INOTIFYWAIT, OURS, WATCHDOG
 
 START, LINE, LATE, WRITE = "start, ms", "a change until its line, µs", "of that p99, µs", "a write, µs"
+PEAK = "peak memory, MiB"
 
 
 class Growth(Row):
@@ -37,19 +39,25 @@ class Growth(Row):
     def label(self, count: int, what: str) -> str:
         return f"{count:,} {self.unit}: {what}"
 
+    def changed(self, directory: str) -> str:
+        """The directory below that one in which the changes are made."""
+        return directory
+
     def round(self, bench, place: Place, contender: Contender) -> Finding:
         directory, samples = self.directory(bench, place, contender), self.size("samples")
         with Session(bench, contender.watcher, directory) as session:
             if contender.watcher.is_ours:
                 began = session.await_said()
-            session.probe_directory = last_directory(directory)
+            session.probe_directory = last_directory(self.changed(directory))
             report = session.await_watching(limit=4 if self.is_quick else 60)
             if not contender.watcher.is_ours:
                 began = report.first_probe
-            made = bench.changes.run(contender.way, directory, self.next_sample, samples, "pause:5000000")
+            changed = self.changed(directory)
+            made = bench.changes.run(contender.way, changed, self.next_sample, samples, "pause:5000000")
             self.next_sample += samples
             session.await_told(samples)
             arrivals = session.arrivals.dump()
+            peak = session.peak_mebibytes()
         reported = [(arrivals[change.number].first - change.began) / 1000 for change in made if change.number in arrivals]
         if any(delay < 0 for delay in reported):
             raise Failed("a file was reported before it was changed: its delay is unknown")
@@ -57,15 +65,17 @@ class Growth(Row):
             "start": (began - session.began) / 1e6,
             "delays": reported,
             "writes": [(change.done - change.began) / 1000 for change in made],
+            "peak": peak,
         }
 
     def summarize(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         for count in self.steps():
-            found = {name: gathered(findings, name, str(count)) for name in ("start", "delays", "writes")}
+            found = {name: gathered(findings, name, str(count)) for name in ("start", "delays", "writes", "peak")}
             table.add(self.label(count, START), cells(found["start"], median))
             table.add(self.label(count, LINE), cells(found["delays"], median))
             table.add(self.label(count, LATE), cells(found["delays"], lambda samples: percentile(samples, 99)))
             table.add(self.label(count, WRITE), cells(found["writes"], median))
+            table.add(self.label(count, PEAK), cells(found["peak"], max))
         few, many = self.steps()[0], self.steps()[-1]
         by_label = {measure.label: measure.cells for measure in table.measures}
         for what in (START, LINE, WRITE):
@@ -81,7 +91,7 @@ class GrowthOfTree(Growth):
     sizes = {"samples": (100, 10)}
 
     def steps(self) -> list[int]:
-        return [100, 1_000] if self.is_quick else [100, 1_000, 10_000, 100_000]
+        return [100, 1_000] if self.is_quick else [100, 1_000, 10_000, 100_000, 1_000_000]
 
     def goals(self) -> list[Goal]:
         few, many = self.steps()[0], self.steps()[-1]
@@ -93,8 +103,11 @@ class GrowthOfTree(Growth):
 
     def contenders(self) -> list[Contender]:
         ours = [Contender(OURS.name, OURS, COORDINATED, str(count)) for count in self.steps()]
-        theirs = [FLOOR, INOTIFYWAIT, WATCHDOG]
-        return ours + [Contender(w.name, w, RENAME, str(count)) for w in theirs for count in self.steps()]
+        # The watcher in Python takes minutes for a million.
+        theirs = [(w, count) for w in (FLOOR, INOTIFYWAIT, WATCHDOG) for count in self.steps()]
+        return ours + [
+            Contender(w.name, w, RENAME, str(count)) for w, count in theirs if w is not WATCHDOG or count <= 100_000
+        ]
 
     def prepare(self, bench, place: Place) -> None:
         self.trees = {}
@@ -145,6 +158,96 @@ class GrowthOfJournal(Growth):
 
     def directory(self, bench, place: Place, contender: Contender) -> str:
         return self.containers[int(contender.variant)] if contender.watcher.is_ours else place.fresh()
+
+
+class GrowthOfShape(Growth):
+    """A wide and a deep tree beside a small one. The changes are uncoordinated, for all contenders alike."""
+
+    name = "growth-shape"
+    title = "the shape of a tree: {wide:,} files in one directory; {deep:,} directories one in the other"
+    sizes = {"samples": (100, 10), "wide": (100_000, 1_000), "deep": (1_500, 100)}
+
+    def shapes(self) -> dict[int, str]:
+        """The names of the trees, by the numbers that stand for them."""
+        wide, deep = self.size("wide"), self.size("deep")
+        return {100: "100 files", wide: f"{wide:,} files in one directory", deep: f"{deep:,} nested directories"}
+
+    def steps(self) -> list[int]:
+        return list(self.shapes())
+
+    def label(self, count: int, what: str) -> str:
+        return f"{self.shapes()[count]}: {what}"
+
+    def goals(self) -> list[Goal]:
+        return [goal for many in self.steps()[1:] for goal in steady_goals(self, 100, many)]
+
+    def contenders(self) -> list[Contender]:
+        return [Contender(w.name, w, RENAME, str(count)) for w in (OURS, FLOOR, INOTIFYWAIT) for count in self.steps()]
+
+    def directory(self, bench, place: Place, contender: Contender) -> str:
+        directory, count = place.fresh(), int(contender.variant)
+        if count == self.size("deep"):
+            os.makedirs(os.path.join(directory, "/".join("d" * count)))
+        else:
+            bench.changes.make_files(directory, "file", 0, count)
+        if contender.watcher.is_ours:
+            bench.changes.make_container(directory)
+        return directory
+
+    def changed(self, directory: str) -> str:
+        deepest = os.path.join(directory, "/".join("d" * self.size("deep")))
+        return deepest if os.path.isdir(deepest) else directory
+
+
+class GrowthOfMembers(Row):
+    name = "growth-members"
+    title = "a container that ever more processes have open, all but one of which are idle"
+    rounds = 3
+    sizes = {"samples": (200, 20)}
+
+    def steps(self) -> list[int]:
+        """The member table has 1,024 slots; one is that of the process that is measured, and one of watch-group."""
+        return [1, 16] if self.is_quick else [1, 100, 500, 1_022]
+
+    def label(self, count: int, what: str) -> str:
+        return f"{count:,} idle: {what}"
+
+    def goals(self) -> list[Goal]:
+        few, many = self.steps()[0], self.steps()[-1]
+        return [
+            Goal(f"{what} costs as much", self.label(many, what), OURS.name, most=1.5, of=(OURS.name,), of_measure=self.label(few, what))
+            for what in (OPENED, WRITE, LINE)
+        ]
+
+    def contenders(self) -> list[Contender]:
+        return [Contender(OURS.name, OURS, COORDINATED, str(count)) for count in self.steps()]
+
+    def round(self, bench, place: Place, contender: Contender) -> Finding:
+        directory, samples = place.fresh(), self.size("samples")
+        bench.changes.make_container(directory)
+        bench.changes.replace(directory, 1)
+        worker = bench.programs["bench-worker"]
+        with IdleMembers([worker, "member", directory], int(contender.variant)):
+            bench.learn(OURS, directory)
+            with Session(bench, OURS, directory) as session:
+                session.await_watching(limit=60)
+                opened = bench.changes.lines(worker, "open-read", directory, str(samples))
+                made = bench.changes.run(COORDINATED, directory, 0, samples, "pause:5000000")
+                session.await_told(samples)
+                arrivals = session.arrivals.dump()
+        return {
+            "opened": [int(line) / 1000 for line in opened],
+            "writes": [(change.done - change.began) / 1000 for change in made],
+            "delays": [(arrivals[change.number].first - change.began) / 1000 for change in made if change.number in arrivals],
+        }
+
+    def summarize(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+        for count in self.steps():
+            for name, what in (("opened", OPENED), ("writes", WRITE), ("delays", LINE)):
+                table.add(self.label(count, what), cells(gathered(findings, name, str(count)), median))
+
+
+OPENED = "open, read, close, µs"
 
 
 def steady_goals(row: Growth, few: int, many: int) -> list[Goal]:
