@@ -72,16 +72,18 @@ class IdleMembers:
         try:
             for _ in range(self.count):
                 self.started.append(subprocess.Popen(self.command, stdin=inner, stdout=outer, stderr=outer))
+            os.close(outer)
+            printed = b""
+            while printed.count(b"\n") < self.count:
+                more = os.read(self.output, 65_536)
+                printed += more
+                if not more or printed.strip(b"ready\n"):
+                    raise Failed(f"{self.command[1]} failed: {printed[-200:].decode()}")
+        except BaseException:
+            self.__exit__()
+            raise
         finally:
             os.close(inner)
-            os.close(outer)
-        printed = b""
-        while printed.count(b"\n") < self.count:
-            more = os.read(self.output, 65_536)
-            printed += more
-            if not more or printed.strip(b"ready\n"):
-                self.__exit__()
-                raise Failed(f"{self.command[1]} failed: {printed[-200:].decode()}")
         return self
 
     def __exit__(self, *_) -> None:

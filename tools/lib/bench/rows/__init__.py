@@ -14,7 +14,9 @@ from .database import Database
 from .dependent_build import DependentBuild
 from .durable_writers import DurableWriters
 from .external import External
-from .growth import GrowthOfJournal, GrowthOfMembers, GrowthOfShape, GrowthOfTree
+from .growth import GrowthOfJournal, GrowthOfTree
+from .growth_members import GrowthOfMembers
+from .growth_shape import GrowthOfShape
 from .idle import Idle
 from .increments import DurableIncrements, Increments
 from .items import Items

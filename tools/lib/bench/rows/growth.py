@@ -11,7 +11,6 @@ from ..goals import Goal
 from ..places import Place
 from ..row import Contender, Finding, Row, cells, gathered
 from ..session import Session
-from ..processes import IdleMembers
 from ..table import Table
 from ..watchers import FLOOR, INOTIFYWAIT, OURS, WATCHDOG
 
@@ -158,96 +157,6 @@ class GrowthOfJournal(Growth):
 
     def directory(self, bench, place: Place, contender: Contender) -> str:
         return self.containers[int(contender.variant)] if contender.watcher.is_ours else place.fresh()
-
-
-class GrowthOfShape(Growth):
-    """A wide and a deep tree beside a small one. The changes are uncoordinated, for all contenders alike."""
-
-    name = "growth-shape"
-    title = "the shape of a tree: {wide:,} files in one directory; {deep:,} directories one in the other"
-    sizes = {"samples": (100, 10), "wide": (100_000, 1_000), "deep": (1_500, 100)}
-
-    def shapes(self) -> dict[int, str]:
-        """The names of the trees, by the numbers that stand for them."""
-        wide, deep = self.size("wide"), self.size("deep")
-        return {100: "100 files", wide: f"{wide:,} files in one directory", deep: f"{deep:,} nested directories"}
-
-    def steps(self) -> list[int]:
-        return list(self.shapes())
-
-    def label(self, count: int, what: str) -> str:
-        return f"{self.shapes()[count]}: {what}"
-
-    def goals(self) -> list[Goal]:
-        return [goal for many in self.steps()[1:] for goal in steady_goals(self, 100, many)]
-
-    def contenders(self) -> list[Contender]:
-        return [Contender(w.name, w, RENAME, str(count)) for w in (OURS, FLOOR, INOTIFYWAIT) for count in self.steps()]
-
-    def directory(self, bench, place: Place, contender: Contender) -> str:
-        directory, count = place.fresh(), int(contender.variant)
-        if count == self.size("deep"):
-            os.makedirs(os.path.join(directory, "/".join("d" * count)))
-        else:
-            bench.changes.make_files(directory, "file", 0, count)
-        if contender.watcher.is_ours:
-            bench.changes.make_container(directory)
-        return directory
-
-    def changed(self, directory: str) -> str:
-        deepest = os.path.join(directory, "/".join("d" * self.size("deep")))
-        return deepest if os.path.isdir(deepest) else directory
-
-
-class GrowthOfMembers(Row):
-    name = "growth-members"
-    title = "a container that ever more processes have open, all but one of which are idle"
-    rounds = 3
-    sizes = {"samples": (200, 20)}
-
-    def steps(self) -> list[int]:
-        """The member table has 1,024 slots; one is that of the process that is measured, and one of watch-group."""
-        return [1, 16] if self.is_quick else [1, 100, 500, 1_022]
-
-    def label(self, count: int, what: str) -> str:
-        return f"{count:,} idle: {what}"
-
-    def goals(self) -> list[Goal]:
-        few, many = self.steps()[0], self.steps()[-1]
-        return [
-            Goal(f"{what} costs as much", self.label(many, what), OURS.name, most=1.5, of=(OURS.name,), of_measure=self.label(few, what))
-            for what in (OPENED, WRITE, LINE)
-        ]
-
-    def contenders(self) -> list[Contender]:
-        return [Contender(OURS.name, OURS, COORDINATED, str(count)) for count in self.steps()]
-
-    def round(self, bench, place: Place, contender: Contender) -> Finding:
-        directory, samples = place.fresh(), self.size("samples")
-        bench.changes.make_container(directory)
-        bench.changes.replace(directory, 1)
-        worker = bench.programs["bench-worker"]
-        with IdleMembers([worker, "member", directory], int(contender.variant)):
-            bench.learn(OURS, directory)
-            with Session(bench, OURS, directory) as session:
-                session.await_watching(limit=60)
-                opened = bench.changes.lines(worker, "open-read", directory, str(samples))
-                made = bench.changes.run(COORDINATED, directory, 0, samples, "pause:5000000")
-                session.await_told(samples)
-                arrivals = session.arrivals.dump()
-        return {
-            "opened": [int(line) / 1000 for line in opened],
-            "writes": [(change.done - change.began) / 1000 for change in made],
-            "delays": [(arrivals[change.number].first - change.began) / 1000 for change in made if change.number in arrivals],
-        }
-
-    def summarize(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
-        for count in self.steps():
-            for name, what in (("opened", OPENED), ("writes", WRITE), ("delays", LINE)):
-                table.add(self.label(count, what), cells(gathered(findings, name, str(count)), median))
-
-
-OPENED = "open, read, close, µs"
 
 
 def steady_goals(row: Growth, few: int, many: int) -> list[Goal]:
