@@ -81,7 +81,7 @@ extension DefaultsValue {
         case .url(let text): .string(URL(string: text)?.path ?? text)
         case .array(let values): .array(values.map(\.withPathsOfURLs))
         case .dictionary(let values): .dictionary(values.mapValues(\.withPathsOfURLs))
-        default: self
+        case .bool, .integer, .double, .float, .string, .data, .date, .json, .unknown: self
         }
     }
 

@@ -215,7 +215,8 @@ enum SubitemEvent: Equatable {
         case .exchanged(let other):
             return [change.path, other].filter { $0.isBelow(presented) }.map { .changed($0) }
         case .created: return isInside ? [.appeared(change.path)] : []
-        default: return isInside ? [.changed(change.path)] : []
+        case .modified, .touched, .removed, .present: return isInside ? [.changed(change.path)] : []
+        case .bookmark, .rescan, .degraded: return []
         }
     }
 }

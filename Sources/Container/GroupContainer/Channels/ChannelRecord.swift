@@ -60,7 +60,7 @@ struct ChannelRecord: Equatable, Sendable {
     var isControl: Bool {
         switch step {
         case .post, .relayedPost: false
-        default: true
+        case .listen, .acknowledge, .remove, .carriedPost, .carriedUnknown, .carriedListener, .relayed: true
         }
     }
 
@@ -114,7 +114,7 @@ struct ChannelRecord: Equatable, Sendable {
         switch step {
         case .post(let content), .carriedPost(_, let content), .relayedPost(_, let content): content?.count ?? 0
         case .carriedUnknown(_, let body): body.count
-        default: 0
+        case .listen, .acknowledge, .remove, .carriedListener, .relayed: 0
         }
     }
 

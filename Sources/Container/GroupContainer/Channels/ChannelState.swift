@@ -181,7 +181,7 @@ struct ChannelState: LogState, Equatable {
             record.step = .carriedPost(number: sequence, content)
             return record.encoded()
         case .carriedPost(let number, _), .carriedUnknown(let number, _): return number >= oldest ? body : nil
-        default: return nil
+        case .listen, .acknowledge, .remove, .carriedListener, .relayed: return nil
         }
     }
 }

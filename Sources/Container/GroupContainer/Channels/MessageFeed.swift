@@ -77,8 +77,8 @@ struct MessageFeed: Sendable {
         case .carriedPost(let number, let content): try move(to: number, message(number, content, record))
         case .carriedUnknown(let number, _): try move(to: number, nil)
         // The listener may have been removed before, and registered again.
-        case .remove(listener): try checkIsThere()
-        default: break
+        case .remove(let removed): if removed == listener { try checkIsThere() }
+        case .listen, .acknowledge, .carriedListener, .relayed: break
         }
     }
 

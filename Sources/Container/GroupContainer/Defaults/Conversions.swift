@@ -9,7 +9,7 @@ extension DefaultsValue {
         case .double(let value): value != 0
         case .float(let value): value != 0
         case .string(let text): Self.isYes(text)
-        default: jsonScalar?.boolValue
+        case .data, .date, .url, .array, .dictionary, .json, .unknown: jsonScalar?.boolValue
         }
     }
 
@@ -22,7 +22,7 @@ extension DefaultsValue {
         case .double(let value): Self.cut(value)
         case .float(let value): Self.cut(Double(value))
         case .string(let text): Self.leadingInteger(of: text)
-        default: jsonScalar?.integerValue
+        case .data, .date, .url, .array, .dictionary, .json, .unknown: jsonScalar?.integerValue
         }
     }
 
@@ -34,7 +34,7 @@ extension DefaultsValue {
         case .double(let value): value
         case .float(let value): Double(value)
         case .string(let text): Self.leadingNumber(of: text)
-        default: jsonScalar?.doubleValue
+        case .data, .date, .url, .array, .dictionary, .json, .unknown: jsonScalar?.doubleValue
         }
     }
 
@@ -54,7 +54,7 @@ extension DefaultsValue {
         case .double(let value): Self.text(of: value) ?? "\(value)"
         case .float(let value): Self.text(of: Double(value)) ?? "\(value)"
         case .string(let text): text
-        default: jsonScalar?.stringValue
+        case .data, .date, .url, .array, .dictionary, .json, .unknown: jsonScalar?.stringValue
         }
     }
 
@@ -63,7 +63,7 @@ extension DefaultsValue {
         guard case .json = self, let value = structured else { return nil }
         switch value {
         case .bool, .integer, .double, .string: return value
-        default: return nil
+        case .float, .data, .date, .url, .array, .dictionary, .json, .unknown: return nil
         }
     }
 

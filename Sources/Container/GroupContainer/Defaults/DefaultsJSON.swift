@@ -67,7 +67,21 @@ private struct JSONNode: Codable {
     }
 
     func encode(to encoder: any Encoder) throws {
+        func encode(_ value: some Encodable) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(value)
+        }
         switch value {
+        case nil:
+            var container = encoder.singleValueContainer()
+            try container.encodeNil()
+        case .bool(let value): try encode(value)
+        case .integer(let value): try encode(value)
+        case .double(let value): try encode(value)
+        case .float(let value): try encode(value)
+        case .string(let text), .url(let text): try encode(text)
+        case .data(let bytes): try encode(Data(bytes).base64EncodedString())
+        case .date(let value): try encode(value.timeIntervalSinceReferenceDate)
         case .array(let values):
             var container = encoder.unkeyedContainer()
             for value in values { try container.encode(JSONNode(value: value)) }
@@ -77,25 +91,9 @@ private struct JSONNode: Codable {
                 try container.encode(JSONNode(value: value), forKey: Name(stringValue: name))
             }
         case .json: try JSONNode(value: value?.structured).encode(to: encoder)
-        default:
-            var container = encoder.singleValueContainer()
-            try encodeScalar(into: &container)
-        }
-    }
-
-    private func encodeScalar(into container: inout some SingleValueEncodingContainer) throws {
-        switch value {
-        case .bool(let value): try container.encode(value)
-        case .integer(let value): try container.encode(value)
-        case .double(let value): try container.encode(value)
-        case .date(let value): try container.encode(value.timeIntervalSinceReferenceDate)
-        case .float(let value): try container.encode(value)
-        case .string(let text), .url(let text): try container.encode(text)
-        case .data(let bytes): try container.encode(Data(bytes).base64EncodedString())
         case .unknown:
             throw EncodingError.invalidValue(
                 self, EncodingError.Context(codingPath: [], debugDescription: "a newer version has written it"))
-        default: try container.encodeNil()
         }
     }
 }

@@ -40,7 +40,7 @@ extension DefaultsValue {
         switch self {
         case .array(let values): 1 + (values.lazy.map(\.depth).max() ?? 0)
         case .dictionary(let values): 1 + (values.values.lazy.map(\.depth).max() ?? 0)
-        default: 1
+        case .bool, .integer, .double, .float, .string, .data, .date, .url, .json, .unknown: 1
         }
     }
 

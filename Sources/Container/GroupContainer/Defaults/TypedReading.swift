@@ -83,7 +83,7 @@ extension URL: DefaultsRepresentable {
         case .string(let path):
             let isHome = path == "~" || path.hasPrefix("~/")
             self.init(filePath: isHome ? URL.homeDirectory.path() + path.dropFirst(2) : path)
-        default: return nil
+        case .bool, .integer, .double, .float, .data, .date, .array, .dictionary, .json, .unknown: return nil
         }
     }
 }

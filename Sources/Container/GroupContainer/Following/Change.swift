@@ -42,7 +42,7 @@ public struct Change: Hashable, Sendable {
         public var otherPath: ItemPath? {
             switch self {
             case .moved(let other), .exchanged(let other): other
-            default: nil
+            case .created, .modified, .removed, .touched, .present, .bookmark, .rescan, .degraded: nil
             }
         }
 

@@ -125,7 +125,7 @@ extension Debouncer {
         case .removed: return change.path == path || path.isBelow(change.path)
         case .created: return path.isBelow(change.path) && !change.mayReplace
         case .moved(let from): return from == path || path.isBelow(from)
-        default: return false
+        case .modified, .exchanged, .touched, .present, .bookmark, .rescan, .degraded: return false
         }
     }
 
@@ -205,7 +205,7 @@ extension Debouncer {
             entries[position] = nil
             move.change.mayReplace = change.mayReplace
         case .modified, .touched: entries[position] = nil
-        default: break
+        case .removed, .moved, .exchanged, .present, .bookmark, .rescan, .degraded: break
         }
     }
 }

@@ -45,7 +45,7 @@ struct Debouncer: Sendable {
         switch change.kind {
         case .moved(let from): noteMove(entry, from)
         case .exchanged: append(entry)
-        default: noteSimple(entry)
+        case .created, .modified, .removed, .touched, .present, .bookmark, .rescan, .degraded: noteSimple(entry)
         }
         let moment = min(Self.sum(now, quiet), Self.sum(now, atMost))
         due = min(due ?? moment, moment)

@@ -60,7 +60,7 @@ struct FilteredChange {
             if isIn || (change.wasDirectory && filter.coverage(below: change.path) != .none) { report(change) }
         case .moved: return reportMove(change, isIn)
         case .exchanged: return reportExchange(change, isIn)
-        default: if isIn { report(change) }
+        case .created, .modified, .touched, .transaction, .term, .degraded: if isIn { report(change) }
         }
         return true
     }

@@ -127,7 +127,7 @@ package struct ChangeRecord: Equatable, Sendable {
         switch kind {
         case .transaction: parts
         case .term, .degraded: []
-        default:
+        case .created, .modified, .removed, .moved, .exchanged, .touched:
             [
                 ChangePart(
                     kind: kind, path: path, from: from, state: state, otherState: otherState, wasDirectory: wasDirectory

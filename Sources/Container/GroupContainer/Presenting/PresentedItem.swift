@@ -302,7 +302,7 @@ extension ItemLocation {
         switch kind {
         case .moved: following(other, to: place)
         case .exchanged: following(other, to: place) ?? following(place, to: other)
-        default: nil
+        case .created, .modified, .removed, .touched, .present, .bookmark, .rescan, .degraded: nil
         }
     }
 

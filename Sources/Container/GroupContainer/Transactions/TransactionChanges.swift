@@ -248,7 +248,7 @@ extension TransactionChanges {
                 }
                 preconditions +=
                     step.before == nil ? [.vacancy(location)] : try standing(location, keepsContent: false)
-            default: break
+            case .created, .modified, .exchanged, .transaction, .term, .degraded: break
             }
         }
         return preconditions

@@ -49,7 +49,7 @@ extension DatabaseValueConvertible where Self: FixedWidthInteger {
         switch databaseValue {
         case .integer(let number): self.init(exactly: number)
         case .text(let text): self.init(text)
-        default: return nil
+        case .null, .real, .blob: return nil
         }
     }
 }
@@ -78,7 +78,7 @@ extension Double: DatabaseValueConvertible {
         switch databaseValue {
         case .real(let number): self = number
         case .integer(let number): self = Double(number)
-        default: return nil
+        case .null, .text, .blob: return nil
         }
     }
 }
