@@ -192,10 +192,9 @@ final class EtcdLink: Sendable {
                 session.withLock { [lease] in $0 = lease }
                 post(.sessionBegan(lease))
             }
-            let result = try client.range(.key(keys.last))
-            let count = result.keyValues.first?.version ?? 0
-            post(.counted(count))
-            exchangeNotes(count: count, client)
+            let counts = try counts(client)
+            post(.counted(counts.entries))
+            exchangeNotes(counts, client)
         } catch {
             noteRefusal(error)
             post(.failed("renew the session", error))

@@ -11,22 +11,31 @@ extension EtcdLink {
         return .put(keys.note(of: machine), MachineNote(index: index, seconds: seconds, host: host).bytes)
     }
 
+    /// The ranges of the machines' sessions and notes.
+    private var machineRanges: [EtcdRange] { [.prefix(keys.machines), .prefix(keys.notes)] }
+
+    /// Reads the number of the cluster's entries, and the numbers of the machines' sessions and notes, in one request.
+    func counts(_ client: EtcdClient) throws(EtcdFailure) -> (entries: UInt64, keys: [UInt64]) {
+        let counts = machineRanges.map { range in
+            var range = range
+            (range.countOnly, range.isSerializable) = (true, true)
+            return EtcdOperation.range(range)
+        }
+        let ranges = try client.transaction(then: [.range(.key(keys.last))] + counts).ranges
+        return (ranges.first?.keyValues.first?.version ?? 0, ranges.dropFirst().map(\.count))
+    }
+
     /// Notes how far this machine is, and reads what the others have noted, if it is time. No failure of that matters:
     /// a later renewal does it.
-    func exchangeNotes(count: UInt64, _ client: EtcdClient) {
+    func exchangeNotes(_ counts: (entries: UInt64, keys: [UInt64]), _ client: EtcdClient) {
         let index = notes.withLock { $0.indexToNote(at: monotonicNanoseconds()) }
         do throws(EtcdFailure) {
             if let index { try client.transaction(then: [note(index)]) }
-            let ranges = [EtcdRange.prefix(keys.machines), EtcdRange.prefix(keys.notes)]
-            let counts = ranges.map { range in
-                var range = range
-                (range.countOnly, range.isSerializable) = (true, true)
-                return EtcdOperation.range(range)
+            let isDue = notes.withLock { notes in
+                notes.isReadingDue(keys: counts.keys, count: counts.entries, at: monotonicNanoseconds())
             }
-            let numbers = try client.transaction(then: counts).ranges.map(\.count)
-            let isDue = notes.withLock { $0.isReadingDue(keys: numbers, count: count, at: monotonicNanoseconds()) }
             if !isDue { return }
-            let contents = ranges.map { range in
+            let contents = machineRanges.map { range in
                 var range = range
                 range.limit = OtherMachine.most
                 return EtcdOperation.range(range)
