@@ -66,6 +66,27 @@ import Testing
         "36 p1 answered as=p1.1 request=r2-1 questions=writer saved=0 version=1", "52 p1 reacquired as=p1.1",
     ]
 
+    /// A request goes on without a presenter that another one has gone on without, and that has failed since.
+    private static func passedOverAtOnce(_ name: String, _ rule: Rule?, calledAgain: [String] = []) -> Case {
+        Case(
+            name, rule, ("r1 begins", ["4000 r1 begins request=r1-1 intents=read:d/a timeout=1000 grace=300"]),
+            ("p1 asked", []), ("begins request=p1-n1", []), ("granted request=p1-n1", []),
+            ("leaves request=p1-n1", []), ("ends request=p1-n1", []), ("p1 saved", []), ("p1 answered", []),
+            ("r1 granted", ["4001 \(grant)11:d/a versions=d/a:1:initial"]),
+            ("r1 leaves", ["4002 r1 leaves request=r1-1"]), ("r1 ends", ["4003 r1 ends request=r1-1 result=ok"]),
+            ("p1 reacquired", ["4010 p1 reacquired as=p1.1"]), ("sequence=2", []),
+            (
+                "p1 presented",
+                [
+                    "20 p1 presented as=p1.1", "30 r2 begins request=r2-1 intents=read:d/a timeout=1000 grace=1",
+                    "32 p1 asked as=p1.1 request=r2-1 questions=reader+save",
+                    "2000 r2 granted request=r2-1 places=d/a directory=no unresponsive=11:d/a versions=d/a:1:initial",
+                    "2001 r2 leaves request=r2-1", "2002 r2 ends request=r2-1 result=ok",
+                    "3997 p1 failed as=p1.1 request=r2-1 questions=reader+save saved=0 version=1",
+                ] + calledAgain
+            ))
+    }
+
     /// A request for the directory `d` asks a presenter twice. The presenter's item was at `e/c`, and another request
     /// moved it to `d/b` before the request began.
     private static func askedTwice(
@@ -334,6 +355,11 @@ import Testing
                     "3002 p1 failed as=p1.1 request=r2-1 questions=reader+save saved=0 version=1",
                 ]
             )),
+
+        passedOverAtOnce("the failure of a presenter is printed, and perhaps not known yet", nil),
+        passedOverAtOnce(
+            "a presenter has failed, and was called again since", .fullGrace,
+            calledAgain: ["3998 p1 reacquired as=p1.1"]),
 
         Case(
             "a request ends in an error that the schedule has no reason for", .expectedResult,

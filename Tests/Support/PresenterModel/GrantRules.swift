@@ -63,9 +63,16 @@ extension PresenterChecker {
             }
             return over - other.begins >= other.grace
                 && !presenter.calls.contains {
-                    over < $0.time && $0.time < request.begins && !isPart($0, of: presenter)
+                    over < $0.time && isKnown($0, of: presenter, at: request.begins) && !isPart($0, of: presenter)
                 }
         }
+    }
+
+    /// Returns whether other processes surely knew of a call at a time. A presenter prints that it answers or fails
+    /// before the library puts this into the table, which has happened when the library calls the presenter again.
+    private func isKnown(_ call: StormEvent, of presenter: History.Presenter, at time: Int64) -> Bool {
+        if ![.answered, .failed].contains(call.word) { return call.time < time }
+        return presenter.calls.contains { call.time < $0.time && $0.time < time }
     }
 
     /// Returns whether an access names another presenter. The access has only the process and the item, and the process
