@@ -23,7 +23,10 @@ MEMBERS = {
     (OURS.name, "open, read, close"): ("blue", ""), (OURS.name, "a change until its line"): ("blue", DASHED),
     (OURS.name, "a write"): ("blue", DOTTED),
 }  # fmt: skip
-SHORT = {"open, read, close": "open, read, close", "a change until its line": "change to line", "start": "start", "a write": "write"}
+SHORT = {
+    "open, read, close": "open, read, close", "a change until its line": "change to line", "start": "start",
+    "a write": "write",
+}  # fmt: skip
 
 
 def series(table: Table, kinds: dict[tuple[str, str], tuple[str, str]]) -> list[Series]:

@@ -17,10 +17,10 @@ struct DirectoryListing: Sendable {
 /// it is listed, so that later changes cause events.
 struct TreeComparison: Sendable {
     private var directories: [ItemLocation?] = []
-    /// The same directories. The value is whether all directories in it are listed next, or only those that are not
-    /// watched.
+    /// The same directories, each with whether everything below it is listed, too. If not, a directory below it is
+    /// listed only if it is not watched.
     private var waiting: [ItemLocation?: Bool] = [:]
-    /// The value for the directory that `next` has returned last.
+    /// That value of the directory that `next` has returned last.
     private var listsWatched = true
     /// Locations where the disk lacks items of the journal, at the location or below it. They are compared at the end,
     /// so that an item that is found in another directory is recorded as moved.
