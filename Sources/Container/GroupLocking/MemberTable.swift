@@ -161,12 +161,26 @@ package final class MemberTable: Sendable {
         do { return try file.conflict(with: .exclusive, byte) != nil } catch { return true }
     }
 
-    /// The slots of members that died, and that no member has repaired or taken since. System calls: fcntl(F_OFD_GETLK)
-    /// for each member that is alive or was lost
+    /// The members at which one look for dead ones looks, because the kernel walks all locks of the file for each.
+    package static let looksAtOnce = 64
+
+    /// Returns the slots of members that died, and that no member has repaired or taken since. Looks at `looksAtOnce`
+    /// members, beginning where the last look of any member ended. System calls: fcntl(F_OFD_GETLK) for each of them
     package func slotsOfTheLost() -> [Int] {
-        map.bits(MemberTableLayout.members, count: MemberTableLayout.bitmapBytes).filter { other in
-            map.load32(MemberTableLayout.slot(other) + MemberTableLayout.process) != 0 && !isAlive(other)
+        let occupied = map.bits(MemberTableLayout.members, count: MemberTableLayout.bitmapBytes).filter {
+            map.load32(MemberTableLayout.slot($0) + MemberTableLayout.process) != 0
         }
+        return turn(of: occupied).filter { !isAlive($0) }
+    }
+
+    /// Returns those of the slots whose turn it is to be looked at, and notes where the next look begins.
+    private func turn(of occupied: [Int]) -> [Int] {
+        guard let own, occupied.count > Self.looksAtOnce else { return occupied }
+        let start = Int(map.load32(MemberTableLayout.nextLook))
+        let first = occupied.firstIndex { $0 >= start } ?? 0
+        let turn = (occupied[first...] + occupied[..<first]).prefix(Self.looksAtOnce)
+        own.map.store32(MemberTableLayout.nextLook, UInt32((turn.last ?? 0) + 1))
+        return Array(turn)
     }
 
     /// Returns whether the member that has drawn `nonce` is alive, and still has the slot.

@@ -18,6 +18,11 @@ extension SharedMap {
             mount: load64(MemberTableLayout.mount), session: load64(MemberTableLayout.session))
     }
 
+    /// Whether a slot's member is alive, or died and was not repaired.
+    fileprivate func isOccupied(_ slot: Int) -> Bool {
+        load32(MemberTableLayout.slot(slot) + MemberTableLayout.process) != 0
+    }
+
     /// Whether the last member of a slot was another user's, and left operations in flight. False for root, who may
     /// finish all of them.
     fileprivate func hasChangesOfAnotherUser(_ slot: Int) -> Bool {
@@ -103,23 +108,39 @@ extension MemberTable.Open {
     /// `needsRepair` is true, the caller repairs what the slot's last member left before anything is written into the
     /// slot. Then the caller calls `occupy`.
     package func takeFreeSlot() throws(Errno) -> (slot: Int, needsRepair: Bool)? {
-        // A slot whose last member was another user's and left changes in flight comes last: this user may not be
-        // permitted to finish them.
-        let slots = 0..<MemberTableLayout.slotCount
-        let map = map
-        let last = slots.filter { map.hasChangesOfAnotherUser($0) }
-        for slot in (last.isEmpty ? Array(slots) : slots.filter { !last.contains($0) }) + last {
-            let repair = ByteRange(start: MemberTableLayout.repairByte(slot), length: 1)
-            let life = ByteRange(start: MemberTableLayout.lifeByte(slot), length: 1)
-            // A slot that another process repairs is not free yet.
-            guard try file.tryLock(.exclusive, repair) else { continue }
-            // The lock is only tested, not taken: not for a moment may another process take a dead member, which is to
-            // be repaired first, for a live one.
-            if try file.conflict(with: .exclusive, life) == nil {
-                return (slot, map.load32(MemberTableLayout.slot(slot) + MemberTableLayout.process) != 0)
+        for round in Round.allCases {
+            // With those of the earlier rounds: their members may have left meanwhile.
+            for slot in 0..<MemberTableLayout.slotCount where self.round(of: slot).rawValue <= round.rawValue {
+                if let needsRepair = try take(slot) { return (slot, needsRepair) }
             }
-            _ = try file.tryLock(.none, repair)
         }
+        return nil
+    }
+
+    /// When a slot is tried. To ask the kernel about one that is taken costs a walk over the locks of all members.
+    private enum Round: Int, CaseIterable {
+        case left, occupied
+        /// The last member was another user's and left changes in flight: this user may not be permitted to finish
+        /// them.
+        case otherUser
+    }
+
+    private func round(of slot: Int) -> Round {
+        map.hasChangesOfAnotherUser(slot) ? .otherUser : map.isOccupied(slot) ? .occupied : .left
+    }
+
+    /// Locks the repair byte of a slot that has no living member, and returns whether the slot needs repair; nil where
+    /// there is one, or another process repairs the slot.
+    private func take(_ slot: Int) throws(Errno) -> Bool? {
+        let repair = ByteRange(start: MemberTableLayout.repairByte(slot), length: 1)
+        let life = ByteRange(start: MemberTableLayout.lifeByte(slot), length: 1)
+        guard try file.tryLock(.exclusive, repair) else { return nil }
+        // The lock is only tested, not taken: not for a moment may another process take a dead member, which is to be
+        // repaired first, for a live one.
+        if try file.conflict(with: .exclusive, life) == nil {
+            return map.isOccupied(slot)
+        }
+        _ = try file.tryLock(.none, repair)
         return nil
     }
 }

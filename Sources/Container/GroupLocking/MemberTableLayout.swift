@@ -43,6 +43,8 @@ package enum MemberTableLayout {
     package static let removals = members + bitmapBytes
     /// The time, by the monotonic clock, when a member last looked whether the container is still there.
     static let presenceCheckedAt = removals + 8
+    /// The slot (4 bytes) at which the next look for members that died begins.
+    static let nextLook = presenceCheckedAt + 8
     /// One bit for each entry of the table of presenters that asks to be asked.
     package static let presenters = 1_088
     package static let presenterBytes = 32
