@@ -51,6 +51,37 @@ import Testing
         "400020 r1 ends request=r1-1 result=ok", "400030 p1 reacquired as=p1.1",
     ]
 
+    /// A presenter answers by a request that ends in a deadlock, after another presenter was asked for it, which writes
+    /// the same item.
+    private static func deadlockOfAnswer(_ name: String, _ rule: Rule?, by presenter: String = "") -> Case {
+        let request = "timeout=1000 grace=300"
+        return Case(
+            name, rule,
+            ("p1 presented", ["20 p1 presented as=p1.1", "101 p2 presenting as=p2.1 item=d/a answers=writer"]),
+            (
+                "begins request=p1-n1",
+                [
+                    "102 p2 presented as=p2.1",
+                    "112 p1 begins request=p1-n1 intents=write:d/a \(request)\(presenter) parent=r1-1 answering=p1.1",
+                    "113 p2 asked as=p2.1 request=p1-n1 questions=writer",
+                    "114 p2 begins request=p2-n1 intents=write:d/a \(request) parent=p1-n1 answering=p2.1",
+                ]
+            ),
+            ("granted request=p1-n1", []), ("leaves request=p1-n1", []),
+            ("ends request=p1-n1", ["116 p1 ends request=p1-n1 result=deadlock"]),
+            (
+                "p1 saved",
+                [
+                    "117 p2 ends request=p2-n1 result=conflict",
+                    "118 p2 failed as=p2.1 request=p1-n1 questions=writer saved=0 version=1",
+                    "119 p2 reacquired as=p2.1",
+                ]
+            ),
+            ("p1 answered", ["120 p1 failed as=p1.1 request=r1-1 questions=reader+save saved=0 version=1"]),
+            ("r1 granted", []), ("r1 leaves", []),
+            ("r1 ends", ["150 r1 ends request=r1-1 result=presenterFailed"]), ("sequence=2", []))
+    }
+
     /// A request for which the presenter is not asked, as it is made for it.
     private static let holder = [
         "90 r2 begins request=r2-1 intents=write:d/a timeout=1000 grace=300 presenter=p1.1",
@@ -368,6 +399,9 @@ import Testing
             "a request ends in a deadlock, and nothing is nested", .expectedResult, ("r1 granted", []),
             ("r1 leaves", []),
             ("r1 ends", ["150 r1 ends request=r1-1 result=deadlock"])),
+        deadlockOfAnswer("an answer asks a presenter whose answer asks the first one", nil),
+        deadlockOfAnswer(
+            "an answer is made for its presenter, which no answer to it asks", .expectedResult, by: " presenter=p1.1"),
         Case(
             "a request times out before its deadline", .expectedResult, ("r1 granted", []), ("r1 leaves", []),
             ("r1 ends", ["150 r1 ends request=r1-1 result=lockTimedOut"])),

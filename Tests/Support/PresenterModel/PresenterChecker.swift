@@ -109,13 +109,16 @@ package struct PresenterChecker {
     }
 
     /// Returns whether a request may have been in a circle. Requests that hold nothing and answer nothing take their
-    /// locks in one order and make no circle; nor does a request with its answers, nor these with each other.
+    /// locks in one order and make no circle; nor does a request with its answers, nor these with each other. But a
+    /// request that is part of an answer, and not made for its presenter, may: what is made to answer it asks that
+    /// presenter, which answers.
     private func isInCircle(_ request: History.Request, until end: Int64) -> Bool {
         history.isWithinAccess(request)
             || history.requests.contains { other in
                 let isMeanwhile = other.begins < end && other.end?.time ?? .max > request.begins
                 let asked = other.parent?.request
-                let isOther = other.outer != nil || asked != request.parent?.request && asked != request.name
+                let isOwnAnswer = asked == request.name && (request.parent == nil || request.presenter != nil)
+                let isOther = other.outer != nil || asked != request.parent?.request && !isOwnAnswer
                 return other.isNested && isMeanwhile && isOther
             }
     }
