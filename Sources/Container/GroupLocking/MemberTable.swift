@@ -162,7 +162,7 @@ package final class MemberTable: Sendable {
     }
 
     /// The members at which one look for dead ones looks, because the kernel walks all locks of the file for each.
-    package static let looksAtOnce = 64
+    package static let looksAtOnce = 32
 
     /// Returns the slots of members that died, and that no member has repaired or taken since. Looks at `looksAtOnce`
     /// members, beginning where the last look of any member ended. System calls: fcntl(F_OFD_GETLK) for each of them

@@ -70,7 +70,7 @@ import Testing
         let container = try await container()
         _ = try await container.shell("rm \"$1/.group/format\"")
         let repaired = try await doctor(container, "--repair")
-        #expect(repaired.map(\.code) == ["formatDamaged"] && repaired.first?.repaired == true, "\(repaired)")
+        #expect(repaired.map(\.code) == ["partDamaged"] && repaired.first?.repaired == true, "\(repaired)")
         #expect(repaired.first?.done == "the container has a new identity", "\(repaired)")
     }
 

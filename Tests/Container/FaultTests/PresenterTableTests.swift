@@ -13,7 +13,7 @@ struct `A table of presenters` {
         var script: String
         var reason: String
         /// The code of the doctor's finding.
-        var finding = "presentersDamaged"
+        var finding = "partDamaged"
 
         func make(in container: TemporaryContainer) throws {
             let directory = "\(container.path)/.group"
@@ -36,7 +36,7 @@ struct `A table of presenters` {
         Damage(
             testDescription: "a newer version",
             script: "printf '\\002' | dd of=presenters bs=1 seek=8 conv=notrunc status=none",
-            reason: "the table of presenters has format 2, and this version knows 1", finding: "presentersNewer"),
+            reason: "the table of presenters has format 2, and this version knows 1", finding: "formatNewer"),
         Damage(
             testDescription: "cut short", script: "truncate -s 5000 presenters",
             reason: "the file was cut short: 5000 of 4206592 bytes are left"),
@@ -45,13 +45,13 @@ struct `A table of presenters` {
             reason: "the file was cut short: 0 of 4206592 bytes are left"),
         Damage(
             testDescription: "a FIFO", script: "rm presenters; mkfifo presenters",
-            reason: "the file is not a regular file", finding: "partWrongType"),
+            reason: "the file is not a regular file"),
         Damage(
             testDescription: "a symbolic link", script: "mv presenters real; ln -s real presenters",
-            reason: "the file is a symbolic link", finding: "partWrongType"),
+            reason: "the file is a symbolic link"),
         Damage(
             testDescription: "a directory", script: "rm presenters; mkdir presenters", reason: "Is a directory",
-            finding: "partWrongType"),
+            finding: "partDamaged"),
     ]
 
     private func presenter(of item: String, in container: TemporaryContainer) throws -> RunningProcess {
@@ -83,7 +83,7 @@ struct `A table of presenters` {
         let status = try container.groupctl("status")
         #expect(status.status == 0, "\(status)")
         let found = try findings(container)
-        let isNewer = damage.finding == "presentersNewer"
+        let isNewer = damage.finding == "formatNewer"
         #expect(found.map(\.code) == [damage.finding] && found.first?.item == ".group/presenters", "\(found)")
         #expect(found.first?.severity == "error" && found.first?.repairable == !isNewer)
         #expect(try findings(container, "--repair").map(\.repaired) == [!isNewer])
@@ -106,7 +106,7 @@ struct `A table of presenters` {
         #expect(try container.content("a") == "old" && !presenter.text.contains("asked"))
         let found = try findings(container, "--repair")
         #expect(found.map(\.code) == [damage.finding] && found.first?.repaired == false, "\(found)")
-        if damage.finding != "presentersNewer" {
+        if damage.finding != "formatNewer" {
             #expect(found.first?.remedy.contains("end its members") == true, "\(found)")
         }
         presenter.kill()
@@ -125,7 +125,7 @@ struct `A table of presenters` {
         // No second table is made beside the one that the presenter uses.
         expectError(try container.groupctl("present", "b", "--", "true"), removed, container.path)
         let found = try findings(container)
-        #expect(found.map(\.code) == ["presentersDamaged"] && found.first?.repairable == false, "\(found)")
+        #expect(found.map(\.code) == ["partDamaged"] && found.first?.repairable == false, "\(found)")
         presenter.kill()
         #expect(try findings(container).isEmpty)
         #expect(try container.groupctl("read", "a").text == "old")

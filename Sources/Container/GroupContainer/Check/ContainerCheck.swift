@@ -108,11 +108,10 @@ extension Finding {
     fileprivate var isInTheWay: Bool {
         switch code {
         case .containerMissing, .deletionInterrupted, .notPermitted, .fileSystemUnsupported, .formatNewer, .formatOlder,
-            .lockFileReplaced, .memberTableReplaced, .openingBlocked, .readOnly, .partDamaged, .limitReached,
-            .notWritable,
+            .lockFileReplaced, .memberTableReplaced, .openingBlocked, .readOnly, .limitReached, .notWritable,
             .procMissing:
             true
-        case .formatDamaged, .lockFileMissing, .memberTableDamaged: repaired == nil
+        case .partDamaged: repaired == nil
         default: false
         }
     }

@@ -12,20 +12,22 @@ package struct Finding: Equatable, Sendable {
 
     /// The kind of a finding. Scripts depend on the names; `docs/reference/doctor.md` lists them all.
     package enum Code: String, Sendable, CaseIterable {
-        case checkpointDamaged, checkpointLost, checkpointNewer, channelDamaged, clockBehind, containerCopied,
-            containerMissing
-        case deadMember, deletionInterrupted
-        case fileSystemTemporary, fileSystemUnsupported, directoryUnreadable, formatDamaged, formatNewer, formatOlder
-        case inotifyInstances
-        case inotifyWatches, journalCut, journalDamaged, journalNotDurable, lockHeldLong, lockHolderStopped
-        case leftovers, limitReached, lockFileMissing, lockFileReplaced, logMissing, logNotDurable, logTorn, membersFull
-        case notPermitted, notWritable, procMissing, openingBlocked, partDamaged, partWrongType, permissionsWrong,
-            readOnly, memberTableDamaged
-        case presenterLeftovers, presentersDamaged, presentersNewer
-        case memberTableReplaced, spaceLow, stagingMissing
+        case channelDamaged, checkpointDamaged, checkpointLost, clockBehind, containerCopied, containerMissing
+        case deadMember, deletionInterrupted, directoryUnreadable
+        case fileSystemTemporary, fileSystemUnsupported, formatNewer, formatOlder
+        case inotifyInstances, inotifyWatches
+        case journalCut, journalDamaged, journalNotDurable
+        case leaderMissing, leaderSilent, leaderStopped, leftovers, limitReached, lockFileReplaced, lockHeldLong,
+            lockHolderStopped, logMissing, logNotDurable, logTorn
+        case membersFull, memberTableReplaced
+        case notPermitted, notWritable
+        case openingBlocked
+        case partDamaged, permissionsWrong, presenterLeftovers, procMissing
+        case readOnly
+        case spaceLow, strangeName, suiteDamaged
+        case watchingDegraded
         /// What a service has recorded about itself; `service` is the finding's name.
         case service
-        case leaderMissing, leaderSilent, leaderStopped, strangeName, suiteDamaged, watchingDegraded
     }
 
     package var code: Code

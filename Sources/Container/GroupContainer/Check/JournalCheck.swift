@@ -97,7 +97,7 @@ struct JournalFacts: Sendable {
         case .good: return nil
         case .newer(let cause):
             return Finding(
-                .checkpointNewer, .error, item: item, cause,
+                .formatNewer, .error, item: item, cause,
                 why: "this version cannot read which items the journal has, so it neither watches nor compares",
                 remedy: "use a newer version of this program")
         case .damaged(let cause):

@@ -55,7 +55,7 @@ struct LocationFacts: Equatable, Sendable {
         case .noStaging(let cause):
             [
                 Finding(
-                    .stagingMissing, .error, item: ".group/staging", cause,
+                    .partDamaged, .error, item: ".group/staging", cause,
                     why: "nothing can be written: what is new is made there first",
                     remedy: "\(Finding.repair) makes it", repaired: "the directory was made")
             ]

@@ -40,120 +40,114 @@ struct PartsFacts: Sendable {
     var readOnlyCause: String?
 
     var findings: [Finding] {
-        var found: [Finding] = []
-        let cannotOpen = "no process can open the container"
-        switch format {
-        case .good: break
+        let parts = [
+            finding(".group/format", format, why: Self.cannotOpen, renewal: formatRenewal), lockFinding,
+            otherMemberTable, finding(".group/members", memberTable, why: Self.cannotOpen, renewal: .makingAnew),
+            presented,
+        ]
+        return parts.compactMap(\.self) + misplaced.map(wrongType) + [opening, reading, closing].compactMap(\.self)
+    }
+
+    private static let cannotOpen = "no process can open the container"
+
+    /// What a repair does about a damaged part: as a remedy, and as what was done.
+    private struct Renewal {
+        /// What can be done instead.
+        var instead = ""
+        var remedy: String
+        var done: String
+
+        static let makingAnew = Renewal(remedy: "makes it anew", done: "it was made anew")
+    }
+
+    /// Returns the finding about a part of the container that is not good.
+    private func finding(_ item: String, _ part: Part, why: String, renewal: Renewal) -> Finding? {
+        switch part {
+        case .good: nil
+        case .failed(let cause):
+            // The file may be good, so nothing is made in its place.
+            Finding(
+                .partDamaged, .error, item: item, "it could not be examined: \(cause)",
+                why: "the container cannot be checked, and nothing is repaired",
+                remedy: "remove the cause, and try again")
         case .newer(let cause):
-            found.append(
-                Finding(
-                    .formatNewer, .error, item: ".group/format", cause,
-                    why: "this version would misunderstand what is in it; nothing was changed",
-                    remedy: "use a newer version of this program"))
+            Finding(
+                .formatNewer, .error, item: item, cause,
+                why: "this version would misunderstand what is in it; nothing was changed",
+                remedy: "use a newer version of this program")
         case .older(let cause):
-            found.append(
-                Finding(
-                    .formatOlder, .error, item: ".group/format", cause,
-                    why: "nothing below .group can be read; the items are files as before, and nothing was changed",
-                    remedy: "make a new container, and copy the items into it"))
-        case .failed(let cause): found.append(unseen("format", cause))
-        case .missing, .damaged:
-            let unfinished = format == .missing ? "groupctl create completes one that was never finished; else " : ""
-            found.append(
-                Finding(
-                    .formatDamaged, .error, item: ".group/format", cause(of: format), why: cannotOpen,
-                    remedy: isInUse
-                        ? "end its members (they are alive), then \(Finding.repair)"
-                        : "\(unfinished)put the file back from a backup, with which places in the journal stay valid; or \(Finding.repair) gives the container a new identity, and followers compare everything once",
-                    repaired: isInUse
-                        ? nil
-                        : "the container has a new identity"
-                            + (format == .missing ? "" : "; what was there is .group/format.damaged"))
-            )
+            Finding(
+                .formatOlder, .error, item: item, cause,
+                why: "nothing below .group can be read; the items are files as before, and nothing was changed",
+                remedy: "make a new container, and copy the items into it")
+        case .missing: damaged(item, "it is missing", why: why, renewal: renewal)
+        case .damaged(let cause): damaged(item, cause, why: why, renewal: renewal)
         }
-        if case .failed(let cause) = lock {
-            found.append(unseen("lock", cause))
-        } else if !lock.isGood {
-            found.append(
-                Finding(
-                    .lockFileMissing, .error, item: ".group/lock", cause(of: lock), why: cannotOpen,
-                    remedy: isInUse
-                        ? "end its members (they hold locks on the old one), then \(Finding.repair)"
-                        : "\(Finding.repair) makes it anew; followers compare everything once",
-                    repaired: isInUse ? nil : "it was made anew"))
-        } else if isOtherLockFile && isInUse {
-            found.append(
-                Finding(
-                    .lockFileReplaced, .error, item: ".group/lock", "it was replaced while members are alive",
-                    why:
-                        "locks on the old file do not exclude processes that opened the new one, so no process may open the container now",
-                    remedy: "end all its members, and open it again"))
-        } else if isOtherLockFile {
-            found.append(
-                Finding(
-                    .containerCopied, .note, "it was copied, or restored from a backup, and not opened since",
-                    why:
-                        "the first process that opens it gives it an identity of its own; followers with cursors from before compare everything once",
-                    remedy: "nothing needs to be done", repaired: "it has an identity of its own"))
+    }
+
+    /// Reports a damaged part, which is made anew where no process uses it.
+    private func damaged(_ item: String, _ cause: String, why: String, renewal: Renewal) -> Finding {
+        Finding(
+            .partDamaged, .error, item: item, cause, why: why,
+            remedy: isInUse
+                ? "end its members (they are alive), then \(Finding.repair)"
+                : "\(renewal.instead)\(Finding.repair) \(renewal.remedy)", repaired: isInUse ? nil : renewal.done)
+    }
+
+    private var formatRenewal: Renewal {
+        let isMissing = format == .missing
+        return Renewal(
+            instead: (isMissing ? "groupctl create completes one that was never finished; else " : "")
+                + "put the file back from a backup, with which places in the journal stay valid; or ",
+            remedy: "gives the container a new identity, and followers compare everything once",
+            done: "the container has a new identity"
+                + (isMissing ? "" : "; what was there is .group/format.damaged"))
+    }
+
+    private var lockFinding: Finding? {
+        let renewal = Renewal(remedy: "makes it anew; followers compare everything once", done: "it was made anew")
+        if let found = finding(".group/lock", lock, why: Self.cannotOpen, renewal: renewal) { return found }
+        if !isOtherLockFile { return nil }
+        if isInUse {
+            return Finding(
+                .lockFileReplaced, .error, item: ".group/lock", "it was replaced while members are alive",
+                why:
+                    "locks on the old file do not exclude processes that opened the new one, so no process may open the container now",
+                remedy: "end all its members, and open it again")
         }
-        if isOtherMemberTable {
-            found.append(
-                Finding(
-                    .memberTableReplaced, .error, item: ".group/members",
-                    "members are alive, and none of them in this member table: it was replaced",
-                    why: "these members and new ones neither see nor wake each other, and repair each other's changes",
-                    remedy:
-                        "end all its members (lsof lists the processes that have .group/lock open), and open it again"))
-        }
-        if case .failed(let cause) = memberTable {
-            found.append(unseen("members", cause))
-        } else if !memberTable.isGood {
-            found.append(
-                Finding(
-                    .memberTableDamaged, .error, item: ".group/members", cause(of: memberTable), why: cannotOpen,
-                    remedy: isInUse
-                        ? "end its members (they are alive), then \(Finding.repair)"
-                        : "\(Finding.repair) makes it anew", repaired: isInUse ? nil : "it was made anew"))
-        }
-        return found + misplaced.map(wrongType) + [presented, opening, reading, closing].compactMap(\.self)
+        return Finding(
+            .containerCopied, .note, "it was copied, or restored from a backup, and not opened since",
+            why:
+                "the first process that opens it gives it an identity of its own; followers with cursors from before compare everything once",
+            remedy: "nothing needs to be done", repaired: "it has an identity of its own")
+    }
+
+    private var otherMemberTable: Finding? {
+        if !isOtherMemberTable { return nil }
+        return Finding(
+            .memberTableReplaced, .error, item: ".group/members",
+            "members are alive, and none of them in this member table: it was replaced",
+            why: "these members and new ones neither see nor wake each other, and repair each other's changes",
+            remedy: "end all its members (lsof lists the processes that have .group/lock open), and open it again")
     }
 
     private var presented: Finding? {
         if misplaced.contains(where: { $0.item == PresenterTable.label }) { return nil }
-        switch presenters {
-        case .good: return nil
-        case .failed(let cause): return unseen("presenters", cause)
-        case .newer(let cause):
-            return Finding(
-                .presentersNewer, .error, item: PresenterTable.label, cause,
-                why: "this version would misunderstand what is in it; nothing was changed",
-                remedy: "use a newer version of this program")
-        case .missing, .damaged, .older:
-            return Finding(
-                .presentersDamaged, .error, item: PresenterTable.label, cause(of: presenters),
-                why: "no item can be presented, and requests for items that are presented end in an error",
-                remedy: isInUse
-                    ? "end its members (they are alive), then \(Finding.repair)"
-                    : "\(Finding.repair) removes it; it is made anew when an item is presented",
-                repaired: isInUse ? nil : "it was removed, and is made anew when an item is presented")
-        }
+        return finding(
+            PresenterTable.label, presenters,
+            why: "no item can be presented, and requests for items that are presented end in an error",
+            renewal: Renewal(
+                remedy: "removes it; it is made anew when an item is presented",
+                done: "it was removed, and is made anew when an item is presented"))
     }
 
     private func wrongType(_ item: String, isDirectory: Bool) -> Finding {
-        Finding(
-            .partWrongType, .error, item: item, "what stands there is no \(isDirectory ? "directory" : "regular file")",
+        damaged(
+            item, "what stands there is no \(isDirectory ? "directory" : "regular file")",
             why: "each operation that needs it ends in an error",
-            remedy: isInUse
-                ? "end its members (they are alive), then \(Finding.repair)"
-                : "\(Finding.repair) puts it aside, and it is made anew when it is needed",
-            repaired: isInUse ? nil : "it was put aside: \(item).damaged")
-    }
-
-    /// Reports a file that could not be examined. The file may be good, so nothing is made in its place.
-    private func unseen(_ name: String, _ cause: String) -> Finding {
-        Finding(
-            .partDamaged, .error, item: ".group/\(name)", "it could not be examined: \(cause)",
-            why: "the container cannot be checked, and nothing is repaired", remedy: "remove the cause, and try again")
+            renewal: Renewal(
+                remedy: "puts it aside, and it is made anew when it is needed",
+                done: "it was put aside: \(item).damaged"))
     }
 
     private var opening: Finding? {
@@ -175,14 +169,6 @@ struct PartsFacts: Sendable {
                 why:
                     "changes end in notPermitted, and are seen 100 ms later than by members; changes made without coordination only if a member that may write follows",
                 remedy: "nothing, if that is meant; else mount it writable, or ask its owner for permission")
-        }
-    }
-
-    private func cause(of part: Part) -> String {
-        switch part {
-        case .good: ""
-        case .missing: "it is missing"
-        case .damaged(let cause), .newer(let cause), .older(let cause), .failed(let cause): cause
         }
     }
 }

@@ -7,14 +7,11 @@ import GroupSystemCalls
 /// it open, by the kernel's locks.
 extension ContainerCheck {
     func restoreParts(_ findings: [Finding]) throws(CoordinationError) {
-        let codes = Set(findings.filter { $0.repaired != nil }.map(\.code))
-        let own: [Finding.Code] = [
-            .stagingMissing, .lockFileMissing, .memberTableDamaged, .formatDamaged, .partWrongType, .presentersDamaged,
-        ]
-        if codes.isDisjoint(with: own) { return }
+        let parts = Set(findings.filter { $0.code == .partDamaged && $0.repaired != nil }.map(\.item))
+        if parts.isEmpty { return }
         try makeStaging()
         let directory = try ContainerDirectories(path: path, unixGroup: nil, creating: false)
-        if codes.contains(.lockFileMissing) { try makeLock(in: directory) }
+        if parts.contains(".group/lock") { try makeLock(in: directory) }
         // This process is alone from here on: no other can join.
         let lock = try directory.lockFile(creating: false, isOnlyForReading: false)
         let opening = try locking("open") { () throws(LockFileFailure) in try lock.borrow() }
@@ -29,11 +26,11 @@ extension ContainerCheck {
                 reason: "another process has the container open",
                 remedy: .init(.endMembers, "end its members, and try again"))
         }
-        if codes.contains(.memberTableDamaged) { try remove("members", in: directory) }
+        if parts.contains(".group/members") { try remove("members", in: directory) }
+        try putAsideMisplaced(in: directory)
         // The process that opens the container next, which is alone, forgets the presenters that were in it.
-        if codes.contains(.presentersDamaged) { try remove("presenters", in: directory) }
-        if codes.contains(.formatDamaged) { try makeFormat(in: directory, lock) }
-        if codes.contains(.partWrongType) { try putAsideMisplaced(in: directory) }
+        if parts.contains(PresenterTable.label) { try remove("presenters", in: directory) }
+        if parts.contains(".group/format") { try makeFormat(in: directory, lock) }
     }
 
     private func remove(_ name: String, in directory: ContainerDirectories) throws(CoordinationError) {

@@ -81,8 +81,8 @@ extension OpenContainer {
         }
     }
 
-    /// Repairs the slots of members that died, which frees the room that their files in staging take. Where more than 64
-    /// have joined, one call looks at 64 of them. Slots that another process repairs now are left to it.
+    /// Repairs the slots of members that died, which frees the room that their files in staging take. Where more than 32
+    /// have joined, one call looks at 32 of them. Slots that another process repairs now are left to it.
     func repairTheLost() {
         if isReadOnly { return }
         let lost = memberTable.slotsOfTheLost()
