@@ -10,3 +10,18 @@ package func reportingErrors(_ operation: () throws -> Void) {
         try? FileHandle.standardError.write(contentsOf: Data("\(programName()): \(error)\n".utf8))
     }
 }
+
+/// Calls a function that replies through a completion handler, and returns the first reply; later replies are ignored.
+/// Errors: `CancellationError` if the task is cancelled before there is a reply, as the task of a refresh is at the end
+/// of its time limit.
+package func firstReply<Reply: Sendable>(
+    _ call: (@escaping @Sendable (Reply) -> Void) -> Void
+) async throws -> Reply {
+    let (replies, continuation) = AsyncStream<Reply>.makeStream(bufferingPolicy: .bufferingOldest(1))
+    call { reply in
+        continuation.yield(reply)
+        continuation.finish()
+    }
+    for await reply in replies { return reply }
+    throw CancellationError()
+}

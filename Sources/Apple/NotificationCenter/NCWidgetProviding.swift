@@ -1,5 +1,6 @@
 public import Foundation
 import GroupWidgetAdapters
+import Widgets
 
 /// An object that updates a widget. All methods are called on the main actor, and each has a default implementation.
 /// Declare each method in the class that adopts this protocol. A method that only a subclass of it declares is never
@@ -75,4 +76,47 @@ extension NCWidgetProviding {
     public func widgetActiveDisplayModeDidChange(
         _ activeDisplayMode: NCWidgetDisplayMode, withMaximumSize maxSize: CGSize
     ) {}
+}
+
+/// The result of a widget's update.
+public enum NCUpdateResult: UInt, Sendable {
+    /// The widget has something new to show: its view is rendered, and compared with the last one.
+    case newData
+    /// What the widget shows is unchanged: the last view stays. If there is none for the present display mode and
+    /// size, or a reload was requested, the view is rendered all the same.
+    case noData
+    /// The update failed: the last view stays, with its age, and the update is repeated later.
+    case failed
+}
+
+extension UpdateResult {
+    init(_ result: NCUpdateResult) {
+        switch result {
+        case .newData: self = .newData
+        case .noData: self = .noData
+        case .failed: self = .failed
+        }
+    }
+}
+
+/// How much of a widget is shown.
+public enum NCWidgetDisplayMode: Int, Sendable {
+    /// A summary.
+    case compact
+    /// The whole widget.
+    case expanded
+}
+
+extension NCWidgetDisplayMode {
+    init(_ mode: WidgetDisplayMode) {
+        switch mode {
+        case .compact: self = .compact
+        case .expanded: self = .expanded
+        }
+    }
+}
+
+extension WidgetSize {
+    /// The size in character cells: the width in columns, the height in rows.
+    var cells: CGSize { CGSize(width: columns, height: rows) }
 }

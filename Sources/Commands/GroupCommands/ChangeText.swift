@@ -1,6 +1,6 @@
-import GroupBytes
 package import GroupCommandLine
 package import GroupContainer
+import GroupBytes
 import GroupSystemCalls
 
 /// The line of a change: for a pipe, as JSON, in a format, or for a terminal.
@@ -119,5 +119,76 @@ package struct ChangeText: Sendable {
         case .symbolicLink: "link"
         case .other: "other"
         }
+    }
+}
+
+/// The summary of a watch on a terminal, in one line: how many changes of each kind, for how long, by which members.
+package struct ChangeSummary: Sendable {
+    private var kinds: [Change.Kind.Word: Int] = [:]
+    private var authors: [String: Int] = [:]
+    private static let mostAuthors = 4
+
+    package init() {}
+
+    package mutating func note(_ change: Change) {
+        kinds[change.kind.word, default: 0] += 1
+        if change.kind.isMarker || change.kind == .present { return }
+        authors[change.author?.purpose ?? "uncoordinated", default: 0] += 1
+    }
+
+    /// Returns the line, such as `3 changes in 12 s: 2 created, 1 moved; by todo-app 2, uncoordinated 1`. `time`: in
+    /// nanoseconds.
+    package func line(after time: Int64) -> String {
+        let changes = authors.values.reduce(0, +)
+        var line = "\(changes) \(changes == 1 ? "change" : "changes") in \(Timestamp.duration(time))"
+        let counts = Change.Kind.Word.allCases.compactMap { kind in kinds[kind].map { "\($0) \(kind)" } }
+        if !counts.isEmpty { line += ": " + counts.joined(separator: ", ") }
+        if authors.isEmpty { return line }
+        let ranked = authors.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        line +=
+            "; by "
+            + ranked.prefix(Self.mostAuthors).map { "\(TerminalName.shown($0.key)) \($0.value)" }
+            .joined(separator: ", ")
+        let others = ranked.dropFirst(Self.mostAuthors).map(\.value).reduce(0, +)
+        return others == 0 ? line : line + ", others \(others)"
+    }
+}
+
+extension Change {
+    /// The object of a line of `--json`. For a name that is not UTF-8, the object also holds its bytes.
+    var json: JSONValue {
+        var fields: [(String, JSONValue)] = [
+            ("sequence", .unsigned(sequence.rawValue)), ("cursor", .string(cursor.description)),
+            ("kind", .string(kind.name)),
+            ("path", .string(PipeText.lossyString(path.bytes))),
+        ]
+        if path.bytes.validText == nil { fields.append(("pathBytes", .string(Base64.encoded(path.bytes)))) }
+        fields.append(("from", kind.otherPath.map { .string(PipeText.lossyString($0.bytes)) } ?? .null))
+        if let from = kind.otherPath, from.bytes.validText == nil {
+            fields.append(("fromBytes", .string(Base64.encoded(from.bytes))))
+        }
+        fields += [
+            ("type", type.map { .string(ChangeText.name($0)) } ?? .null),
+            ("size", size.map(JSONValue.unsigned) ?? .null),
+            ("generation", .unsigned(generation.rawValue)), ("transaction", transaction.map(\.json) ?? .null),
+            ("coordinated", .bool(isCoordinated)), ("by", author.map(\.json) ?? .null),
+            ("time", shownNanoseconds.map { .string(Timestamp.text($0)) } ?? .null),
+        ]
+        if case .degraded(let reason) = kind { fields.append(("reason", .string(reason))) }
+        return .object(fields)
+    }
+}
+
+extension Change.Author {
+    fileprivate var json: JSONValue {
+        .object([("pid", .integer(Int64(processIdentifier))), ("purpose", .string(purpose))])
+    }
+}
+
+extension Change.Transaction {
+    fileprivate var json: JSONValue {
+        .object([
+            ("id", .string(identifier)), ("index", .integer(Int64(index))), ("count", .integer(Int64(count))),
+        ])
     }
 }

@@ -1,5 +1,6 @@
 public import GroupContainer
 public import Widgets
+import GroupSystemCalls
 
 /// The outcome of one refresh.
 public struct RefreshOutcome<Snapshot: Codable & Sendable>: Sendable {
@@ -32,4 +33,13 @@ extension WidgetProvider {
             result: result, timeline: timeline, snapshot: timeline?.entry(at: clock.date)?.snapshot,
             failure: failure.value)
     }
+}
+
+/// A value that any thread may set and read.
+final class Kept<Value: Sendable>: Sendable {
+    private let kept = Guarded<Value?>(nil)
+
+    var value: Value? { kept.withLock { $0 } }
+
+    func keep(_ value: Value) { kept.withLock { $0 = value } }
 }

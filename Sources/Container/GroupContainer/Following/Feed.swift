@@ -1,5 +1,5 @@
+package import GroupSystemCalls
 import GroupLocking
-import GroupSystemCalls
 
 /// The next elements of a stream, for one reader. A feed never waits: it returns what is there, and its reader waits,
 /// on the feed's waiter, in a thread (`Follower`) or in a task (`FollowerSequence`).
@@ -108,5 +108,16 @@ struct LogWaiter: FeedWaiter {
         await sleeper.wait(until: moment) { [memberTable, removals] in
             hasMore() || (removals ?? memberTable.removals) != memberTable.removals
         }
+    }
+}
+
+/// What wakes the readers of a stream, for a thread that waits in place of followers that other threads use, too.
+package struct StreamWaiter: Sendable {
+    let waiter: any FeedWaiter
+
+    /// Blocks until there may be more, or an interruption after `seen`, unless there is more. May return early. System
+    /// calls: futex_waitv(2)
+    package func wait(since seen: Interruption, unless hasMore: () -> Bool) {
+        waiter.wait(atMost: nil, since: seen, unless: hasMore)
     }
 }

@@ -36,3 +36,43 @@ struct KeyBar {
         Cell.of(text, style, isUnicode: look.isUnicode)
     }
 }
+
+/// The action that a key requests.
+package enum TodayAction: Hashable, Sendable {
+    /// A command for the host.
+    case command(UserCommand)
+    /// Draw the whole screen, whatever the terminal shows.
+    case redrawAll
+    /// Give the terminal back until the program is continued.
+    case suspend
+}
+
+/// A widget that can be put on the list.
+package struct KnownWidget: Hashable, Sendable {
+    package var kind: String
+    package var title: String
+
+    package init(kind: String, title: String) { (self.kind, self.title) = (kind, title) }
+}
+
+/// What the terminal and its user support.
+package struct TodayLook: Hashable, Sendable {
+    package var isColored: Bool
+    /// Whether the terminal's characters are UTF-8.
+    package var isUnicode: Bool
+
+    package init(isColored: Bool = true, isUnicode: Bool = true) {
+        self.isColored = isColored
+        self.isUnicode = isUnicode
+    }
+}
+
+/// The current time, for people.
+package struct TodayMoment: Hashable, Sendable {
+    /// Nanoseconds since 1970.
+    package var now: Int64
+    /// The offset of the local time, in seconds; east is positive.
+    package var secondsFromGMT: Int64
+
+    package init(now: Int64, secondsFromGMT: Int64 = 0) { (self.now, self.secondsFromGMT) = (now, secondsFromGMT) }
+}

@@ -31,3 +31,59 @@ package struct Frame: Hashable, Sendable {
         }.joined(separator: "\n")
     }
 }
+
+/// The bytes with which a terminal shows another frame: only the cells that differ, so that the screen does not
+/// flicker.
+package enum FrameDifference {
+    /// Returns ECMA-48 sequences; no bytes if the frames are equal. `old` is what the terminal shows; if it is nil or
+    /// has another size, everything is drawn.
+    package static func bytes(from old: Frame?, to new: Frame, isColored: Bool) -> [UInt8] {
+        var writer = Writer(isColored: isColored)
+        let known = old.flatMap { $0.size == new.size ? $0 : nil }
+        if known == nil { writer.clear() }
+        let before = known ?? Frame(new.size)
+        for (row, cells) in new.rows.enumerated() where cells != before.rows[row] {
+            for (column, cell) in cells.enumerated() where cell.width > 0 {
+                let end = min(column + cell.width, cells.count)
+                if cells[column..<end] != before.rows[row][column..<end] { writer.put(cell, row, column) }
+            }
+        }
+        return writer.finish()
+    }
+
+    private struct Writer {
+        let isColored: Bool
+        private var bytes: [UInt8] = []
+        private var style = CellStyle.plain
+        /// The position of the terminal's cursor; nil if it is not certain.
+        private var place: (row: Int, column: Int)?
+
+        init(isColored: Bool) { self.isColored = isColored }
+
+        mutating func clear() { bytes += "\u{1B}[0m\u{1B}[2J".utf8 }
+
+        mutating func put(_ cell: Cell, _ row: Int, _ column: Int) {
+            if place?.row != row || place?.column != column { bytes += "\u{1B}[\(row + 1);\(column + 1)H".utf8 }
+            if style != cell.style { bytes += "\u{1B}[\(parameters(of: cell.style))m".utf8 }
+            style = cell.style
+            bytes += cell.text.utf8
+            // Terminals have other tables of character widths: after a character that is not ASCII, the position is set
+            // again.
+            place = cell.text.utf8.count == 1 ? (row, column + 1) : nil
+        }
+
+        mutating func finish() -> [UInt8] {
+            if style != .plain { bytes += "\u{1B}[0m".utf8 }
+            return bytes
+        }
+
+        private func parameters(of style: CellStyle) -> String {
+            var numbers = ["0"]
+            if style.isBold { numbers.append("1") }
+            if style.isFaint { numbers.append("2") }
+            if style.isReversed { numbers.append("7") }
+            if isColored, let color = style.color { numbers.append(String(color.rawValue)) }
+            return numbers.joined(separator: ";")
+        }
+    }
+}

@@ -1,6 +1,0 @@
-import GroupSystemCalls
-
-enum HostIdentity {
-    /// The identifier of this process.
-    static let process = processIdentifier()
-}
