@@ -19,7 +19,9 @@ public final class GroupDefaults: Sendable {
     public let suite: String
     package let container: Container
     let writer: [UInt8]
-    /// Nil as long as the suite does not exist: then each read looks again.
+    /// The suite as it was when this object was made; nil where it did not exist.
+    private let known: SuiteStore?
+    /// The suite that came later; nil as long as it does not exist: then each read looks again.
     private let opened = Guarded<SuiteStore?>(nil)
     let fallbacks = Guarded([String: DefaultsValue]())
 
@@ -33,16 +35,17 @@ public final class GroupDefaults: Sendable {
         }
         self.container = container
         self.suite = suite
-        let known = opened.memberTable.slot.flatMap { opened.memberTable.member(at: $0)?.purpose }
+        let ownPurpose = opened.memberTable.slot.flatMap { opened.memberTable.member(at: $0)?.purpose }
         writer = SuiteRecord.prefix(
-            processIdentifier: processIdentifier(), purpose: purpose ?? known ?? programName())
-        _ = try opened.locating { () throws(CoordinationError) in try store(creating: false) }
+            processIdentifier: processIdentifier(), purpose: purpose ?? ownPurpose ?? programName())
+        known = try opened.locating { () throws(CoordinationError) in try opened.suite(suite, creating: false) }
     }
 
     /// Returns whether a suite may have a name.
     package static func isName(ofSuite name: String) -> Bool { LogName.isName(name) }
 
     func store(creating: Bool) throws(CoordinationError) -> SuiteStore? {
+        if let known { return known }
         if let store = opened.withLock({ $0 }) { return store }
         guard let store = try container.opened.suite(suite, creating: creating) else { return nil }
         opened.withLock { $0 = store }
