@@ -244,23 +244,22 @@ let programsTargets: [Target] = [
         "test-member", in: "TestMember",
         uses: ["TestSupport", "GroupContainer", "GroupSystemCalls", "GroupCommandLine", "ScenarioKit"]),
     programs.program(
-        "stress-worker", in: "StressWorker", uses: ["GroupContainer", "GroupLocking", "GroupSystemCalls"]),
-    programs.program(
         "storm-member", in: "StormMember", uses: ["TestSupport", "Widgets", "GroupContainer", "GroupSystemCalls"]),
     programs.program(
         "presenter-storm", in: "PresenterStorm",
         uses: ["PresenterModel", "TestSupport", "GroupContainer", "GroupSystemCalls"]),
     programs.program("crash-worker", in: "CrashWorker", uses: ["TestSupport", "Widgets", "GroupContainer"]),
-    programs.program("bench-worker", in: "BenchWorker", uses: ["AppleFileCoordination", "GroupContainer"]),
+    programs.program(
+        "bench-worker", in: "BenchWorker",
+        uses: ["AppleFileCoordination", "GroupContainer", "GroupLocking", "GroupSystemCalls"]),
     programs.program(
         "test-widget", in: "TestWidget", uses: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls", "Widgets"]),
     programs.program("test-today", in: "TodayProgram", uses: ["GroupTodayView", "GroupSystemCalls"]),
-    programs.program("inbox-member", in: "InboxMember", uses: ["GroupContainer", "Extensions"]),
+    programs.program(
+        "extensions-member", in: "ExtensionsMember", uses: ["GroupContainer", "GroupPasteboard", "Extensions"]),
     programs.program(
         "test-extension", in: "TestExtension",
         uses: ["GroupContainer", "GroupProtocolLines", "GroupSystemCalls", "Extensions"]),
-    programs.program(
-        "pasteboard-member", in: "PasteboardMember", uses: ["GroupContainer", "GroupPasteboard", "Extensions"]),
     programs.program("adopted-widget", in: "AdoptedWidgets", uses: ["NotificationCenter", "WidgetKit"]),
     programs.program("database-member", in: "DatabaseMember", uses: ["GroupContainer", "GroupDatabase"]),
     programs.program("secrets-member", in: "SecretsMember", uses: ["GroupSecrets"]),
@@ -339,7 +338,7 @@ let extensionsTestsTargets: [Target] = [
         "ExtensionsTests",
         uses: [
             "TestSupport", "Extensions", "GroupProtocolLines", "GroupContainer", "GroupSystemCalls", "test-extension",
-            "inbox-member", "groupctl",
+            "extensions-member", "groupctl",
         ]),
     extensionsTests.tests(
         "ExtensionHostingTests", exclude: ["browser.py"],
@@ -351,7 +350,7 @@ let extensionsTestsTargets: [Target] = [
     extensionsTests.tests(
         "GroupPasteboardTests",
         uses: [
-            "TestSupport", "GroupPasteboard", "Extensions", "GroupContainer", "GroupSystemCalls", "pasteboard-member",
+            "TestSupport", "GroupPasteboard", "Extensions", "GroupContainer", "GroupSystemCalls", "extensions-member",
         ]),
 ]
 

@@ -10,10 +10,10 @@ one_row() {
     rm -rf -- "$group"
     "$binaries/groupctl" create "$group"
     echo 0 | "$binaries/groupctl" write "$group" n
-    begin=$(($("$binaries/stress-worker" now) + 200000000))
+    begin=$(($("$binaries/bench-worker" now) + 200000000))
     end=$((begin + seconds * 1000000000))
     for ((i = 0; i < processes; i++)); do
-        "$binaries/stress-worker" work "$group" "$reads_share" "$begin" "$end" "$((i + 1))" >"$work/row.$i" &
+        "$binaries/bench-worker" work "$group" "$reads_share" "$begin" "$end" "$((i + 1))" >"$work/row.$i" &
         started+=($!)
         workers+=($!)
     done
@@ -50,15 +50,15 @@ stress_readers() {
     rm -rf -- "$group"
     "$binaries/groupctl" create "$group"
     echo 0 | "$binaries/groupctl" write "$group" n
-    begin=$(($("$binaries/stress-worker" now) + 200000000))
+    begin=$(($("$binaries/bench-worker" now) + 200000000))
     end=$((begin + seconds * 1000000000))
     local -a started=()
     for ((i = 0; i < readers; i++)); do
-        "$binaries/stress-worker" work "$group" 100 "$begin" "$end" "$((i + 1))" >"$work/row.$i" &
+        "$binaries/bench-worker" work "$group" 100 "$begin" "$end" "$((i + 1))" >"$work/row.$i" &
         started+=($!)
         workers+=($!)
     done
-    "$binaries/stress-worker" work "$group" 0 "$begin" "$end" 99 >"$work/writer" &
+    "$binaries/bench-worker" work "$group" 0 "$begin" "$end" 99 >"$work/writer" &
     started+=($!)
     workers+=($!)
     for i in "${started[@]}"; do wait "$i" || die 1 "a worker failed"; done

@@ -270,7 +270,7 @@ struct `A killed handler of an inbox` {
     }
 
     private func share(_ text: String, in container: TemporaryContainer) throws {
-        let (status, output) = try RunningProcess(["inbox-member", "share", container.path, text]).finish()
+        let (status, output) = try RunningProcess(["extensions-member", "share", container.path, text]).finish()
         #expect(status == 0, "\(output)")
     }
 
@@ -287,17 +287,17 @@ struct `A killed handler of an inbox` {
         try shareOriginal(in: container)
         var shared: [String] = []
         var killed = 0
-        let calls = try EverySystemCall(of: ["inbox-member", "handle", model.path], in: model)
+        let calls = try EverySystemCall(of: ["extensions-member", "handle", model.path], in: model)
         try calls.forEachIfLong { attempt in
             shared.append("item \(attempt.number)")
             try share(shared[attempt.number], in: container)
-            if try attempt.run(["inbox-member", "handle", container.path]).status == 137 { killed += 1 }
+            if try attempt.run(["extensions-member", "handle", container.path]).status == 137 { killed += 1 }
             let handled = try lines("handled", in: container)
             #expect(handled == Array(shared.prefix(handled.count)), "\(attempt)")
             let waiting = try ShareInbox(container.open()).identifiers().count
             #expect(handled.count + waiting == shared.count && waiting <= 1, "\(attempt)")
             // The next attempt makes the same calls as the model only if one item waits.
-            if waiting > 0 { _ = try RunningProcess(["inbox-member", "handle", container.path]).finish() }
+            if waiting > 0 { _ = try RunningProcess(["extensions-member", "handle", container.path]).finish() }
         }
         #expect(killed >= (runsLongTests ? 100 : 10), "\(killed) of \(shared.count)")
         #expect(try lines("handled", in: container) == shared)
@@ -322,13 +322,13 @@ struct `A killed handler of an inbox` {
                 seen[name, default: 0] += 1
             }
         }
-        let calls = try EverySystemCall(of: ["inbox-member", "print", model.path], in: model)
+        let calls = try EverySystemCall(of: ["extensions-member", "print", model.path], in: model)
         try calls.forEachIfLong { attempt in
             shared.append("item \(attempt.number)")
             try share(shared[attempt.number], in: container)
-            note(try attempt.run(["inbox-member", "print", container.path]).text)
+            note(try attempt.run(["extensions-member", "print", container.path]).text)
             // The next attempt makes the same calls as the model only if one item waits.
-            note(try RunningProcess(["inbox-member", "print", container.path]).finish().text)
+            note(try RunningProcess(["extensions-member", "print", container.path]).finish().text)
         }
         #expect(try ShareInbox(container.open()).identifiers().isEmpty)
         #expect(Set(seen.keys) == Set(shared))
@@ -341,9 +341,9 @@ struct `A killed handler of an inbox` {
         let container = try TemporaryContainer()
         try shareOriginal(in: container)
         var whole = 0
-        let calls = try EverySystemCall(of: ["inbox-member", "share", model.path, "model"], in: model)
+        let calls = try EverySystemCall(of: ["extensions-member", "share", model.path, "model"], in: model)
         try calls.forEachIfLong { attempt in
-            try attempt.run(["inbox-member", "share", container.path, "a"])
+            try attempt.run(["extensions-member", "share", container.path, "a"])
             let inbox = try ShareInbox(container.open())
             let isThere = try inbox.blocking.handleNext(changing: []) { shared, access in
                 guard case .item(let path)? = shared.item.attachments.first?.content else { return false }

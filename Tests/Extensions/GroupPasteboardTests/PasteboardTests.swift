@@ -144,7 +144,7 @@ struct `A pasteboard` {
     // MARK: Several processes
 
     private func member(_ words: String...) throws -> RunningProcess {
-        try RunningProcess(["pasteboard-member", words[0], temporary.path] + words.dropFirst())
+        try RunningProcess(["extensions-member", words[0], temporary.path] + words.dropFirst())
     }
 
     @Test func `every change of any process adds one to the change count, and wakes those that wait`() async throws {

@@ -1,6 +1,7 @@
-// tools/bench starts this for what only the package's own API can do.
+// tools/bench and tools/stress-writers start this, for what only the package's own API can do.
 import Glibc
 import GroupContainer
+import GroupSystemCalls
 
 let usage = """
     usage: bench-worker create DIRECTORY [BYTES]            make a container, also in a directory with files; keep up to
@@ -28,6 +29,11 @@ let usage = """
            bench-worker open-again DIRECTORY COUNT          open the container, which is open; print the nanoseconds
            bench-worker set-made|set-kept DIRECTORY COUNT   set a number by a GroupUserDefaults that is made for each
                                                             set, or is kept; print the nanoseconds of each
+           bench-worker lock DIRECTORY PATH write|read BATCH BATCHES
+                                                            print nanoseconds of an uncontended lock, a line a batch
+           bench-worker work DIRECTORY READS-PER-HUNDRED BEGIN END SEED [announcing]
+                                                            add to the number in `n`, and read it, from BEGIN to END
+           bench-worker now                                 print the clock of BEGIN and END, in nanoseconds
 
     """
 
@@ -64,6 +70,16 @@ do {
     case ("open-again", 4): try Openings(directory: words[2], count: Int(words[3]) ?? 0).openAgain()
     case ("set-made", 4): try Openings(directory: words[2], count: Int(words[3]) ?? 0).set(keepingObject: false)
     case ("set-kept", 4): try Openings(directory: words[2], count: Int(words[3]) ?? 0).set(keepingObject: true)
+    case ("lock", 7):
+        try printLockCost(
+            of: words[2], ItemPath(words[3]), mode: words[4] == "write" ? .exclusive : .shared,
+            batch: Int(words[5]) ?? 1, batches: Int(words[6]) ?? 1)
+    case ("work", 7), ("work", 8):
+        try ContendedNumber(
+            directory: words[2], readsPerHundred: Int(words[3]) ?? 0, start: Int64(words[4]) ?? 0,
+            end: Int64(words[5]) ?? 0, seed: UInt64(words[6]) ?? 1, isAnnouncing: words.last == "announcing"
+        ).run()
+    case ("now", 2): print(monotonicNanoseconds())
     case ("follow", 3): try DefaultsWork(directory: words[2]).follow()
     default:
         print(usage, terminator: "")

@@ -26,7 +26,7 @@ def sqlite_insert(_: dict[str, str]) -> list[str]:
 
 # Two of ours: the calls of an app, and the layer below them.
 COORDINATOR = Store("coordinated write", lambda found: [found["bench-worker"]])
-LOCK = Store("lock", lambda found: [found["stress-worker"]])
+LOCK = Store("lock", lambda found: [found["bench-worker"]])
 DATA = Store("Data.write(.atomic)", foundation)
 BARE = Store("system calls", lambda found: [found["files"]])
 ROUND_TRIPS = Store("futex round trips", lambda found: [found["round-trips"]])

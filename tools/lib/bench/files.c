@@ -1,4 +1,4 @@
-// What files and locks cost with nothing but system calls: the floor of what bench-worker and stress-worker do.
+// What files and locks cost with nothing but system calls: the floor of what bench-worker does.
 //
 // usage: files create DIRECTORY
 //        files replace DIRECTORY SIZE COUNT relaxed|durable [NAME]    write a temporary, rename it over the file; durable: with

@@ -11,7 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 KEPT = os.path.join(ROOT, ".build", "bench")
 # Measured as they are installed.
 INSTALLED = ("watch-group", "groupctl", "group-cluster")
-SWIFT = ("bench-worker", "cluster-bench", "stress-worker", "database-member", "group-transfer")
+SWIFT = ("bench-worker", "cluster-bench", "database-member", "group-transfer")
 # Also with shared libraries, as nothing can be preloaded into a static program.
 DYNAMIC = "watch-group"
 C = ("arrivals", "bare-inotify", "files", "one-thread", "plain-changes", "round-trips")

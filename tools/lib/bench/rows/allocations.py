@@ -44,9 +44,9 @@ class Allocations(Row):
         if operation == EXTERNAL:
             self.follow(bench, directory, words, number)
         else:
-            worker, locker = bench.programs["bench-worker"], bench.programs["stress-worker"]
+            worker = bench.programs["bench-worker"]
             words += {
-                LOCK: [locker, "lock", directory, "a", "write", "1", str(number)],
+                LOCK: [worker, "lock", directory, "a", "write", "1", str(number)],
                 READ: [worker, "items", directory, "1024", str(number)],
                 WRITE: [worker, "replace", directory, "1024", str(number), "relaxed"],
                 SET: [worker, "set", directory, "10", str(number)],

@@ -5,7 +5,7 @@ import GroupSystemCalls
 /// One of many processes that add to one number, and read it, for some time. What it did is printed as one line:
 /// writes, reads, the longest wait and the longest wait of a write in microseconds, faults. If it is announcing, for
 /// processes that are killed, each number is printed when its write is acknowledged.
-struct Work {
+struct ContendedNumber {
     var directory: String
     /// The number of reads in a hundred operations.
     var readsPerHundred: Int
@@ -16,7 +16,7 @@ struct Work {
 
     func run() throws {
         let container = try Container(path: directory)
-        let coordinator = container.coordinator(purpose: "stress-worker").blocking
+        let coordinator = container.coordinator(purpose: "bench-worker").blocking
         var random = seed
         var (writes, reads, faults) = (0, 0, 0)
         var (longest, longestWrite) = (Int64(0), Int64(0))
@@ -65,6 +65,6 @@ struct Work {
     private func printLine(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(1, $0.baseAddress, $0.count) }
-        if count != bytes.count { exitProcess(74) }
+        if count != bytes.count { exit(74) }
     }
 }
