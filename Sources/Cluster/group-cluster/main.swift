@@ -195,6 +195,12 @@ private func identity(_ run: inout CommandRun, _ store: StateStore) throws -> Ma
     }
     if let etcd = try run.arguments.text("etcd") {
         identity.endpoints = etcd.split(separator: ",").map { String($0) }
+        do throws(EtcdFailure) {
+            _ = try EtcdConfiguration(endpoints: identity.endpoints)
+        } catch {
+            guard case .unreachable(let text) = error else { throw error }
+            throw run.arguments.usageError("--etcd: \(text)")
+        }
     }
     if identity.endpoints.isEmpty { throw run.arguments.usageError("--etcd is needed the first time") }
     if let host = try run.arguments.text("host") { identity.host = host }
@@ -208,7 +214,6 @@ private func identity(_ run: inout CommandRun, _ store: StateStore) throws -> Ma
         }
         identity.budgetMebibytes = budget
     }
-    _ = try EtcdConfiguration(endpoints: identity.endpoints)
     if identity != old || !store.isTrusted { try identity.save(store) }
     try store.trust()
     return identity

@@ -94,6 +94,14 @@ struct `The commands of group-cluster over items` {
         #expect(status == 64 && text.contains("is no more; instead: \(instead) (try"), "\(text)")
     }
 
+    @Test func `an address that etcd cannot have is wrong usage`() throws {
+        let other = try TemporaryContainer()
+        let process = try RunningProcess(
+            ["group-cluster", "join", other.path, "--name", "n", "--etcd", "http://a:2379,htp://b"], input: "")
+        let (status, text) = try process.finish()
+        #expect(status == 64 && text.contains("--etcd: 'htp://b' is no endpoint like http://127.0.0.1:2379"), "\(text)")
+    }
+
     @Test func `a lock of the cluster is held while COMMAND runs, and its status is returned`() throws {
         let process = try start("lock", "nightly", "--", "sh", "-c", "echo $GROUP_CLUSTER_GRANT; exit 7")
         let lock = try program.nextLock()
