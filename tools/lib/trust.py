@@ -16,21 +16,21 @@ PAGE = os.path.join(ROOT, "docs", "internals", "trust.md")
 HELP = """\
 Runs the tests, and writes the tests of each fault and their results into docs/internals/trust.md.
 
-A comment `// case 9` before a test, or before a suite, marks it as a test of the ninth fault in the page's table. The
-table's other columns are written by hand, and so is the last one of a fault that has a command instead of a test."""
+A comment `// fault: flipped-bit` before a test, or before a suite, marks it as a test of the fault of that name in the
+page's table. The table's other columns are written by hand, and so is the last one of a fault that has a command instead of a test."""
 
-CASE = re.compile(r"^\s*// cases? ([0-9, and]+?)\s*$")
+FAULT = re.compile(r"^\s*// fault: ([a-z0-9, -]+)(?: \(.*\))?$")
 NAMED = re.compile(r"\b(?:func|struct|class|enum|extension) (`[^`]+`|\w+)")
 
 
 def tests_of_file(path):
-    """The tests of a file: the suite, the test's name, and the numbers of its faults."""
+    """The tests of a file: the suite, the test's name, and the names of its faults."""
     suite, of_suite, pending, is_test = "", set(), set(), False
     with open(path, encoding="utf-8") as file:
         for line in file:
-            found = CASE.match(line)
+            found = FAULT.match(line)
             if found:
-                pending |= set(map(int, re.findall(r"[0-9]+", found[1])))
+                pending |= set(found[1].split(", "))
             is_test = is_test or "@Test" in line
             named = NAMED.search(line)
             if not named or line.lstrip().startswith("//"):
@@ -45,13 +45,13 @@ def tests_of_file(path):
 
 
 def tests():
-    """The tests, as (suite, test), by the number of their fault."""
-    by_case = {}
+    """The tests, as (suite, test), by the name of their fault."""
+    by_fault = {}
     for path in sorted(glob.glob(os.path.join(ROOT, "Tests", "**", "*Tests.swift"), recursive=True)):
-        for suite, name, cases in tests_of_file(path):
-            for case in cases:
-                by_case.setdefault(case, []).append((suite, name))
-    return by_case
+        for suite, name, faults in tests_of_file(path):
+            for fault in faults:
+                by_fault.setdefault(fault, []).append((suite, name))
+    return by_fault
 
 
 def results(path):
@@ -77,22 +77,23 @@ def verdict(names, ended):
                      if how in counts)
 
 
-def written(text, by_case, ended, title):
+def written(text, by_fault, ended, title):
     """The page with a new last column and a new list."""
     def row(match):
-        number = int(match[1])
-        if number not in by_case:
+        fault = match[1]
+        if fault not in by_fault:
             return match[0]
         cells = match[0].rstrip(" |").split(" | ")
         # The text behind a semicolon is written by hand.
         by_hand = cells[3].partition("; ")[2] if len(cells) > 3 else ""
-        text = verdict(by_case[number], ended) + (f"; {by_hand}" if by_hand else "")
+        text = verdict(by_fault[fault], ended) + (f"; {by_hand}" if by_hand else "")
         return " | ".join(cells[:3] + [text]) + " |"
 
-    text = re.sub(r"^\| ([0-9]+) \|.*$", row, text, flags=re.MULTILINE)
+    text = re.sub(r"^\| `([a-z0-9-]+)` \|.*$", row, text, flags=re.MULTILINE)
     lines = [title, ""]
-    for number in sorted(by_case):
-        lines.append(f"- {number}: " + "; ".join(f"{suite} › {name}" for suite, name in by_case[number]))
+    # In the order of the table.
+    for fault in sorted(by_fault, key=lambda name: text.find(f"| `{name}` |")):
+        lines.append(f"- `{fault}`: " + "; ".join(f"{suite} › {name}" for suite, name in by_fault[fault]))
     start, end = "<!-- tests -->", "<!-- end of tests -->"
     return text[: text.index(start) + len(start)] + "\n" + "\n".join(lines) + "\n" + text[text.index(end):]
 

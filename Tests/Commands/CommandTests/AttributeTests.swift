@@ -4,7 +4,7 @@ import Testing
 
 /// The attributes that another user than root can keep. Glibc's module has no setxattr, and setfacl(1) may be missing;
 /// Python has both.
-// case 26
+// fault: attributes
 @Suite(
     .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
 struct `A write by another user than root` {

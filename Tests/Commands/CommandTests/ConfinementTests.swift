@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.serialized)
 struct `Confinement to the container` {
-    // case 25
+    // fault: bad-name
     @Test(arguments: [
         "../x", "..", "/etc/passwd", "a/../../x", "a/..", ".group/format", ".group", ".group/journal/1.log",
     ])
@@ -25,7 +25,7 @@ struct `Confinement to the container` {
         #expect(try await container.done("changes", "--since", "start").output.isEmpty)
     }
 
-    // case 24
+    // fault: symbolic-link
     @Test(arguments: ["/etc/hostname", "../secret", "inner/../../secret"])
     func `a symbolic link out of the container is refused as an item and as a directory`(target: String) async throws {
         let container = try await TemporaryContainer()
@@ -78,7 +78,7 @@ struct `Confinement to the container` {
         #expect(try await container.done("list").output.isEmpty)
     }
 
-    // case 25
+    // fault: bad-name
     @Test func `a name of over 255 bytes and a path of over 4095 are refused before any change`() async throws {
         let container = try await TemporaryContainer()
         let name = String(repeating: "ä", count: 128)

@@ -4,7 +4,7 @@ import Testing
 /// Many processes at once, each a command of its own: the usual tests of locks between processes.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct `Many processes` {
-    // case 12
+    // fault: lost-update
     @Test func `processes that add 1 to 10 to one item have added 55`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "n", input: "0")
@@ -15,7 +15,7 @@ struct `Many processes` {
         #expect(try container.content("n") == "55\n")
     }
 
-    // case 13
+    // fault: torn-read
     @Test func `twenty readers of two files see them equal while a hundred writers change both`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "0")

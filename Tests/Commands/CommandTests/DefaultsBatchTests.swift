@@ -68,7 +68,7 @@ struct `groupctl defaults batch` {
         #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
     }
 
-    // case 12
+    // fault: lost-update
     @Test func `batches of eight processes with 500 additions each add 4,000`() async throws {
         let container = try await TemporaryContainer()
         let input = String(repeating: "increment n\n", count: 500)

@@ -125,7 +125,7 @@ struct `groupctl defaults` {
         #expect(try await container.defaults("s", "list", "--json").text == "{}\n")
     }
 
-    // case 28
+    // fault: read-only
     @Test(.needsRoot) func `defaults of a read-only container are read, and a set is refused with the reason`()
         async throws
     {

@@ -71,7 +71,7 @@ import Testing
         #expect(try await container.findings().first?.what.contains("no .group in it") == true)
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `doctor finds a flipped bit, and repairs the journal`() async throws {
         let container = try await container()
         try container.flip("second", in: "journal/1.log")
@@ -88,7 +88,7 @@ import Testing
         #expect(try await container.findings("--repair").map(\.repaired) == [false], "nothing else can be repaired")
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `doctor repairs a journal while members live`() async throws {
         let container = try await container()
         let follower = try await container.watching()
@@ -101,7 +101,7 @@ import Testing
         #expect(try await container.findings().map(\.code) == ["journalCut"])
     }
 
-    // case 11
+    // fault: empty-metadata
     @Test(arguments: ["", "truncated"]) func `doctor finds a damaged checkpoint, and writes it anew`(content: String)
         async throws
     {
@@ -114,7 +114,7 @@ import Testing
         #expect(try await changes(container).count == 3)
     }
 
-    // case 11
+    // fault: empty-metadata
     @Test func `doctor finds a lost checkpoint, and writes it anew`() async throws {
         let container = try await container()
         _ = try await container.shell("mv \"$1/.group/journal/1.log\" \"$1/.group/journal/2.log\"")
@@ -166,7 +166,7 @@ import Testing
         #expect(since == (part == "members" || isSame ? [] : ["rescan\t"]), "another identity, other cursors")
     }
 
-    // case 20
+    // fault: lock-file-replaced
     @Test func `doctor does not replace a part that members use`() async throws {
         let container = try await container()
         let follower = try await container.watching()
@@ -190,7 +190,7 @@ import Testing
         try await container.done("write", "new", input: "x")
     }
 
-    // case 43
+    // fault: copied-container
     @Test func `doctor detects a copied container before its first opening`() async throws {
         let container = try await container()
         _ = try await container.shell("cp -a \"$1\" \"$1.copy\"")
@@ -199,7 +199,7 @@ import Testing
         #expect(try copy.lines.map { try JSONFinding($0) }.contains { $0.code == "containerCopied" && $0.repairable })
     }
 
-    // case 35
+    // fault: truncated-map
     @Test func `doctor finds a truncated suite, and keeps its intact part`() async throws {
         let container = try await container()
         let lines = (0..<1_000).map { "set key\($0) value\($0)\n" }.joined()

@@ -66,7 +66,7 @@ struct `A full disk` {
         #expect(answers == expected, "\(answers)")
     }
 
-    // case 6
+    // fault: disk-full
     @Test(arguments: SmallFileSystem.Kind.allCases)
     func `a full disk refuses a write before any change, and space makes writes possible again`(
         disk: SmallFileSystem.Kind
@@ -116,7 +116,7 @@ struct `A full disk` {
         #expect(answers["after"] == "created item \(made)\(directory)")
     }
 
-    // case 6
+    // fault: disk-full
     @Test(arguments: SmallFileSystem.Kind.allCases)
     func `a removal frees space on a full disk, also several at once`(
         disk: SmallFileSystem.Kind
@@ -153,7 +153,7 @@ struct `A full disk` {
         #expect(answers["reserve"]?.hasPrefix("16384 ") == true && answers["staging"] == "", "\(answers)")
     }
 
-    // case 6
+    // fault: disk-full
     @Test(.enabled(if: Strace.isThere, "needs strace"), arguments: SmallFileSystem.Kind.allCases)
     func `a removal frees space on a full disk after another removal was killed`(disk: SmallFileSystem.Kind)
         async throws
@@ -205,7 +205,7 @@ struct `A full disk` {
         #expect(answers["again"] == "0" && answers["write"] == "0", "\(answers)")
     }
 
-    // case 28
+    // fault: read-only
     @Test func `a container on a read-only disk is read, and writes are refused`() async throws {
         let answers = try await run(
             """

@@ -115,7 +115,7 @@ struct `Generations in groupctl` {
             ])
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `a generation from a damaged journal ends with 65 and changes nothing`() async throws {
         let container = try await TemporaryContainer()
         for name in ["first", "second"] { try await container.done("write", name, input: "x") }
@@ -131,7 +131,7 @@ struct `Generations in groupctl` {
         #expect(try container.content("second") == "x")
     }
 
-    // case 1
+    // fault: holder-killed
     @Test(.enabled(if: Strace.isThere, "needs strace(1) and the permission to trace"))
     func `the generation includes the change of a writer that was killed before its record`() async throws {
         let container = try await TemporaryContainer()

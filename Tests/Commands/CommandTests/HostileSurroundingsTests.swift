@@ -47,7 +47,7 @@ import Testing
         #expect(try await container.shell("groupctl read \"$1\" a >&-").status == 74)
     }
 
-    // case 7
+    // fault: short-write
     @Test func `a limit of file size is an error that leaves the old content`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")

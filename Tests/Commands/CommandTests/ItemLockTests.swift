@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.serialized)
 struct `A lock on an item` {
-    // case 14
+    // fault: lock-timeout
     @Test(arguments: [["read", "a"], ["write", "a"], ["update", "a", "--", "cat"]])
     func `a single attempt at a held lock ends with 75 and names the holder`(call: [String]) async throws {
         let container = try await TemporaryContainer()
@@ -118,7 +118,7 @@ struct `A lock on an item` {
         #expect(try await container.done("changes", "--since", "start").lines == ["created\ta", "modified\ta"])
     }
 
-    // case 23
+    // fault: readers-without-pause
     @Test func `new readers of a shared lock wait behind a waiting writer of another process`()
         async throws
     {
@@ -170,7 +170,7 @@ struct `A lock on an item` {
         #expect(try await container.shell("ls \"$1/.group/staging\"").output.isEmpty)
     }
 
-    // case 16
+    // fault: holder-stopped
     @Test func `the lock of a stopped process stays, and a timeout names the process`() async throws {
         let container = try await TemporaryContainer()
         let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")

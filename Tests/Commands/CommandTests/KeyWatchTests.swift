@@ -46,7 +46,7 @@ struct `watch-group --defaults` {
         #expect(rest.status == 2 && rest.lines == ["cleared\t", "set\tn\t1"], "\(rest)")
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `a lost record of a suite is reported once, and the stream goes on after it`() async throws {
         let container = try await TemporaryContainer()
         for value in ["first", "second", "third"] { _ = try await container.defaults("s", "set", "k", value) }
@@ -119,7 +119,7 @@ struct `watch-group --defaults` {
         #expect(try await watch("2") == ["set\tc\t1", "set\td\t2"])
     }
 
-    // case 43
+    // fault: copied-container
     @Test func `a lost place in a suite gives a rescan and the keys that are set`() async throws {
         let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
         _ = try await container.defaults("s", "set", "a", "1")
@@ -178,7 +178,7 @@ struct `watch-group --defaults` {
         #expect(try await container.watch("--defaults", "s", "--cursor-file", file).finish().status == 65)
     }
 
-    // case 1
+    // fault: holder-killed
     @Test func `watch-group --defaults that is killed at any moment resumes without a gap`() async throws {
         let container = try await TemporaryContainer()
         let file = container.directory + "/cursor"

@@ -82,7 +82,7 @@ struct `groupctl lock` {
         #expect(try await container.run("write", "a", "--timeout", "0", input: "new").status == 0)
     }
 
-    // case 1
+    // fault: holder-killed
     @Test func `a killed groupctl lock ends its COMMAND, and the next one gets the lock`() async throws {
         let container = try await TemporaryContainer()
         try makeGate(in: container)

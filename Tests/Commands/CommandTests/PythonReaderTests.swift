@@ -33,7 +33,7 @@ import Testing
         try await compare(container, atLeast: 15)
     }
 
-    // case 41
+    // fault: appender-stopped
     @Test func `reader.py follows a journal as watch-group does while it is written and dropped`() async throws {
         let container = try await TemporaryContainer(creating: false)
         try await container.done("create", "--journal-size", "2M")

@@ -41,7 +41,8 @@ struct `A container on a read-only mount` {
         return member
     }
 
-    @Test(arguments: SmallFileSystem.Kind.allCases)  // case 28
+    // fault: read-only
+    @Test(arguments: SmallFileSystem.Kind.allCases)
     func `a container on a read-only mount is read, and each change is refused with the reason`(
         kind: SmallFileSystem.Kind
     ) async throws {
@@ -77,7 +78,7 @@ struct `A container on a read-only mount` {
         if kind == .ext4 { try await done("umount disk; sha256sum -c sum", in: disk) }
     }
 
-    // case 28
+    // fault: read-only
     @Test func `a container on a read-only mount lists its listeners, and refuses messages`() async throws {
         let disk = try await viewed()
         let empty = try await disk.shell("test-member channel-list ./view news")
@@ -231,7 +232,7 @@ struct `A container on a read-only mount` {
 
 @Suite(.serialized, .enabled(if: SmallFileSystem.isPossible && canPlayNobody, "needs root, mounts and setpriv(1)"))
 struct `A container on overlayfs` {
-    // case 29
+    // fault: other-file-system
     @Test func `a container on overlayfs is followed and locked across the first copy of its files`() async throws {
         let disk = try await SmallFileSystem(.ext4)
         let script = """
@@ -257,7 +258,7 @@ struct `A container on overlayfs` {
         #expect(try await watch.finish().lines.dropFirst() == ["created\ta", "created\tb", "created\td"])
     }
 
-    // case 29
+    // fault: other-file-system
     @Test func `defaults on overlayfs are read and followed across the first copy of their files`() async throws {
         let disk = try await SmallFileSystem(.ext4)
         let script = """

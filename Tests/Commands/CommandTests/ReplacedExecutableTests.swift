@@ -19,7 +19,7 @@ import Testing
         return path
     }
 
-    // case 44
+    // fault: replaced-executable
     @Test func `a process of a replaced executable stays a member`() async throws {
         let watcher = try await install("watcher", of: "watch-group")
         let old = try container.start(watcher, ["--verbose", "--count", "2", container.path])
@@ -33,7 +33,7 @@ import Testing
         #expect(try await new.finish().lines == ["created\ta", "created\tb"])
     }
 
-    // case 44
+    // fault: replaced-executable
     @Test func `a process of a replaced executable keeps its locks and its name`() async throws {
         let program = try await install("holder", of: "groupctl")
         let old = try await LockHolder(of: "item", in: container, purpose: "the-holder", program: program)

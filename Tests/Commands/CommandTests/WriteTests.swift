@@ -66,7 +66,7 @@ struct `groupctl write` {
         #expect(try await container.shell("stat -c %u:%g \"$1/a\"").text == "65534:60\n")
     }
 
-    // case 26
+    // fault: attributes
     @Test func `write keeps extended attributes`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
@@ -80,7 +80,7 @@ struct `groupctl write` {
         #expect(attributes.text == "['user.test']\n")
     }
 
-    // case 27
+    // fault: hard-links
     @Test func `write leaves another hard link with the old content`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")

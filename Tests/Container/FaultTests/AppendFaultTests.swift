@@ -19,7 +19,7 @@ struct `Appending under kills and stops` {
         }
     }
 
-    // case 41
+    // fault: appender-stopped
     @Test func `members that are killed and stopped leave each acknowledged record once, without a gap`() throws {
         let container = try TemporaryContainer()
         var numbers = SeededGenerator(seed: faultSeed)

@@ -37,7 +37,7 @@ struct `A disk that refuses to write` {
         #expect(changes.status == 0 && changes.text.hasPrefix("created\titem\n"), "\(changes)")
     }
 
-    // case 4
+    // fault: file-sync-fails
     @Test func `a write to a failing disk keeps the item's old content, each time it is tried`() throws {
         try disk.fail()
         // The second attempt fails, too, though the kernel has marked the pages clean by then.
@@ -56,7 +56,7 @@ struct `A disk that refuses to write` {
         try disk.end()
     }
 
-    // case 5
+    // fault: directory-sync-fails
     @Test func `a write whose disk fails behind the rename is visible, and reported as not durable`() throws {
         let writer = try Strace.start(
             disk.command("groupctl", "write", "disk/c", "item", "--json"), input: "new\n", fault: .stop,
@@ -81,7 +81,7 @@ struct `A disk that refuses to write` {
         try disk.end()
     }
 
-    // case 5
+    // fault: directory-sync-fails
     @Test func `a value on a failing disk is not durable until its log was made anew`() throws {
         let (logs, set) = ("disk/c/.group/defaults/s", ["set", "--durable", "key"])
         #expect(try disk.run("ls", logs).text == "1.log\n")

@@ -26,7 +26,7 @@ struct `Channels of many processes` {
         }
     }
 
-    // case 2
+    // fault: writer-killed
     @Test func `each listener gets every post once, whichever process is killed or stopped`() throws {
         let container = try TemporaryContainer()
         let channel = try GroupChannel(container.open(), name: "news")
@@ -158,7 +158,7 @@ struct `Channels of many processes` {
         #expect(try listener.next(timeout: .zero)?.number == 1)
     }
 
-    // case 18
+    // fault: child-of-holder
     @Test func `the child of a killed listener that forked without exec does not keep its name`() throws {
         let container = try TemporaryContainer()
         let channel = try GroupChannel(container.open(), name: "news")

@@ -14,7 +14,7 @@ struct `Deadlocks between members` {
         return member
     }
 
-    // case 22
+    // fault: opposite-order
     @Test(arguments: 2...5)
     func `a deadlock ends in an error for the member that closed it, and the others are granted`(count: Int) throws {
         let container = try TemporaryContainer()
@@ -106,7 +106,7 @@ struct `Deadlocks between members` {
         for process in processes { #expect(try process.finish(within: .seconds(120)).text == "ended\n") }
     }
 
-    // case 17
+    // fault: reused-process-number
     @Test func `a process that has the number of a dead holder is not blamed`() throws {
         let container = try TemporaryContainer()
         let dead = try nest("a", "b", in: container)

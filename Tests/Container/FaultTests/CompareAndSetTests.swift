@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `Conditional writes of many processes` {
-    // case 12
+    // fault: lost-update
     @Test func `processes with conditional writes lose no update`() throws {
         let container = try TemporaryContainer()
         let counters = try (0..<8).map { _ in try container.member("count", "d/n", "25") }
@@ -21,7 +21,7 @@ struct `Conditional writes of many processes` {
         #expect(try Invariants.broken(in: container) == [])
     }
 
-    // case 1
+    // fault: holder-killed
     @Test func `processes with conditional writes lose no update when some are killed at any moment`() throws {
         let container = try TemporaryContainer()
         var numbers = SeededGenerator(seed: faultSeed)

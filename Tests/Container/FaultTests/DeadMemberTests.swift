@@ -10,7 +10,7 @@ import Testing
 /// What a dead member leaves in the member table: unfinished operations, contended flags, its slot.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `Dead members` {
-    // case 2
+    // fault: writer-killed
     @Test(.enabled(if: Strace.isThere, Strace.isMissing), arguments: [true, false])
     func `the record of a member that died after its rename is made with the item's next lock`(isNew: Bool) throws {
         let container = try TemporaryContainer()
@@ -56,7 +56,7 @@ struct `Dead members` {
         #expect(try container.groupctl("read", "item", "--timeout", "0").text == "old")
     }
 
-    // case 17
+    // fault: reused-process-number
     @Test func `members that died or left make room, however many come and go at once`() throws {
         let container = try TemporaryContainer()
         let watcher = try container.open()

@@ -32,7 +32,7 @@ struct `Compaction of a suite under faults` {
         #expect(try defaults.update(.init("count", default: 0)) { $0 += 1 } > 0, "\(what)")
     }
 
-    // case 41
+    // fault: appender-stopped
     @Test func `a suite is usable while a process that compacts it is stopped at any of its system calls`() throws {
         let container = try Self.container()
         let reader = try container.open()
@@ -61,7 +61,7 @@ struct `Compaction of a suite under faults` {
         }
     }
 
-    // case 5
+    // fault: directory-sync-fails
     @Test func `a value is set, and reported as not durable, where the disk refuses`() throws {
         let container = try Self.container()
         let call = Strace.Call(name: "fdatasync", number: 1)
@@ -74,7 +74,7 @@ struct `Compaction of a suite under faults` {
         #expect(defaults.string(forKey: "first") == "newer" && defaults.string(forKey: "kept") == "kept")
     }
 
-    // case 6
+    // fault: disk-full
     @Test func `a set is refused where there is no room for the next segment, and nothing is lost`() throws {
         let container = try Self.container()
         let model = try EverySystemCall(of: Self.compact(container, "model", "relaxed"), in: container)

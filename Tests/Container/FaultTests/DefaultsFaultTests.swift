@@ -13,7 +13,7 @@ struct `Suites of many processes` {
         #expect(all.count == 20 && all.values.allSatisfy { $0 == .integer(200) }, "\(all)")
     }
 
-    // case 12
+    // fault: lost-update
     @Test func `processes that increment a key count exactly, whichever is killed or stopped`() throws {
         let container = try TemporaryContainer()
         var random = SeededGenerator(seed: faultSeed)

@@ -13,7 +13,7 @@ struct `Container checks under faults` {
             .filter { !["leaderMissing", "fileSystemTemporary"].contains($0.code) }
     }
 
-    // case 2
+    // fault: writer-killed
     @Test(arguments: [true, false])
     func `the doctor names a member that died during a change, and finishes the change`(isAlone: Bool) throws {
         let container = try TemporaryContainer()
@@ -56,7 +56,7 @@ struct `Container checks under faults` {
         #expect(try Self.findings(container) == [])
     }
 
-    // case 8
+    // fault: hole-in-log
     @Test func `the doctor does not take the end of a journal not yet recovered after a boot for damage`() throws {
         let container = try TemporaryContainer()
         for item in ["first", "second", "third"] {

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Every operation, with every fault that each of its system calls may meet.
-// case 2, 6, 7
+// fault: writer-killed, disk-full, short-write
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 60 : 5)))
 struct `Fault matrix` {
     private static let joining = Result { try FaultMatrix.joining() }

@@ -8,7 +8,7 @@ import Testing
 /// The holder of a lock dies, stops, forks, or loses its lock file.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `Lock holders` {
-    // case 1
+    // fault: holder-killed
     @Test(arguments: ["read", "write"])
     func `a lock whose holder is killed goes to the waiter at once`(command: String) throws {
         let container = try TemporaryContainer()
@@ -28,7 +28,7 @@ struct `Lock holders` {
         #expect(try watcher.status().members.count == 1)
     }
 
-    // case 18
+    // fault: child-of-holder
     @Test func `a command that runs under a lock ends with the lock's killed holder`() throws {
         let container = try TemporaryContainer()
         let holder = try RunningProcess([
@@ -44,7 +44,7 @@ struct `Lock holders` {
         #expect(!FileManager.default.fileExists(atPath: "/proc/\(command)/exe"))
     }
 
-    // case 16
+    // fault: holder-stopped
     @Test(arguments: ["read", "write"])
     func `a stopped holder keeps its lock, and the waiter's error at its deadline names it`(command: String) throws {
         let container = try TemporaryContainer()
@@ -101,7 +101,7 @@ struct `Lock holders` {
         #expect(try container.groupctl("read", "item").text == "old")
     }
 
-    // case 20
+    // fault: lock-file-replaced
     @Test(arguments: [true, false])
     func `a holder stays the only one when the lock file is replaced or removed by hand`(isReplaced: Bool) throws {
         let container = try TemporaryContainer()
@@ -147,7 +147,7 @@ struct `Lock holders` {
         #expect(try container.changes(from: .cursor(cursor)).map(\.kind).first == .rescan)
     }
 
-    // case 18
+    // fault: child-of-holder
     @Test(arguments: ["stays", "ends"])
     func `a holder that forks without exec keeps its lock, and its child has nothing of it`(child: String) throws {
         let container = try TemporaryContainer()
@@ -164,7 +164,7 @@ struct `Lock holders` {
         _ = try? forker.finish()
     }
 
-    // case 19
+    // fault: descriptor-closed
     @Test func `a lock stays when its process closes another descriptor of the lock file`() throws {
         let container = try TemporaryContainer()
         let holder = try container.holder(of: "item")

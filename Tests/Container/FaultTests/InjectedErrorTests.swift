@@ -36,7 +36,7 @@ struct `Writes with a failing system call` {
             + behind.map { Fault(name: $0.0, number: $0.1, error: error, code: "notDurable", outcome: .visibleOnly) }
     }
 
-    // case 4, 7
+    // fault: file-sync-fails, short-write
     @Test(arguments: faults, [true, false])
     func `a write with a failing call reports it, and leaves the old content or a record of the new`(
         fault: Fault, isNew: Bool
@@ -84,7 +84,7 @@ struct `Writes with a failing system call` {
         return matching[fault.number - 1]
     }
 
-    // case 6
+    // fault: disk-full
     @Test(arguments: [("EIO", "inputOutput"), ("ENOSPC", "noSpace")])
     func `a write is refused before anything happens when the journal cannot have room`(error: String, code: String)
         throws
@@ -119,7 +119,7 @@ struct `Writes with a failing system call` {
         try expectGoodHealth(of: container)
     }
 
-    // case 5
+    // fault: directory-sync-fails
     @Test func `a member goes on in the same process after the disk refused a record`() throws {
         let container = try TemporaryContainer()
         let writer = try Strace.start(
@@ -130,7 +130,7 @@ struct `Writes with a failing system call` {
         #expect(try container.changes().map(\.sequence) == [1, 2, 3])
     }
 
-    // case 5
+    // fault: directory-sync-fails
     @Test func `a member changes nothing while no record can reach the disk, and is readable`() throws {
         let container = try TemporaryContainer()
         let writer = try Strace.start(

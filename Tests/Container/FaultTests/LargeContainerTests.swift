@@ -37,7 +37,7 @@ struct `Large containers` {
         return try #require(Int(line.split(separator: " ").dropFirst().first ?? ""))
     }
 
-    // case 40
+    // fault: many-items
     @Test func `a follower of a large container needs no more memory than one of a small container`() throws {
         let small = try memory(of: Self.container(directories: 1, records: 0))
         let large = try memory(of: Self.container(directories: Self.directories, records: Self.records))

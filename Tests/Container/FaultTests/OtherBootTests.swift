@@ -41,7 +41,7 @@ struct `Containers of another boot` {
         #expect(container.journalFiles == (isTorn ? ["1.log", "2.log"] : ["1.log"]))
     }
 
-    // case 8
+    // fault: hole-in-log
     @Test func `a suite with a hole after a boot has the keys before it, and none behind it comes back`() throws {
         let container = try container(withChanges: 1)
         // Set by processes that ended before that boot.
@@ -69,7 +69,7 @@ struct `Containers of another boot` {
         }
     }
 
-    // case 8
+    // fault: hole-in-log
     @Test func `a channel with a hole after a boot has the messages before it, and its listeners' places`() throws {
         let container = try TemporaryContainer()
         // The last process that has the channel open ends before that boot.

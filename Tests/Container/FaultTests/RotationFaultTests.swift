@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A change with which the journal begins a new segment, makes a checkpoint, and drops the oldest segment.
-// case 10
+// fault: compaction-killed
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
 struct `Journal rotation under faults` {
     private static func container() throws -> TemporaryContainer {
@@ -73,7 +73,7 @@ struct `Journal rotation under faults` {
     }
 
     /// Stops, for example, between the looks at the process's own new segment and at the directory.
-    // case 41
+    // fault: appender-stopped
     @Test func `a journal keeps what is appended while a process that makes a segment is stopped`() throws {
         let model = try Self.containerOfSmallFiles()
         let calls = try EverySystemCall(

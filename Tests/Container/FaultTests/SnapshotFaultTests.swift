@@ -2,7 +2,7 @@ import GroupContainer
 import TestSupport
 import Testing
 
-// case 38
+// fault: foreign-staging
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `Snapshots under faults` {
     @Test func `a snapshot that is read is left alone by every process that comes, goes or dies meanwhile`() throws {

@@ -130,7 +130,7 @@ struct `Transactions under faults` {
         #expect(try member.finish().status == 0)
     }
 
-    // case 6
+    // fault: disk-full
     @Test(arguments: [("EIO", "inputOutput"), ("ENOSPC", "noSpace")])
     func `a transaction is refused before anything happens when the journal cannot have room`(
         error: String, code: String
@@ -145,7 +145,7 @@ struct `Transactions under faults` {
         #expect(try RunningProcess(Self.command(container)).finish().text == "40003\n")
     }
 
-    // case 3
+    // fault: power-cut
     @Test(arguments: [true, false])
     func `a transaction that was committed before a power cut is completed in the next boot`(isDurable: Bool) throws {
         let durability = isDurable ? "durable" : "relaxed"
@@ -170,7 +170,7 @@ struct `Transactions under faults` {
         try memberTable.close()
     }
 
-    // case 2
+    // fault: writer-killed
     @Test(arguments: [true, false])
     func `a committed transaction is completed, though its first repair was killed at any call`(
         isOtherBoot: Bool

@@ -74,7 +74,7 @@ struct `Transactions with moves under faults` {
         }
     }
 
-    // case 2, 3
+    // fault: writer-killed, power-cut
     @Test func `a transaction with moves loses nothing to a power cut in the middle, even if not durable`() throws {
         let model = try Self.prepare()
         let calls = try Strace.calls(of: Self.command(model, "relaxed"), input: "", in: model)

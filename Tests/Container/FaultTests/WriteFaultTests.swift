@@ -8,7 +8,7 @@ import Testing
 /// record was appended and before the operation is no longer in flight, for example.
 @Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
 struct `Writing under kills` {
-    // case 2
+    // fault: writer-killed
     @Test func `members that are killed at any moment leave as many records as they made changes`() throws {
         let container = try TemporaryContainer()
         let watcher = try container.open()

@@ -29,7 +29,7 @@ struct `Damaged logs` {
         }
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test(arguments: 0..<8)
     func `damage in a record's header is an error with file and byte`(place: Int) throws {
         let directory = try LogDirectory()
@@ -193,7 +193,7 @@ struct `Segments cut short while mapped` {
         return (directory, log, places)
     }
 
-    // case 35
+    // fault: truncated-map
     @Test(arguments: [0, 4_096, 8_192])
     func `a reader of a segment that is cut short while it is mapped gets an error`(size: Int) throws {
         let (directory, log, places) = try Self.cut(to: size)
@@ -204,7 +204,7 @@ struct `Segments cut short while mapped` {
         _ = directory
     }
 
-    // case 35
+    // fault: truncated-map
     @Test(arguments: [0, 4_096, 8_192])
     func `a writer to a segment that is cut short while it is mapped gets an error`(size: Int) throws {
         let (directory, log, places) = try Self.cut(to: size)

@@ -142,7 +142,7 @@ struct `Log recovery after a boot` {
         #expect(map.load64(SegmentHeader.priority) == 0 && map.load64(SegmentHeader.syncer) == 0)
     }
 
-    // case 8
+    // fault: hole-in-log
     @Test func `recovery cuts a log at its first hole, and what lay behind never comes back`() throws {
         let (directory, places) = try Self.withHole()
         let log = try directory.open(incarnation: 2)

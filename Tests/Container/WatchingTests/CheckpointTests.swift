@@ -57,7 +57,7 @@ final class CheckpointInMemory: TreeOverlay.Base {
         #expect(try checkpoint.below(`Tree index`.location("a")).isEmpty)
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `a checkpoint with a bit flipped in any byte is refused`() throws {
         let treeIndex = try Self.sample()
         let whole = Checkpoint.encode(treeIndex, Self.header)
@@ -73,7 +73,7 @@ final class CheckpointInMemory: TreeOverlay.Base {
         }
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `a checkpoint with an entry in another one's place is refused`() throws {
         var bytes = Checkpoint.encode(try Self.sample(), Self.header)
         // "a-" is the second entry, "ab" the seventh; they are equally long.
@@ -89,7 +89,7 @@ final class CheckpointInMemory: TreeOverlay.Base {
         }
     }
 
-    // case 11
+    // fault: empty-metadata
     @Test func `a checkpoint that is cut short or too long is refused`() throws {
         let whole = Checkpoint.encode(try Self.sample(), Self.header)
         for count in 0..<whole.count {
@@ -101,7 +101,7 @@ final class CheckpointInMemory: TreeOverlay.Base {
         #expect(throws: CheckpointFault.damaged) { try Checkpoint(whole + [0]) }
     }
 
-    // case 37
+    // fault: unknown-data
     @Test func `a checkpoint of a newer format is refused with that format's number`() throws {
         var bytes = Checkpoint.encode(try Self.sample(), Self.header)
         bytes[8] = 2

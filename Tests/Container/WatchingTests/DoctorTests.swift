@@ -46,7 +46,7 @@ struct `Findings about watching` {
         #expect(try await codes(container) == ["leaderMissing"])
     }
 
-    // case 42
+    // fault: leader-stopped
     @Test func `the doctor names a leader that is stopped`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching("--purpose", "the-watcher")
@@ -62,7 +62,7 @@ struct `Findings about watching` {
         #expect(try await codes(container).isEmpty)
     }
 
-    // case 42
+    // fault: leader-stopped
     @Test func `verbose followers report what became of the leadership`() async throws {
         let container = try await TemporaryContainer()
         let first = try await container.watching()
@@ -74,7 +74,7 @@ struct `Findings about watching` {
         #expect(try await first.readLine(from: .errors)?.hasPrefix("leadershipSuperseded: ") == true)
     }
 
-    // case 16
+    // fault: holder-stopped
     @Test func `the doctor names a process that is stopped with a lock`() async throws {
         let container = try await TemporaryContainer()
         let holder = try await LockHolder(of: "item", in: container, purpose: "the-holder")
@@ -87,7 +87,7 @@ struct `Findings about watching` {
         #expect(try await holder.release().status == 0)
     }
 
-    // case 31
+    // fault: no-inotify
     @Test(arguments: [("instances", 0), ("watches", 3)])
     func `the doctor reports what the leader lacks of inotify, and where`(limit: String, number: Int) async throws {
         let container = try await TemporaryContainer()
@@ -100,7 +100,7 @@ struct `Findings about watching` {
         #expect(found.first?.severity == "warning" && found.first?.what.contains("sysctl") == true)
     }
 
-    // case 31
+    // fault: no-inotify
     @Test(arguments: [("instances", "inotifyInstances", 0), ("watches", "inotifyWatches", 3)])
     func `the doctor reports how much of inotify is taken before any process follows`(
         limit: String, code: String, number: Int
@@ -118,7 +118,7 @@ struct `Findings about watching` {
         #expect(try await container.findings().isEmpty)
     }
 
-    // case 28
+    // fault: read-only
     @Test(.enabled(if: isRoot, "needs root"))
     func `the doctor names the directories that the user may not enter`() async throws {
         let container = try await TemporaryContainer()
@@ -137,7 +137,7 @@ struct `Findings about watching` {
         #expect(inside.first?.item == "closed")
     }
 
-    // case 35
+    // fault: truncated-map
     @Test(.needsRoot) func `the doctor reports a directory that is closed to the leader`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.shell(

@@ -69,7 +69,7 @@ struct `Leaders of a container` {
         #expect(try await leaders(watched.container) == [follower.identifier])
     }
 
-    // case 42
+    // fault: leader-stopped
     @Test func `a leader that is stopped is replaced, and adds nothing when it wakes`() async throws {
         let watched = try await WatchedContainer("printf 1 > f")
         let follower = try await watched.container.watching("--json", "--since", "start")
@@ -93,7 +93,7 @@ struct `Leaders of a container` {
         #expect(try await leaders(watched.container) == [follower.identifier])
     }
 
-    // case 31
+    // fault: no-inotify
     @Test(arguments: ["max_inotify_instances", "max_inotify_watches"])
     func `a leader without inotify compares every so often, and reports that once`(limit: String) async throws {
         let container = try await TemporaryContainer()
@@ -220,7 +220,7 @@ struct `Leaders of a container` {
         while let line = try await watcher.readLine(from: .errors), !line.contains("everything is watched again") {}
     }
 
-    // case 31
+    // fault: no-inotify
     @Test(arguments: ["max_inotify_instances", "max_inotify_watches"])
     func `a leader without inotify compares at once when the changes are requested`(limit: String) async throws {
         let container = try await TemporaryContainer()
@@ -235,7 +235,7 @@ struct `Leaders of a container` {
         }
     }
 
-    // case 30
+    // fault: queue-overflow
     @Test func `a leader that was stopped until its queue overflowed reports every change`() async throws {
         let limit = (try? String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8))
             .flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
@@ -254,7 +254,7 @@ struct `Leaders of a container` {
         #expect(try await watched.reported(by: ": > new/deep/i").withoutRepetitions == ["created new/deep/i"])
     }
 
-    // case 34
+    // fault: own-writes
     @Test func `a leader never reports a coordinated change a second time`() async throws {
         let watched = try await WatchedContainer()
         let writer = try Container(path: watched.container.path).coordinator(purpose: "writer").blocking

@@ -65,7 +65,7 @@ struct `Played scenarios` {
         }
     }
 
-    // case 32: container-removed.txt, container-moved.txt
+    // fault: directory-made-again (container-removed.txt, container-moved.txt)
     @Test(arguments: playable) func `a scenario's changes are reported as its file says`(file: File) async throws {
         try await play(file, .live)
     }

@@ -50,7 +50,7 @@ struct `Changes while no process watched` {
         #expect(followed.dropLast() == reported[...] && followed.last?.summary == "created last")
     }
 
-    // case 33
+    // fault: change-before-following
     @Test(arguments: scripts) func `changes while no process watched are reported to the next follower, and once`(
         script: String
     ) async throws {

@@ -120,7 +120,7 @@ struct `A widget's messages to its host` {
         #expect(widget.process.reap() == 0)
     }
 
-    // case 16
+    // fault: holder-stopped
     @Test func `a widget answers failed with the holder where a stopped process holds its item`() throws {
         let holder = try RunningProcess([
             "groupctl", "lock", place.path, "Library/note.txt", "--", "sh", "-c", "echo held; cat",

@@ -44,7 +44,7 @@ private final class Scripted: WidgetProvider {
         return try await refresh.update(isReload: isReload) { _ in }
     }
 
-    // case 39
+    // fault: widget-provider-fails
     @Test func `a provider that misses its deadline has failed, and its late answer is dropped`()
         async throws
     {
@@ -70,7 +70,7 @@ private final class Scripted: WidgetProvider {
         #expect(try await refresh() == .newData)
     }
 
-    // case 39
+    // fault: widget-provider-fails
     @Test func `a provider that throws or returns failed is run again`() async throws {
         struct Thrown: Error {}
         provider.update.withLock { $0 = { _ in throw Thrown() } }

@@ -154,7 +154,7 @@ struct `groupctl refresh` {
         #expect(!FileManager.default.fileExists(atPath: container.path + "/.group/widgets"))
     }
 
-    // case 11
+    // fault: empty-metadata
     @Test(arguments: [
         "", "{", "{}", #"{"cursor":"nonsense"}"#, #"{"cursor":1}"#, "[]", #"{"version":2,"cursor":"nonsense"}"#,
     ])
@@ -170,7 +170,7 @@ struct `groupctl refresh` {
         #expect(try await refresh(container, "w").lines == ["noData"])
     }
 
-    // case 37
+    // fault: unknown-data
     @Test func `a refresh with a newer record ends with 65 and leaves the record`() async throws {
         let container = try await TemporaryContainer()
         let content = #"{"version":4,"places":[]}"#

@@ -117,7 +117,7 @@ struct `groupctl refresh of keys` {
         #expect(try await refresh("defaults:s:k") == ["noData"])
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `a damaged record of a suite renders once, and the refresh goes on after it`() async throws {
         try await defaults("s", "set", "k", "first")
         #expect(try await refresh("defaults:s:k") == ["1", "newData"])

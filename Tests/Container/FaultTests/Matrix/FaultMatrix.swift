@@ -153,7 +153,7 @@ struct FaultMatrix {
         return (faults.isEmpty ? [] : ["\(place): \(faults.joined(separator: " | "))"], isReached)
     }
 
-    // case 7
+    // fault: short-write
     private func faultsOfShortTransfers() throws -> [String] {
         guard let library = ShortTransfers.library else { return [] }
         let container = try TemporaryContainer(creating: false)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GroupContainer
 
-// case 32
+// fault: directory-made-again
 @Suite(.ownThreads, .timeLimit(.minutes(1))) struct `Listeners of a removed container` {
     private static func listener(_ sample: SampleContainer) throws -> GroupListener {
         try GroupChannel(sample.container, name: "news").listener(named: "reader")

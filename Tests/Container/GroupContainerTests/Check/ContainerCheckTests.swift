@@ -23,7 +23,7 @@ import Testing
         #expect(try Self.codes(temporary) == [.clockBehind])
     }
 
-    // case 5
+    // fault: directory-sync-fails
     @Test func `a container check finds that the disk refused to keep the journal`() throws {
         let temporary = try TemporaryDirectory()
         _ = try Container(path: temporary.path, creating: true)
@@ -49,7 +49,7 @@ import Testing
         #expect(try Self.codes(temporary) == [])
     }
 
-    // case 28
+    // fault: read-only
     @Test func `a container check finds and repairs a missing journal directory`() throws {
         let temporary = try TemporaryDirectory()
         _ = try Container(path: temporary.path, creating: true)

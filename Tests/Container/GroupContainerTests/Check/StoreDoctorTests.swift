@@ -15,7 +15,7 @@ import Testing
         return patient
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `repairing a channel with a damaged message keeps the others, and its listener gets one error`() throws {
         let patient = try filled()
         let file = Patient.channel + "/1.log"
@@ -28,7 +28,7 @@ import Testing
         #expect(numbers == (11...100).filter { $0 != 50 })
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test(arguments: ["message 50.", "message 5.", "reader"])
     func `repairing a channel with a broken record header loses no message`(
         text: String
@@ -41,7 +41,7 @@ import Testing
         #expect(texts == Self.messages && numbers == Array(11...100) && damaged == 0)
     }
 
-    // case 8
+    // fault: hole-in-log
     @Test func `repairing a channel that lost several messages never reuses a message number`() throws {
         let patient = try filled()
         let file = Patient.channel + "/1.log"
@@ -60,7 +60,7 @@ import Testing
         #expect(numbers.dropFirst(29).allSatisfy { $0 > 41 })
     }
 
-    // case 35
+    // fault: truncated-map
     @Test func `repairing a channel that was cut short keeps the messages before the cut`() throws {
         let patient = try filled()
         let file = Patient.channel + "/1.log"
@@ -83,7 +83,7 @@ import Testing
         try patient.heal([.suiteDamaged])
     }
 
-    // case 37
+    // fault: unknown-data
     @Test func `a check leaves a log of a newer version alone`() throws {
         let patient = try filled()
         let file = Patient.suite + "/1.log"
@@ -143,7 +143,7 @@ import Testing
         #expect(try patient.values().count >= 100)
     }
 
-    // case 5
+    // fault: directory-sync-fails
     @Test func `repairing a channel whose disk refused a write writes everything again`() throws {
         let patient = try filled()
         try patient.map(Patient.channel + "/1.log").store64(SegmentHeader.syncFailed, 1)

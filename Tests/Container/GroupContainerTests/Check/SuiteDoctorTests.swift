@@ -19,7 +19,7 @@ import Testing
         return patient
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `repairing a suite with a flipped bit in a record loses only that key`() throws {
         let patient = try filled()
         let file = Patient.suite + "/1.log"
@@ -33,7 +33,7 @@ import Testing
         #expect(try patient.values() == Self.all(but: 50))
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `repairing a suite with a flipped bit in a record header loses nothing`() throws {
         let patient = try filled()
         let file = Patient.suite + "/1.log"
@@ -46,7 +46,7 @@ import Testing
         #expect(try patient.values() == Self.all)
     }
 
-    // case 8
+    // fault: hole-in-log
     @Test func `repairing a suite with a hole loses only the keys in the hole`() throws {
         let patient = try filled()
         let file = Patient.suite + "/1.log"
@@ -59,7 +59,7 @@ import Testing
         #expect(try patient.values() == Self.all(but: 40, 41))
     }
 
-    // case 8
+    // fault: hole-in-log
     @Test func `repairing a suite with garbage in several places keeps all other keys`() throws {
         let patient = try filled()
         let file = Patient.suite + "/1.log"
@@ -73,7 +73,7 @@ import Testing
         #expect(try patient.values() == Self.all(but: 20, 60))
     }
 
-    // case 35
+    // fault: truncated-map
     @Test func `repairing a suite that was cut short keeps the keys before the cut`() throws {
         let patient = try filled()
         let file = Patient.suite + "/1.log"
@@ -87,7 +87,7 @@ import Testing
         #expect(try patient.values() == Self.all.filter { key, _ in (Int(key.dropFirst(4)) ?? 0) < 50 })
     }
 
-    // case 35
+    // fault: truncated-map
     @Test func `repairing a suite that was cut behind its last record loses nothing`() throws {
         let patient = try filled()
         try patient.temporary.open(Patient.suite + "/1.log").setSize(200_000)
@@ -107,7 +107,7 @@ import Testing
         #expect(try patient.values() == Self.all)
     }
 
-    // case 11
+    // fault: empty-metadata
     @Test(arguments: [0, 100, 262_144])
     func `repairing a suite whose newest segment is all zeros restores the one before`(
         size: Int

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct `Opening a container` {
-    // case 29
+    // fault: other-file-system
     @Test func `containers are refused on network and user-space file systems, and on no local one`() {
         #expect([0x6969, 0x6573_5546, 0xff53_4d42].map(ContainerDirectories.refusal) == ["NFS", "FUSE", "CIFS"])
         // ext4, xfs, btrfs, tmpfs, overlay

@@ -80,7 +80,7 @@ struct `Generations of items` {
         #expect(try await tester.readVersion("numbers") == Versioned(value: content, generation: 2))
     }
 
-    // case 13
+    // fault: torn-read
     @Test func `generations that a reader sees never go back, and belong to the content read with them`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
@@ -109,7 +109,7 @@ struct `Generations of items` {
         for (generation, content) in seen { #expect(written[generation] == content, "generation \(generation)") }
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `generations and conditional writes fail on a damaged journal, and nothing is written`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking

@@ -5,7 +5,7 @@ import Testing
 @testable import GroupContainer
 @testable import GroupLog
 
-// case 9
+// fault: flipped-bit
 @Suite(.timeLimit(.minutes(1))) struct `Key changes of a damaged suite` {
     private static func all(_ follower: inout Follower<DefaultsChange>) throws -> [DefaultsChange] {
         var changes: [DefaultsChange] = []

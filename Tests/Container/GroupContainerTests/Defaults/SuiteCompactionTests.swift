@@ -93,7 +93,7 @@ struct `Suite compaction` {
         #expect(try back.next()?.kind == .present)
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `a suite's damaged record is skipped and reported`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
@@ -118,7 +118,7 @@ struct `Suite compaction` {
         #expect(defaults.integer(forKey: "b") == 3)
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `a suite with a broken record header ends there, and can be set again behind it`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)

@@ -13,7 +13,7 @@ struct `Damaged suite files` {
             Array("1.log".utf8), in: directory, [.readingAndWriting, .creating], mode: 0o600)
     }
 
-    // case 11
+    // fault: empty-metadata
     @Test(arguments: [0, 8, 4_096, 262_144])
     func `a suite file of zeros is damaged instead of empty`(size: Int) throws {
         let sample = try SampleContainer()
@@ -25,7 +25,7 @@ struct `Damaged suite files` {
         #expect(other.integer(forKey: "n") == 1)
     }
 
-    // case 35
+    // fault: truncated-map
     @Test(arguments: [0, 4_096])
     func `a suite cut short under a member keeps its values for reading, and fails when changed`(
         size: Int
@@ -43,7 +43,7 @@ struct `Damaged suite files` {
         _ = diagnostics.next(timeout: .zero)
     }
 
-    // case 37
+    // fault: unknown-data
     @Test func `a suite of a newer format is refused`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container, suite: "old")
@@ -57,7 +57,7 @@ struct `Damaged suite files` {
         #expect(code { try GroupDefaults(sample.container, suite: "newer") } == .newerFormat)
     }
 
-    // case 37
+    // fault: unknown-data
     @Test func `a suite keeps NaN and infinity`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)

@@ -46,7 +46,7 @@ struct `Reading suites` {
         }
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `a suite's broken record is reported, also where a later record replaces it`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)

@@ -40,7 +40,7 @@ struct `Damaged journals` {
         return all(of: &follower)
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `a follower of a damaged journal gets one error and one rescan, and goes on`() throws {
         let small = try Self.damaged(at: Self.body)
         var follower = try small.container.recordedChanges(since: .start)
@@ -49,7 +49,7 @@ struct `Damaged journals` {
         #expect(Self.all(of: &follower) == ["new"])
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `a task that follows a damaged journal gets one error and one rescan`() async throws {
         let small = try Self.damaged(at: Self.body)
         var changes = small.container.changes(since: .start).makeAsyncIterator()
@@ -59,7 +59,7 @@ struct `Damaged journals` {
         #expect(try await changes.next()?.kind == .rescan)
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `a journal whose end cannot be found continues in the next segment`() throws {
         let small = try Self.damaged(at: Self.header)
         // One member has read past the damage before, and one has not.
@@ -80,7 +80,7 @@ struct `Damaged journals` {
         #expect(try small.tester.generation(of: "1") == 2)
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `a member that has read past the damage moves on once another member has cut the journal`() throws {
         let small = try Self.damaged(at: Self.header)
         var ahead = try small.container.recordedChanges(since: .now)
@@ -96,7 +96,7 @@ struct `Damaged journals` {
         #expect(try Self.all(small) == ["0", "1", "rescan", "new"])
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `a journal view appends only at the place up to which it has read, also beyond a cut`() throws {
         let small = try Self.damaged(at: Self.header)
         small.log.forgetAll(last: 1)
@@ -123,7 +123,7 @@ struct `Damaged journals` {
         #expect(file.cut == 5_000 / 8 * 8, "only ever earlier")
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test(arguments: [header, body])
     func `repairing a damaged journal keeps what is before the damage, and followers get a rescan`(place: Int) throws {
         let small = try Self.damaged(at: place)
@@ -145,7 +145,7 @@ struct `Damaged journals` {
         #expect(try small.tester.generation(of: "3").map { $0 > 5 } == true)
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `repairing a journal works for damage in an older segment`() throws {
         let small = try Self.damaged(at: Self.body)
         try small.fill(files: 2)

@@ -105,7 +105,7 @@ struct `Journal views` {
         #expect(try !small.member.checkJournal().isEmpty)
     }
 
-    // case 9
+    // fault: flipped-bit
     @Test func `a damaged checkpoint entry is an error for its item`() throws {
         let small = try Self.checkpointed()
         let size = Int(try small.temporary.status(of: ".group/checkpoint").size)
@@ -115,7 +115,7 @@ struct `Journal views` {
         #expect(error?.item == ".group/checkpoint")
     }
 
-    // case 43
+    // fault: copied-container
     @Test func `a checkpoint of another history is refused`() throws {
         let small = try SmallJournal()
         _ = try small.tester.write(bytes: [1], to: "a")
@@ -139,7 +139,7 @@ struct `Journal views` {
         #expect(try JournalView(small.member.journal, at: place) == nil)
     }
 
-    // case 43
+    // fault: copied-container
     @Test func `a checkpoint from a time that was rolled back is refused`() throws {
         let small = try SmallJournal()
         try small.rotate(files: 4)
@@ -155,7 +155,7 @@ struct `Journal views` {
         }
     }
 
-    // case 43
+    // fault: copied-container
     @Test func `a checkpoint beyond the journal's end is refused`() throws {
         let small = try SmallJournal()
         try small.rotate(files: 4)

@@ -137,7 +137,7 @@ struct `Dropped journal segments` {
         #expect(last > 250)
     }
 
-    // case 43
+    // fault: copied-container
     @Test func `a cursor of a change that was rolled back gives one rescan`() throws {
         let small = try SmallJournal()
         _ = try small.tester.write(bytes: [1], to: "a")

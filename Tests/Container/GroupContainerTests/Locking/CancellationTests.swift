@@ -58,7 +58,7 @@ struct `Cancelled requests` {
         #expect(try sample.isQuiet())
     }
 
-    // case 15
+    // fault: cancelled-at-grant
     @Test(arguments: Obstacle.allCases)
     func `a request that is cancelled in the moment of its grant leaves no lock`(_ obstacle: Obstacle) async throws {
         let sample = try SampleContainer()

@@ -10,7 +10,7 @@ struct `Contended locks` {
     /// tasks share, for seconds at times; two hundred waits in a row would then take longer than one may.
     private static let threads = ThreadExecutor(threads: 2)
 
-    // case 12
+    // fault: lost-update
     @Test func `tasks that increase a number at the same time lose no update`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
@@ -55,7 +55,7 @@ struct `Contended locks` {
         for side in sides { try side.answer() }
     }
 
-    // case 22
+    // fault: opposite-order
     @Test func `requests of tasks for two items in opposite orders all complete`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
@@ -102,7 +102,7 @@ struct `Contended locks` {
         }
     }
 
-    // case 13
+    // fault: torn-read
     @Test func `a reader gets a whole file while it is written, and never an older one than before`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct `Locks on items` {
-    // case 14
+    // fault: lock-timeout
     @Test func `a lock that is not granted in time names its holder`() throws {
         let sample = try SampleContainer()
         let start = wallNanoseconds()
@@ -78,7 +78,7 @@ struct `Locks on items` {
         try held.end()
     }
 
-    // case 23
+    // fault: readers-without-pause
     @Test func `a lock is not given to later readers before a waiting writer`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()

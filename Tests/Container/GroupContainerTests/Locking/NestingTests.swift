@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct `Nested requests` {
-    // case 21
+    // fault: requested-again
     @Test func `a nested request to read what the outer access holds is granted`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
@@ -24,7 +24,7 @@ struct `Nested requests` {
         #expect(try sample.isQuiet())
     }
 
-    // case 21
+    // fault: requested-again
     @Test func `a nested request that would wait for its own access is refused at once`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
@@ -73,7 +73,7 @@ struct `Nested requests` {
         }
     }
 
-    // case 22
+    // fault: opposite-order
     @Test func `a nested request that closes a cycle ends in an error, and the other is granted`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()

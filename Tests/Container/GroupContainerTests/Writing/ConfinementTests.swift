@@ -43,7 +43,7 @@ struct `Paths in a container` {
         #expect(try confined.tester.readBytes("new/file") == [1])
     }
 
-    // case 24
+    // fault: symbolic-link
     @Test(arguments: ["../secret", "/etc/hostname", "Library/../../secret", "..", ".", ".group/format", "link", "/"])
     func `a symbolic link that leads out of its container cannot be read or written`(target: String) throws {
         let confined = try Confined()
@@ -69,7 +69,7 @@ struct `Paths in a container` {
         #expect(try confined.temporary.open("outside", [.reading, .directory]).entryNames().count == 1)
     }
 
-    // case 25
+    // fault: bad-name
     @Test(
         arguments: [
             ("", CoordinationError.Code.invalidArgument), ("a//b", .invalidArgument), ("./a", .invalidArgument),

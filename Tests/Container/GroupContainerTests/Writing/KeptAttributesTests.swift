@@ -4,7 +4,7 @@ import Testing
 
 @testable import GroupContainer
 
-// case 26
+// fault: attributes
 @Suite(.timeLimit(.minutes(1)))
 struct `Attributes of replaced files` {
     private let isRoot = effectiveUser() == 0
@@ -117,7 +117,7 @@ struct `Attributes of replaced files` {
         #expect(try sample.temporary.status(of: "link").isLink)
     }
 
-    // case 27
+    // fault: hard-links
     @Test func `replacing a file leaves its other hard link as it was`() throws {
         let sample = try SampleContainer()
         try sample.temporary.put("old", at: "file", mode: 0o640)

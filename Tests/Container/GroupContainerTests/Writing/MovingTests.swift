@@ -70,7 +70,7 @@ struct `Coordinated moves` {
         #expect(try sample.history() == ["created a"])
     }
 
-    // case 24
+    // fault: symbolic-link
     @Test func `moving a symbolic link moves the link itself, and a link at the destination is replaced`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking

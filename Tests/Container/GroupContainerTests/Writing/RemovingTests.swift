@@ -36,7 +36,7 @@ struct `Removing items` {
         try sample.expectNothingLeft()
     }
 
-    // case 24
+    // fault: symbolic-link
     @Test func `removing a symbolic link removes the link, and never its target`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
@@ -61,7 +61,7 @@ struct `Removing items` {
         #expect(try sample.container.items().isEmpty)
     }
 
-    // case 25
+    // fault: bad-name
     @Test(arguments: ["", "a//b", "..", "/etc/passwd", ".group", ".group/format", "a\0", "a/../../b"])
     func `removing or changing a path that names no item is refused`(name: String) throws {
         let sample = try SampleContainer()

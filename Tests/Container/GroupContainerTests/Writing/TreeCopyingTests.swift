@@ -55,7 +55,7 @@ struct `Copies of directories` {
         #expect(try sample.history().last == "touched new/c/b/file")
     }
 
-    // case 26
+    // fault: attributes
     @Test(arguments: attributePlaces)
     func `a copied directory keeps modes, owners, attributes and lists of everything in it`(
         place: String

@@ -93,7 +93,7 @@ struct `Coordinated writes` {
         #expect(try sample.holding().isEmpty)
     }
 
-    // case 26
+    // fault: attributes
     @Test(arguments: [0o640, 0o600, 0o755, 0o400, 0o2664] as [UInt32])
     func `a write keeps the mode of the file it replaces`(mode: UInt32) throws {
         let sample = try SampleContainer()
@@ -130,7 +130,7 @@ struct `Coordinated writes` {
         #expect(sample.container.opened.memberTable.slotsWithInFlight().isEmpty)
     }
 
-    // case 27
+    // fault: hard-links
     @Test func `a write breaks a hard link: the other name keeps the old content`() throws {
         let sample = try SampleContainer()
         try sample.temporary.put("old", at: "file")
