@@ -179,7 +179,8 @@ let widgetExamples: [Target] =
     [
         examples.module(
             "WidgetCommands", uses: ["Widgets", "GroupContainer", "GroupBytes", "GroupCommandLine", "GroupCommands"]),
-        examples.program("readme-example", uses: commandModules + ["Widgets"]),
+        examples.program("readme-example", uses: ["GroupContainer"]),
+        examples.program("tour", uses: ["GroupContainer", "Widgets", "GroupSystemCalls"]),
     ]
     + example("todo", "TodoShared")
     + example("note", "NoteShared")
@@ -316,7 +317,7 @@ let widgetsTestsTargets: [Target] = [
         "WidgetsTests",
         uses: [
             "TestSupport", "GroupProtocolLines", "Widgets", "WidgetApp", "GroupContainer", "groupctl", "watch-group",
-            "todo", "todo-widget", "readme-example", "note", "note-widget", "countdown", "countdown-widget",
+            "todo", "todo-widget", "readme-example", "tour", "note", "note-widget", "countdown", "countdown-widget",
             "quick-actions", "quick-actions-widget",
         ]),
     widgetsTests.tests(

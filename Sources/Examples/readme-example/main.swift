@@ -1,13 +1,13 @@
 import GroupContainer
-import GroupSystemCalls
 
-// Runs the README's example in the container at a path, or the tour of docs/guide/tour.md. `Example.swift` and `Tour.swift` are
-// the code of these documents, to the letter; tools/check compares them.
-
-let words = CommandLine.arguments.dropFirst()
-guard let path = words.first, words.count == 1 || Array(words.dropFirst()) == ["tour"] else {
-    print("usage: readme-example PATH [tour]")
-    exitProcess(64)
+let container = try Container(path: "./shared", creating: true)
+let app = container.coordinator(purpose: "todo-app")
+// Reads, changes and writes under one lock: no other process's change is lost.
+try await app.update("todo.json", default: [String]()) { $0.append("Milk") }
+// Sets a small value; every process has it when the call returns.
+try GroupDefaults(container, suite: "settings").set("dark", forKey: "theme")
+// Follows the changes: those still in the journal, then each new one, of whichever process.
+for try await change in container.changes(since: .start) where change.path == "todo.json" {
+    print(change.kind.name, change.path, change.author?.purpose ?? "uncoordinated")
+    break
 }
-let container = try Container(path: path, creating: true)
-if words.count == 1 { try await example(container) } else { try await tour(container) }
