@@ -135,6 +135,15 @@ public struct ClusterCoordinator: Sendable {
         }
     }
 
+    /// Replaces an item's content with text, as UTF-8. See `Coordinator.write(text:to:)`.
+    @discardableResult
+    public func write(
+        text: String, to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil,
+        timeout: Duration? = Coordinator.lockTimeout
+    ) async throws -> WriteResult {
+        try await write(bytes: Array(text.utf8), to: path, if: condition, mode: mode, timeout: timeout)
+    }
+
     /// Writes a value as JSON. See `Coordinator.write(json:to:)`.
     @discardableResult
     public func write(
@@ -174,8 +183,11 @@ public struct ClusterCoordinator: Sendable {
     public func update<Value: Codable & Sendable>(
         _ path: ItemPath, default missing: Value, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable (inout Value) throws -> Void
-    ) async throws -> WriteResult {
-        try await change(.update(path), timeout) { try $0.update(path, default: missing, body) }
+    ) async throws -> Versioned<Value> {
+        let (staged, outcome) = try await decide(.update(path), timeout) {
+            try $0.update(path, default: missing, body)
+        }
+        return Versioned(value: staged.value, generation: outcome.generation ?? staged.generation)
     }
 
     /// Removes an item. See `Coordinator.remove`.
@@ -366,6 +378,15 @@ public struct BlockingClusterCoordinator: Sendable {
         }
     }
 
+    /// Replaces an item's content with text, as UTF-8. See `ClusterCoordinator.write(text:to:)`.
+    @discardableResult
+    public func write(
+        text: String, to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil,
+        timeout: Duration? = Coordinator.lockTimeout
+    ) throws -> WriteResult {
+        try write(bytes: Array(text.utf8), to: path, if: condition, mode: mode, timeout: timeout)
+    }
+
     /// Writes a value as JSON. See `ClusterCoordinator.write(json:to:)`.
     @discardableResult
     public func write(
@@ -401,8 +422,11 @@ public struct BlockingClusterCoordinator: Sendable {
     public func update<Value: Codable>(
         _ path: ItemPath, default missing: Value, timeout: Duration? = Coordinator.lockTimeout,
         _ body: (inout Value) throws -> Void
-    ) throws -> WriteResult {
-        try change(.update(path), timeout) { try $0.update(path, default: missing, body) }
+    ) throws -> Versioned<Value> {
+        let (staged, outcome) = try decide(.update(path), timeout) {
+            try $0.update(path, default: missing, body)
+        }
+        return Versioned(value: staged.value, generation: outcome.generation ?? staged.generation)
     }
 
     /// Removes an item. See `ClusterCoordinator.remove`.

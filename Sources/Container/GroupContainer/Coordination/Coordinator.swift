@@ -45,6 +45,7 @@ public struct Coordinator: Sendable {
     /// Prefer one request for all items to further requests within `body`. A nested request, made through `blocking`,
     /// may read what the outer request already holds. A nested request that would wait for its own closure, or in a
     /// circle with other processes, throws `deadlock` at once. System calls: fcntl(F_OFD_SETLK, F_OFD_SETLKW)
+    @discardableResult
     public func coordinate<Answer: Sendable>(
         _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable (Access) throws -> Answer
@@ -53,6 +54,7 @@ public struct Coordinator: Sendable {
     }
 
     /// Runs `body` with access to an array of items. See the variadic form of `coordinate`.
+    @discardableResult
     public func coordinate<Answer: Sendable>(
         _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable (Access) throws -> Answer
@@ -65,6 +67,7 @@ public struct Coordinator: Sendable {
     /// for an item that this request holds throws `deadlock` at once, as in the blocking form, unless it only reads
     /// what is held. See the form with a closure that does not suspend, which costs one thread instead of one for each
     /// `perform`.
+    @discardableResult
     public func coordinate<Answer: Sendable>(
         _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @Sendable (HeldAccess) async throws -> Answer
@@ -73,6 +76,7 @@ public struct Coordinator: Sendable {
     }
 
     /// Runs an async `body` with access to an array of items. See the variadic form.
+    @discardableResult
     public func coordinate<Answer: Sendable>(
         _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: @Sendable (HeldAccess) async throws -> Answer
@@ -261,6 +265,7 @@ public struct BlockingCoordinator: Sendable {
     init(_ coordinator: Coordinator) { self.coordinator = coordinator }
 
     /// Runs `body` with access to all items, or throws with none. See `Coordinator.coordinate`.
+    @discardableResult
     public func coordinate<Answer>(
         _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: (Access) throws -> Answer
@@ -269,6 +274,7 @@ public struct BlockingCoordinator: Sendable {
     }
 
     /// Runs `body` with access to an array of items. See the variadic form of `coordinate`.
+    @discardableResult
     public func coordinate<Answer>(
         _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = Coordinator.lockTimeout,
         _ body: (Access) throws -> Answer

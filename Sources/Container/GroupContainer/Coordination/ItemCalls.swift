@@ -82,6 +82,26 @@ extension Coordinator {
         try ItemCoding.decode(type, await readBytes(path, timeout: timeout), from: path)
     }
 
+    /// Decodes an item's JSON, or returns `default` where there is no item, under a shared lock. See
+    /// `Access.read(_:as:default:)`.
+    public func read<Value: Decodable & Sendable>(
+        _ path: ItemPath, as type: Value.Type, default missing: Value,
+        timeout: Duration? = Coordinator.lockTimeout
+    ) async throws -> Value {
+        try await run(.read(path), .relaxed, timeout) {
+            try $0.read(path, as: type, default: missing)
+        }
+    }
+
+    /// Returns an item's content as text, read under a shared lock. See `Access.readText(_:)`.
+    public func readText(
+        _ path: ItemPath, timeout: Duration? = Coordinator.lockTimeout
+    ) async throws -> String {
+        try await run(.read(path), .relaxed, timeout) {
+            try $0.readText(path)
+        }
+    }
+
     /// Returns an item's generation, or nil where there is no item, under a shared lock. See `Access.generation(of:)`.
     public func generation(
         of path: ItemPath, timeout: Duration? = Coordinator.lockTimeout
@@ -132,6 +152,16 @@ extension Coordinator {
         }
     }
 
+    /// Replaces an item's content with text, as UTF-8, under an exclusive lock. See `Access.write(text:to:if:mode:)`.
+    @discardableResult
+    public func write(
+        text: String, to path: ItemPath, durability: Durability = .durable, if condition: WriteCondition = .always,
+        mode: UInt32? = nil, timeout: Duration? = Coordinator.lockTimeout
+    ) async throws -> WriteResult {
+        try await write(
+            bytes: Array(text.utf8), to: path, durability: durability, if: condition, mode: mode, timeout: timeout)
+    }
+
     /// Writes a value as JSON, under an exclusive lock. See `Access.write(json:to:if:)`.
     @discardableResult
     public func write(
@@ -171,14 +201,15 @@ extension Coordinator {
     }
 
     /// Reads, changes and writes a value as JSON under one exclusive lock, so that no change of another process is lost.
-    /// `default` is the value of an absent item. Error: `invalidContent` for an item that does not decode, which is left
-    /// unchanged.
+    /// `default` is the value of an absent item. Returns the new value and its generation; where the value is the same,
+    /// nothing is written, and the generation is the present one (complexity: see `Access.generation(of:)`). Error:
+    /// `invalidContent` for an item that does not decode, which is left unchanged.
     @discardableResult
     public func update<Value: Codable & Sendable>(
         _ path: ItemPath, default missing: Value, durability: Durability = .durable,
         timeout: Duration? = Coordinator.lockTimeout,
         _ body: @escaping @Sendable (inout Value) throws -> Void
-    ) async throws -> WriteResult {
+    ) async throws -> Versioned<Value> {
         try await run(.update(path), durability, timeout) {
             try $0.update(path, default: missing, body)
         }
@@ -266,6 +297,26 @@ extension BlockingCoordinator {
         try ItemCoding.decode(type, readBytes(path, timeout: timeout), from: path)
     }
 
+    /// Decodes an item's JSON, or returns `default` where there is no item, under a shared lock. See
+    /// `Access.read(_:as:default:)`.
+    public func read<Value: Decodable>(
+        _ path: ItemPath, as type: Value.Type, default missing: Value,
+        timeout: Duration? = Coordinator.lockTimeout
+    ) throws -> Value {
+        try run(.read(path), .relaxed, timeout) {
+            try $0.read(path, as: type, default: missing)
+        }
+    }
+
+    /// Returns an item's content as text, read under a shared lock. See `Access.readText(_:)`.
+    public func readText(
+        _ path: ItemPath, timeout: Duration? = Coordinator.lockTimeout
+    ) throws -> String {
+        try run(.read(path), .relaxed, timeout) {
+            try $0.readText(path)
+        }
+    }
+
     /// Returns an item's generation, or nil where there is no item, under a shared lock. See `Access.generation(of:)`.
     public func generation(
         of path: ItemPath, timeout: Duration? = Coordinator.lockTimeout
@@ -312,6 +363,16 @@ extension BlockingCoordinator {
         }
     }
 
+    /// Replaces an item's content with text, as UTF-8, under an exclusive lock. See `Access.write(text:to:if:mode:)`.
+    @discardableResult
+    public func write(
+        text: String, to path: ItemPath, durability: Durability = .durable, if condition: WriteCondition = .always,
+        mode: UInt32? = nil, timeout: Duration? = Coordinator.lockTimeout
+    ) throws -> WriteResult {
+        try write(
+            bytes: Array(text.utf8), to: path, durability: durability, if: condition, mode: mode, timeout: timeout)
+    }
+
     /// Writes a value as JSON, under an exclusive lock. See `Access.write(json:to:if:)`.
     @discardableResult
     public func write(
@@ -349,14 +410,15 @@ extension BlockingCoordinator {
     }
 
     /// Reads, changes and writes a value as JSON under one exclusive lock, so that no change of another process is lost.
-    /// `default` is the value of an absent item. Error: `invalidContent` for an item that does not decode, which is left
-    /// unchanged.
+    /// `default` is the value of an absent item. Returns the new value and its generation; where the value is the same,
+    /// nothing is written, and the generation is the present one (complexity: see `Access.generation(of:)`). Error:
+    /// `invalidContent` for an item that does not decode, which is left unchanged.
     @discardableResult
     public func update<Value: Codable>(
         _ path: ItemPath, default missing: Value, durability: Durability = .durable,
         timeout: Duration? = Coordinator.lockTimeout,
         _ body: (inout Value) throws -> Void
-    ) throws -> WriteResult {
+    ) throws -> Versioned<Value> {
         try run(.update(path), durability, timeout) {
             try $0.update(path, default: missing, body)
         }

@@ -28,6 +28,12 @@ package enum ItemCoding {
 }
 
 extension ItemCoding {
+    static func text(of content: [UInt8], from path: ItemPath) throws(CoordinationError) -> String {
+        if let text = String(validating: content, as: UTF8.self) { return text }
+        throw CoordinationError(
+            .invalidContent, operation: "decode", item: path.description, reason: "the content is not UTF-8")
+    }
+
     static func decode<Value: Decodable>(
         _ type: Value.Type, _ version: Versioned<[UInt8]>, from path: ItemPath
     ) throws(CoordinationError) -> Versioned<Value> {
@@ -41,6 +47,32 @@ extension Access {
         try container.locating { () throws(CoordinationError) -> Value in
             try ItemCoding.decode(type, readBytes(path), from: path)
         }
+    }
+
+    /// Decodes an item's JSON, or returns `default` where there is no item, or an empty file. Errors: `invalidContent`,
+    /// and those of `readBytes`.
+    public func read<Value: Decodable>(
+        _ path: ItemPath, as type: Value.Type, default missing: Value
+    ) throws(CoordinationError) -> Value {
+        try container.locating { () throws(CoordinationError) -> Value in
+            guard let content = try readBytesIfPresent(path), !content.isEmpty else { return missing }
+            return try ItemCoding.decode(type, content, from: path)
+        }
+    }
+
+    /// Returns an item's content as text. Errors: `invalidContent` where it is not UTF-8, and those of `readBytes`.
+    public func readText(_ path: ItemPath) throws(CoordinationError) -> String {
+        try container.locating { () throws(CoordinationError) -> String in
+            try ItemCoding.text(of: readBytes(path), from: path)
+        }
+    }
+
+    /// Replaces an item's content with text, as UTF-8. See `write(bytes:to:if:mode:)`.
+    @discardableResult
+    public func write(
+        text: String, to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil
+    ) throws(CoordinationError) -> WriteResult {
+        try write(bytes: Array(text.utf8), to: path, if: condition, mode: mode)
     }
 
     /// Decodes an item's JSON and returns it with its generation. Errors: `invalidContent`, and those of `readVersion`.
@@ -60,17 +92,15 @@ extension Access {
         try write(bytes: ItemCoding.encode(value, for: path), to: path, if: condition)
     }
 
+    /// Changes a value, and returns it with its generation: that of the change, or, where nothing was changed, the
+    /// present one; `.unset` for a change that is only staged.
     package func update<Value: Codable>(
         _ path: ItemPath, default missing: Value, _ body: (inout Value) throws -> Void
-    ) throws -> WriteResult {
-        var value = missing
-        // An empty file, as touch(1) makes one, is as good as none.
-        if let content = try readBytesIfPresent(path), !content.isEmpty {
-            value = try container.locating { () throws(CoordinationError) in
-                try ItemCoding.decode(Value.self, content, from: path)
-            }
-        }
+    ) throws -> Versioned<Value> {
+        var value = try read(path, as: Value.self, default: missing)
         try body(&value)
-        return try write(json: value, to: path)
+        let result = try write(json: value, to: path)
+        let generation = try result.isChanged ? result.generation : generation(of: path)
+        return Versioned(value: value, generation: generation ?? .unset)
     }
 }

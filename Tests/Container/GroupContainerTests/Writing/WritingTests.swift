@@ -31,9 +31,10 @@ struct `Coordinated writes` {
         #expect(try await tester.readBytes("file") == [1])
         #expect(try await tester.write(json: [Todo(title: "Milk")], to: "todo") == .written(2))
         #expect(try await tester.read("todo", as: [Todo].self) == [Todo(title: "Milk")])
-        try await tester.update("todo", default: [Todo]()) { $0.append(Todo(title: "Eggs", done: true)) }
-        #expect(try await tester.read("todo", as: [Todo].self).map(\.title) == ["Milk", "Eggs"])
-        #expect(try await tester.update("todo", default: [Todo]()) { _ in } == .unchanged)
+        let changed = try await tester.update("todo", default: [Todo]()) { $0.append(Todo(title: "Eggs", done: true)) }
+        #expect(changed.value.map(\.title) == ["Milk", "Eggs"] && changed.generation == Generation(rawValue: 3))
+        #expect(try await tester.read("todo", as: [Todo].self) == changed.value)
+        #expect(try await tester.update("todo", default: [Todo]()) { _ in } == changed, "nothing was written")
         try await tester.write(bytes: [], to: "empty")
         try await tester.update("empty", default: [Todo]()) { $0.append(Todo(title: "Tea")) }
         #expect(try await tester.read("empty", as: [Todo].self).map(\.title) == ["Tea"])
@@ -49,6 +50,29 @@ struct `Coordinated writes` {
         #expect(code { try tester.read("new", as: Int.self) } == .invalidContent)
         #expect(code { try tester.write(json: Double.nan, to: "new") } == .invalidContent)
         #expect(try sample.temporary.content(of: "new") == "{broken")
+    }
+
+    @Test func `text is written and read as UTF-8, and bytes that are none are refused`() async throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator()
+        #expect(try await tester.write(text: "Grüße\n", to: "text") == .written(1))
+        #expect(try await tester.readText("text") == "Grüße\n")
+        #expect(try tester.blocking.write(text: "Grüße\n", to: "text") == .unchanged)
+        try tester.blocking.write(bytes: [0x47, 0xFF], to: "text")
+        #expect(code { try tester.blocking.readText("text") } == .invalidContent)
+        #expect(code { try tester.blocking.readText("missing") } == .notFound)
+    }
+
+    @Test func `a value is read with a default for an absent or empty item, and damage is no absence`() async throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator()
+        #expect(try await tester.read("n", as: Int.self, default: 7) == 7)
+        try sample.temporary.put("", at: "n")
+        #expect(try tester.blocking.read("n", as: Int.self, default: 7) == 7)
+        try await tester.write(json: 1, to: "n")
+        #expect(try await tester.read("n", as: Int.self, default: 7) == 1)
+        try sample.temporary.put("{broken", at: "n")
+        #expect(code { try tester.blocking.read("n", as: Int.self, default: 7) } == .invalidContent)
     }
 
     @Test func `a value that is written in an access is read there, with its generation`() async throws {
