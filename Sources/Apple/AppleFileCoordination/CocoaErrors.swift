@@ -41,13 +41,32 @@ extension NSError {
     }
 }
 
-/// Runs an operation whose form on Apple's systems has no place for an error: the error becomes a line on standard
-/// error, and the result is nil.
+/// The errors of calls whose form on Apple's systems has no place for an error, such as a set of `UserDefaults` on a
+/// full disk.
+///
+///     UnreportedErrors.handler = { error in logger.error("\(error)") }
+public enum UnreportedErrors {
+    private static let current = Guarded<(@Sendable (any Error) -> Void)?>(nil)
+
+    /// Called with each such error, on the thread of the call. Nil, the default: the error is a line on standard error.
+    public static var handler: (@Sendable (any Error) -> Void)? {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
+    }
+
+    static func report(_ error: any Error) {
+        if let handler { return handler(error) }
+        try? FileHandle.standardError.write(contentsOf: Data("\(programName()): \(error)\n".utf8))
+    }
+}
+
+/// Runs an operation whose form on Apple's systems has no place for an error: the error is reported, and the result is
+/// nil.
 @discardableResult func reportingErrors<Answer>(_ operation: () throws -> Answer) -> Answer? {
     do {
         return try operation()
     } catch {
-        try? FileHandle.standardError.write(contentsOf: Data("\(programName()): \(error)\n".utf8))
+        UnreportedErrors.report(error)
         return nil
     }
 }

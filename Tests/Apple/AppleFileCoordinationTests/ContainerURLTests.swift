@@ -62,6 +62,17 @@ struct `The URL of a group's container` {
         #expect(text.contains("a group identifier has letters"))
     }
 
+    @Test func `an error that Apple's form has no place for is passed to the handler, and not written`() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            limitLifetime()
+            let seen = Guarded([String]())
+            UnreportedErrors.handler = { error in seen.withLock { $0.append("\(error)") } }
+            #expect(FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: "a/b") == nil)
+            #expect(seen.withLock { $0 }.count == 1 && seen.withLock { $0 }[0].contains("a group identifier has letters"))
+        }
+        #expect(result?.standardErrorContent.isEmpty == true)
+    }
+
     @Test func `a file where a directory is to be is an error`() throws {
         let container = try container()
         _ = try container.coordinator(purpose: "tests").blocking.write(bytes: [1], to: "Library")
