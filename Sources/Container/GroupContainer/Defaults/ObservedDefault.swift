@@ -3,9 +3,13 @@ public import Observation
 
 /// A key's value for views and models that use Observation: code that reads `value` within `withObservationTracking`,
 /// or from a type that is `@Observable`, is notified when any process sets the key. Follows the key as long as the
-/// object lives.
+/// object lives. Also a property wrapper, whose `$` is this object.
 ///
 ///     @Observable final class Model { let opened = ObservedDefault(.opened, in: defaults) }
+///
+///     @ObservedDefault(.opened, in: defaults) var opened: Int
+///     try $opened.set(0)
+@propertyWrapper
 public final class ObservedDefault<Value: Sendable>: Observable, Sendable {
     private let defaults: GroupDefaults
     private let key: GroupDefaults.Key<Value>
@@ -38,6 +42,12 @@ public final class ObservedDefault<Value: Sendable>: Observable, Sendable {
         registrar.access(self, keyPath: \.value)
         return present.withLock { $0 }
     }
+
+    /// The value, for a property.
+    public var wrappedValue: Value { value }
+
+    /// This object.
+    public var projectedValue: ObservedDefault { self }
 
     /// Sets the key for all processes; `value` follows. Errors: those of `GroupDefaults.set`.
     public func set(_ value: Value) throws(CoordinationError) { try defaults.set(value, for: key) }

@@ -41,6 +41,11 @@ public struct ChangeFilter: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// Makes a filter of what matches one of these patterns; with none, everything.
     public init(arrayLiteral patterns: String...) { self.init(including: patterns) }
 
+    /// Makes a filter of one item, whatever characters are in its path.
+    package init(only path: ItemPath) {
+        include(bytes: path.bytes.flatMap { "*?[\\".utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] })
+    }
+
     /// Includes what matches a pattern, unless a later pattern matches it, too.
     public mutating func include(_ pattern: String) { include(bytes: Array(pattern.utf8)) }
 
