@@ -1,5 +1,6 @@
 import AppleFileCoordination
 import GroupContainer
+import GroupSystemCalls
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 // tools/bench and tools/stress-writers start this, for what only the package's own API can do.
 import Glibc
 import GroupContainer
+import GroupLocking
 import GroupSystemCalls
 
 let usage = """

@@ -202,6 +202,12 @@ public struct Versioned<Value> {
     public var value: Value
     /// The generation, for `WriteCondition.generation`.
     public var generation: Generation
+
+    /// Makes a value with the generation at which it was read.
+    public init(value: Value, generation: Generation) {
+        self.value = value
+        self.generation = generation
+    }
 }
 
 extension Versioned: Sendable where Value: Sendable {}

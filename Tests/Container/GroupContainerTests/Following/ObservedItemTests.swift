@@ -1,4 +1,5 @@
 import GroupSystemCalls
+import Observation
 import TestSupport
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
         var title: String
     }
 
-    private final class Model: Sendable {
+    private struct Model: Sendable {
         @ObservedItem var todos: [Todo]
 
         init(_ path: ItemPath, by coordinator: Coordinator) throws {
