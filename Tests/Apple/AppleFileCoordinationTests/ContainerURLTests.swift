@@ -69,7 +69,8 @@ struct `The URL of a group's container` {
             let seen = Guarded([String]())
             UnreportedErrors.handler = { error in seen.withLock { $0.append("\(error)") } }
             #expect(FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: "a/b") == nil)
-            #expect(seen.withLock { $0 }.count == 1 && seen.withLock { $0 }[0].contains("a group identifier has letters"))
+            #expect(
+                seen.withLock { $0 }.count == 1 && seen.withLock { $0 }[0].contains("a group identifier has letters"))
         }
         #expect(result?.standardErrorContent.isEmpty == true)
     }
