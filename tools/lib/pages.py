@@ -1,0 +1,124 @@
+"""The command tools/pages: runs and compiles the blocks of the documents, as they are printed."""
+
+import argparse
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+BUILT = os.path.join(ROOT, ".build", "tools", "debug")
+CONTEXTS = os.path.join(ROOT, "tools", "lib", "pages")
+
+HELP = """\
+Runs the shell blocks of the documents and compiles the Swift ones, as they are printed.
+
+The Swift blocks of a page are one program, in their order, with what tools/lib/pages/PAGE.swift declares for them. The
+shell blocks of a page run one after the other in one bash, in a new directory, with this package's programs in PATH and
+after tools/lib/pages/PAGE.sh, which stands for what the reader has: other programs, a second terminal, a Ctrl-C. A
+comment before a block leaves it out, with the reason: <!-- not run: … -->. So does <!-- no shell block is run: … --> for
+a whole page.
+
+Uses what is built in .build/tools/debug (tools/test builds it)."""
+
+BLOCK = re.compile(r"(?:<!-- not run: (?P<reason>.+?) -->\n+)?```(?P<language>swift|sh)\n(?P<text>.*?)^```$", re.M | re.S)
+
+
+def pages():
+    """The documents that have blocks, by the name of their context."""
+    found = [os.path.join(ROOT, "README.md")]
+    for pattern in ("guide/*.md", "guide/examples/[a-z]*.md", "reference/*.md"):
+        found += sorted(glob.glob(os.path.join(ROOT, "docs", pattern)))
+    return {os.path.basename(path)[:-3]: path for path in found}
+
+
+def blocks(path, language):
+    """The blocks of a language, as (line, text); those that are left out are counted."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    kept, left = [], 0
+    none = language == "sh" and "<!-- no shell block is run: " in text
+    for match in BLOCK.finditer(text):
+        if match["language"] != language:
+            continue
+        if match["reason"] or none:
+            left += 1
+        else:
+            kept.append((text.count("\n", 0, match.start("text")) + 1, match["text"]))
+    return kept, left
+
+
+def compile_swift(name, path, kept, directory):
+    """The output of the compiler; empty where the blocks compile."""
+    main = os.path.join(directory, "main.swift")
+    with open(main, "w", encoding="utf-8") as file:
+        for line, text in kept:
+            file.write(f'#sourceLocation(file: "{path}", line: {line})\n{text}')
+    context = os.path.join(CONTEXTS, name + ".swift")
+    words = ["swiftc", "-typecheck", "-swift-version", "6", "-I", os.path.join(BUILT, "Modules"), "-package-name", "documents"]
+    for modulemap in glob.glob(os.path.join(BUILT, "*.build", "module.modulemap")) + glob.glob(
+            os.path.join(ROOT, "Sources", "*", "C*", "module.modulemap")):
+        words += ["-Xcc", f"-fmodule-map-file={modulemap}"]
+    words += [main] + ([context] if os.path.exists(context) else [])
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 and "warning:" not in done.stderr else done.stderr
+
+
+def run_shell(name, kept, directory):
+    """The output of the page's shell; empty where each block succeeds."""
+    script = os.path.join(directory, "page.sh")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write("set -eu\n")
+        context = os.path.join(CONTEXTS, name + ".sh")
+        if os.path.exists(context):
+            file.write(f". '{context}'\n")
+        for line, text in kept:
+            file.write(f"echo '-- line {line}' >&2\n{text}")
+        file.write("if type finish >/dev/null 2>&1; then finish; fi\n")
+    home = os.path.join(directory, "home")
+    os.mkdir(home)
+    environment = dict(os.environ, PATH=BUILT + ":" + os.environ["PATH"], HOME=home, PAGES=CONTEXTS,
+                       GROUP_CONTAINERS_HOME=os.path.join(home, "groups"))
+    try:
+        done = subprocess.run(["bash", script], cwd=directory, env=environment, capture_output=True, text=True, timeout=120,
+                              check=False, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired as late:
+        return f"it did not end in 120 s\n{(late.stderr or b'').decode()}"
+    return "" if done.returncode == 0 else f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
+
+
+def main():
+    """0: every block does what it should; 1: one does not."""
+    parser = argparse.ArgumentParser(prog="tools/pages", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("page", nargs="*", help="only these pages (README, tour, …)")
+    # Wrong usage exits with status 64, as in all our commands.
+    parser.error = lambda message: parser.exit(64, f"tools/pages: {message}; see tools/pages --help\n")
+    options = parser.parse_args()
+    known = pages()
+    for name in options.page:
+        if name not in known:
+            parser.error(f"there is no page {name}")
+    failed = False
+    for name, path in known.items():
+        if options.page and name not in options.page:
+            continue
+        for language, check in (("swift", compile_swift), ("sh", run_shell)):
+            kept, left = blocks(path, language)
+            if not kept and not left:
+                continue
+            output = ""
+            if kept:
+                with tempfile.TemporaryDirectory() as directory:
+                    output = check(name, path, kept, directory) if language == "swift" else check(name, kept, directory)
+            if output:
+                failed = True
+                print(f"FAIL {os.path.relpath(path, ROOT)}, {language}:\n{output}")
+            else:
+                print(f"ok   {os.path.relpath(path, ROOT)}: {len(kept)} of {language}" + (f", {left} left out" if left else ""))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

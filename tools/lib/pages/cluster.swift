@@ -1,0 +1,9 @@
+// What the blocks of docs/guide/cluster.md use.
+import GroupContainer
+
+let container: Container = undefined()
+let content: [UInt8] = []
+
+func next(_ content: [UInt8]?) async throws -> [UInt8] { [] }
+
+func undefined<Value>() -> Value { fatalError("only compiled") }

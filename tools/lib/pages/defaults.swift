@@ -1,0 +1,6 @@
+// What the blocks of docs/guide/defaults.md use.
+import GroupContainer
+
+let container: Container = undefined()
+
+func undefined<Value>() -> Value { fatalError("only compiled") }

@@ -1,0 +1,2 @@
+// What the blocks of docs/guide/secrets.md use.
+let password = "secret"
