@@ -196,7 +196,7 @@ struct PageRun {
         }
         let left = deadline.remaining.map(Duration.nanoseconds) ?? ExtensionRequest.usualDeadline
         let running = extensions.begin(manifest, request.items, deadline: left)
-        switch cancellation.during(end: { running.cancel() }, { running.waitForResult() }) {
+        switch cancellation.during(end: { running.cancel() }, { running.blocking.result() }) {
         case .failed(let failure): throw PageFault.failed(failure)
         case .cancelled(let error): throw PageFault.extensionCancelled(error)
         case .completed(let items):

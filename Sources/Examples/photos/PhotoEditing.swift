@@ -66,7 +66,7 @@ extension PhotoStore {
     private static func result(
         of editor: ExtensionManifest, _ request: PhotoEdit, _ deadline: Duration
     ) throws -> PhotoEdit.Result {
-        switch ExtensionHost().runBlocking(editor, request.items, deadline: deadline) {
+        switch ExtensionHost().blocking.run(editor, request.items, deadline: deadline) {
         case .failed(let failure): throw PhotoFault.failed(failure)
         case .cancelled(let error): throw PhotoFault.cancelled(error)
         case .completed(let items):

@@ -60,7 +60,7 @@ func share(
         while signals.received == nil { signals.wait(nanoseconds: .max) }
         request.cancel()
     }
-    let result = request.waitForResult()
+    let result = request.blocking.result()
     // Without it, nothing of it is opened or named; the result says why it is not there.
     let container = manifest.group.flatMap { try? Container(named: Array($0.utf8), timeout: run.lockTimeout) }
     for url in urls.withLock({ $0 }) { try open(url, in: container, &run) }

@@ -155,9 +155,17 @@ extension GroupSecrets {
             try await GroupSecrets(group: group).secret(for: name, timeout: timeout)
         }
 
-        /// Loads the secret, blocking the thread. See `GroupSecrets.secret(for:timeout:)`.
-        public func secretBlocking(timeout: Duration? = GroupSecrets.timeout) throws(SecretError) -> [UInt8]? {
-            try GroupSecrets(group: group).blocking.secret(for: name, timeout: timeout)
+        /// The blocking form of `secret`.
+        public var blocking: BlockingReference { BlockingReference(reference: self) }
+    }
+
+    /// The call of a `Reference` that waits, in a form that blocks the calling thread.
+    public struct BlockingReference: Sendable {
+        let reference: Reference
+
+        /// Loads the secret that the reference names. See `GroupSecrets.secret(for:timeout:)`.
+        public func secret(timeout: Duration? = GroupSecrets.timeout) throws(SecretError) -> [UInt8]? {
+            try GroupSecrets(group: reference.group).blocking.secret(for: reference.name, timeout: timeout)
         }
     }
 

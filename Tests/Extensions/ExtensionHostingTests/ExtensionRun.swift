@@ -18,7 +18,7 @@ enum TestExtension {
         _ word: String, _ items: [ExtensionItem] = [], deadline: Duration = patience, group: String? = nil
     ) -> (result: String, log: [String]) {
         let log = Guarded<[String]>([])
-        let result = ExtensionHost(directory: "/nonexistent").runBlocking(
+        let result = ExtensionHost(directory: "/nonexistent").blocking.run(
             manifest(word, group: group), items, deadline: deadline, log: { line in log.withLock { $0.append(line) } },
             open: { url in log.withLock { $0.append("open \(url)") } })
         return (words(of: result), log.withLock { $0 })

@@ -9,7 +9,7 @@ import Testing
 @Suite(.ownThreads, .timeLimit(.minutes(2)))
 struct `A point's request and result` {
     private func answer(_ word: String, _ items: [ExtensionItem], group: String? = nil) throws -> [ExtensionItem] {
-        let result = ExtensionHost(directory: "/nonexistent").runBlocking(
+        let result = ExtensionHost(directory: "/nonexistent").blocking.run(
             TestExtension.manifest(word, group: group), items)
         guard case .completed(let items) = result else { throw Unexpected(text: "\(result)") }
         return items

@@ -43,13 +43,13 @@ struct `A request` {
         var manifest = TestExtension.manifest("echo")
         manifest.executable = "/nonexistent/program"
         let host = ExtensionHost(directory: "/nonexistent")
-        guard case .failed(let failure) = host.runBlocking(manifest, []) else {
+        guard case .failed(let failure) = host.blocking.run(manifest, []) else {
             Issue.record("it was started")
             return
         }
         #expect(failure.reason == .notStarted(file: "/nonexistent/program", cause: "No such file or directory"))
         manifest.executable = "no-such-program"
-        guard case .failed(let failure) = host.runBlocking(manifest, []) else {
+        guard case .failed(let failure) = host.blocking.run(manifest, []) else {
             Issue.record("it was started")
             return
         }
@@ -62,7 +62,7 @@ struct `A request` {
     @Test func `the log has standard error, messages and URLs, and a failure the last lines`() {
         #expect(TestExtension.run("open").log == ["opening", "open todo://7"])
         #expect(TestExtension.run("nothing").log == ["what is printed does not disturb the protocol"])
-        let result = ExtensionHost(directory: "/nonexistent").runBlocking(TestExtension.manifest("exit"), [])
+        let result = ExtensionHost(directory: "/nonexistent").blocking.run(TestExtension.manifest("exit"), [])
         guard case .failed(let failure) = result else {
             Issue.record("\(result)")
             return
@@ -93,7 +93,7 @@ struct `A request` {
                 .text("é"), .url(url), .propertyList(list), Attachment(.bytes([0, 1, 255]), type: .bytes, name: "b"),
                 Attachment(.file(try AttachedFile(path: directory.path + "/a.png")), type: png, name: "a.png"),
             ], values: ["key": .string("value"), "list": list])
-        let result = ExtensionHost(directory: "/nonexistent").runBlocking(TestExtension.manifest("echo"), [item])
+        let result = ExtensionHost(directory: "/nonexistent").blocking.run(TestExtension.manifest("echo"), [item])
         guard case .completed(let items) = result else {
             Issue.record("\(result)")
             return
@@ -136,7 +136,7 @@ struct `A request` {
         let attachment = Attachment(.item("a/b"), type: .bytes)
         let host = ExtensionHost(directory: "/nonexistent")
         let manifest = TestExtension.manifest("container", group: container.path)
-        let result = host.runBlocking(manifest, [ExtensionItem(attachments: [attachment])])
+        let result = host.blocking.run(manifest, [ExtensionItem(attachments: [attachment])])
         guard case .completed(let items) = result else {
             Issue.record("\(result)")
             return
@@ -182,10 +182,10 @@ struct `A request` {
             log: { _ in waiting.happen() })
         #expect(waiting.await())
         request.cancel()
-        #expect(TestExtension.words(of: request.waitForResult()) == "failed cancelledByHost")
+        #expect(TestExtension.words(of: request.blocking.result()) == "failed cancelledByHost")
         #expect(container.exists("cancelled"))
         request.cancel()
-        #expect(TestExtension.words(of: request.waitForResult()) == "failed cancelledByHost", "it has one result")
+        #expect(TestExtension.words(of: request.blocking.result()) == "failed cancelledByHost", "it has one result")
     }
 
     @Test func `a cancelled task cancels its request, also one that ignores it`() async throws {
@@ -216,9 +216,9 @@ struct `A request` {
             ]),
         ]
         let host = ExtensionHost(directory: "/nonexistent")
-        #expect(TestExtension.words(of: host.runBlocking(manifest, items)) == "completed 4 3 4 1")
+        #expect(TestExtension.words(of: host.blocking.run(manifest, items)) == "completed 4 3 4 1")
         let url = try #require(URL(string: "https://example.com"))
-        let refused = TestExtension.words(of: host.runBlocking(manifest, [ExtensionItem(attachments: [.url(url)])]))
+        let refused = TestExtension.words(of: host.blocking.run(manifest, [ExtensionItem(attachments: [.url(url)])]))
         #expect(refused == "cancelled extension.py 1 it cannot count the words of a url")
     }
 }

@@ -176,7 +176,7 @@ struct `Secrets of a group` {
         let reference = secrets.reference(to: "token")
         let data = try JSONEncoder().encode(reference)
         #expect(try JSONDecoder().decode(GroupSecrets.Reference.self, from: data) == reference)
-        #expect(throws: SecretError.self) { try GroupSecrets.Reference(group: "", name: "x").secretBlocking() }
+        #expect(throws: SecretError.self) { try GroupSecrets.Reference(group: "", name: "x").blocking.secret() }
     }
 }
 #endif

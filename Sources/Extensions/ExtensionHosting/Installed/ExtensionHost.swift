@@ -93,11 +93,19 @@ public struct ExtensionHost: Sendable {
         }
     }
 
-    /// Runs an extension, and returns its result; blocks the calling thread. See `begin` for the parameters.
-    public func runBlocking(
+    /// The blocking form of `run`.
+    public var blocking: BlockingExtensionHost { BlockingExtensionHost(host: self) }
+}
+
+/// The call of an `ExtensionHost` that waits, in a form that blocks the calling thread.
+public struct BlockingExtensionHost: Sendable {
+    let host: ExtensionHost
+
+    /// Runs an extension, and returns its result. See `ExtensionHost.begin` for the parameters.
+    public func run(
         _ manifest: ExtensionManifest, _ items: [ExtensionItem], deadline: Duration = ExtensionRequest.usualDeadline,
         log: @escaping @Sendable (String) -> Void = { _ in }, open: @escaping @Sendable (URL) -> Void = { _ in }
     ) -> ExtensionResult {
-        begin(manifest, items, deadline: deadline, log: log, open: open).waitForResult()
+        host.begin(manifest, items, deadline: deadline, log: log, open: open).blocking.result()
     }
 }

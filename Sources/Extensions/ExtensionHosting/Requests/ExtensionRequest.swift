@@ -33,19 +33,10 @@ public final class ExtensionRequest: Sendable {
         await withCheckedContinuation { continuation in whenFinished { continuation.resume(returning: $0) } }
     }
 
-    /// Waits for the result, and blocks the calling thread.
-    public func waitForResult() -> ExtensionResult {
-        let woken = DispatchSemaphore(value: 0)
-        let found = Guarded<ExtensionResult?>(nil)
-        whenFinished { result in
-            found.withLock { $0 = result }
-            woken.signal()
-        }
-        woken.wait()
-        return found.withLock { $0 } ?? .failed(ExtensionFailure(.hostFault("there is no result")))
-    }
+    /// The blocking form of `result`.
+    public var blocking: BlockingExtensionRequest { BlockingExtensionRequest(request: self) }
 
-    private func whenFinished(_ waiter: @escaping @Sendable (ExtensionResult) -> Void) {
+    fileprivate func whenFinished(_ waiter: @escaping @Sendable (ExtensionResult) -> Void) {
         let result = state.withLock { state in
             if state.result == nil { state.waiters.append(waiter) }
             return state.result
@@ -59,5 +50,22 @@ public final class ExtensionRequest: Sendable {
             return state.waiters
         }
         for waiter in waiters { waiter(result) }
+    }
+}
+
+/// The call of an `ExtensionRequest` that waits, in a form that blocks the calling thread.
+public struct BlockingExtensionRequest: Sendable {
+    let request: ExtensionRequest
+
+    /// Waits for the result. See `ExtensionRequest.result()`.
+    public func result() -> ExtensionResult {
+        let woken = DispatchSemaphore(value: 0)
+        let found = Guarded<ExtensionResult?>(nil)
+        request.whenFinished { result in
+            found.withLock { $0 = result }
+            woken.signal()
+        }
+        woken.wait()
+        return found.withLock { $0 } ?? .failed(ExtensionFailure(.hostFault("there is no result")))
     }
 }
