@@ -26,10 +26,10 @@ package enum MemberTableLayout {
     /// each); 0 while watching is complete.
     package static let degraded = 112
     /// A counter (4 bytes) that members increase to probe the leader. The leader copies it to `replied` to show that
-    /// it is alive, and to `settled` once everything from before the probe is in the journal (4 bytes each).
+    /// it is alive, and to `recorded` once everything from before the probe is in the journal (4 bytes each).
     package static let probed = 120
     package static let replied = 124
-    package static let settled = 896
+    package static let recorded = 896
     /// The time of the last probe, by the monotonic clock: one probe a second is enough, however many followers there
     /// are.
     package static let probedAt = 904

@@ -96,15 +96,15 @@ extension MemberTable {
         if let (map, _) = beginWaking(word, sparesLent: false) { map.wakeOne(at: MemberTableLayout.wakeWord(word) + 4) }
     }
 
-    /// Sleeps until the writer of a reserved record has committed it and wakes the others, unless `isSettled`; at most
+    /// Sleeps until the writer of a reserved record has committed it and wakes the others, unless `isDecided`; at most
     /// some nanoseconds. May return early. System calls: futex_waitv(2)
-    package func awaitCommit(_ word: Int, atMost limit: Int64, unless isSettled: () -> Bool) {
+    package func awaitCommit(_ word: Int, atMost limit: Int64, unless isDecided: () -> Bool) {
         guard let map = own?.map else { return pause(nanoseconds: min(limit, 20_000)) }
         let flag = MemberTableLayout.wakeWord(word)
         let counted = WatchedWord(flag + 4, of: map)
         setAsleep(flag, map)
         SharedMap.fence()
-        if !isSettled() { WritableMap.wait(while: counted, since: .latest, nanoseconds: limit) }
+        if !isDecided() { WritableMap.wait(while: counted, since: .latest, nanoseconds: limit) }
         // The caller may not sleep again.
         if map.load32(flag) & Self.waking != 0 { map.wakeAll(at: flag + 4) }
     }

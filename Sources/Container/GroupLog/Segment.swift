@@ -218,7 +218,7 @@ package final class Segment: Sendable {
     /// `sleeping` sleeps for at most some nanoseconds, unless the record is settled.
     package func awaitOrAbort(
         _ record: RecordHeader, at offset: Int,
-        sleeping: (_ limit: Int64, _ isSettled: () -> Bool) -> Void = { limit, _ in
+        sleeping: (_ limit: Int64, _ isDecided: () -> Bool) -> Void = { limit, _ in
             pause(nanoseconds: min(limit, 20_000))
         }
     ) -> Bool {

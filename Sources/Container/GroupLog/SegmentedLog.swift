@@ -99,7 +99,7 @@ package struct LogConfiguration: Sendable {
     /// Wakes the others, and those in `awaitCommit`, after it was committed.
     package var wakeOtherReaders: @Sendable () -> Void = {}
     /// Sleeps until a record that is reserved may be committed, unless it is; at most some nanoseconds.
-    package var awaitCommit: @Sendable (_ limit: Int64, _ isSettled: () -> Bool) -> Void = { limit, _ in
+    package var awaitCommit: @Sendable (_ limit: Int64, _ isDecided: () -> Bool) -> Void = { limit, _ in
         pause(nanoseconds: min(limit, 20_000))
     }
     /// Makes the preamble of the next segment from the one before it, for a compacted log; nil for other logs. With

@@ -45,7 +45,7 @@ struct ItemSource: WatchSource {
         follower = try container.follow(
             since: origin, matching: options.filter,
             afterRescan: options.common.origin == .snapshot ? .snapshot : .marker)
-        if let quiet = options.quiet { follower = follower.settled(for: quiet, atMost: options.common.atMost) }
+        if let quiet = options.quiet { follower = follower.debounced(for: quiet, atMost: options.common.atMost) }
     }
 
     static var isCompleteAtOnce: Bool { false }

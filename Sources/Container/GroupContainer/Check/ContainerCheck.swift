@@ -81,7 +81,7 @@ package struct ContainerCheck: Sendable {
             path: path, creating: nil, until: Deadline(after: .seconds(10)), repairing: codes.contains(.journalDamaged))
         for slot in 0..<MemberTableLayout.slotCount where member.memberTable.member(at: slot) != nil {
             if member.memberTable.isAlive(slot) { continue }
-            try member.repair(slot: slot, hasRight: false, settling: true)
+            try member.repair(slot: slot, hasRight: false, puttingAside: true)
         }
         member.sweepLeftovers()
         if codes.contains(.presenterLeftovers) { member.removeDeadPresenters() }

@@ -83,8 +83,8 @@ final class CompactedLog<State: LogState>: Sendable {
         configuration.largestCapacity = SegmentPreamble.largest
         configuration.wakeFirstReader = { [memberTable, wakeWord] in memberTable.wakeFirst(wakeWord) }
         configuration.wakeOtherReaders = { [memberTable, wakeWord] in memberTable.wake(wakeWord) }
-        configuration.awaitCommit = { [memberTable, wakeWord] limit, isSettled in
-            memberTable.awaitCommit(wakeWord, atMost: limit, unless: isSettled)
+        configuration.awaitCommit = { [memberTable, wakeWord] limit, isDecided in
+            memberTable.awaitCommit(wakeWord, atMost: limit, unless: isDecided)
         }
         configuration.makePreamble = { [diagnostics] segment, end, needed throws(LogFailure) in
             try Self.preamble(of: segment, before: end, needed: needed, diagnostics)

@@ -168,8 +168,8 @@ enum Membership {
         configuration.report = { diagnostics.report($0) }
         configuration.wakeFirstReader = { memberTable.wakeFirst(MemberTable.journalWord) }
         configuration.wakeOtherReaders = { memberTable.wake(MemberTable.journalWord) }
-        configuration.awaitCommit = { limit, isSettled in
-            memberTable.awaitCommit(MemberTable.journalWord, atMost: limit, unless: isSettled)
+        configuration.awaitCommit = { limit, isDecided in
+            memberTable.awaitCommit(MemberTable.journalWord, atMost: limit, unless: isDecided)
         }
         let log = try SegmentedLog.open("journal", in: directory.ownDirectory("journal"), configuration)
         if isAlone {
@@ -179,7 +179,7 @@ enum Membership {
         let opened = OpenContainer(
             directory: directory, format: format, hashKey: hashKey, lockFile: lockFile, memberTable: memberTable,
             journal: Journal(log, container: identity, in: directory), diagnostics: diagnostics)
-        if needsRepair { try opened.repair(slot: slot, hasRight: true, settling: true) }
+        if needsRepair { try opened.repair(slot: slot, hasRight: true, puttingAside: true) }
         if isAlone {
             // The intent records of dead members are in staging, too: what they left half done in other slots gets its
             // record first.

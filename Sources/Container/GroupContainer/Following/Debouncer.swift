@@ -2,7 +2,7 @@ package import GroupSystemCalls
 
 /// Holds changes back until their paths are quiet, and merges the changes of a path meanwhile: one change per path,
 /// once there was no further one for `quiet`, at the latest `atMost` after the first that is held back. A reader that
-/// applies the released changes has the same tree as without settling.
+/// applies the released changes has the same tree as without debouncing.
 ///
 /// Changes that concern each other's paths (the same one, or a directory and what is in it) stay in their order; others
 /// may overtake each other. Times are nanoseconds of one clock. Changes merge as follows:
@@ -153,9 +153,9 @@ struct DebouncedFeed<Changes: Feed<Change>>: Feed {
     /// The place in front of `ready`.
     private var readyPlace: Cursor?
 
-    init(_ changes: Changes, _ settling: Debouncer) {
+    init(_ changes: Changes, _ debouncer: Debouncer) {
         self.changes = changes
-        queue = DebounceQueue(settling)
+        queue = DebounceQueue(debouncer)
     }
 
     mutating func next() throws(CoordinationError) -> Change? {
@@ -183,14 +183,14 @@ struct DebouncedFeed<Changes: Feed<Change>>: Feed {
     }
 
     /// The place to begin again at in order to miss nothing that was not returned.
-    var cursor: Cursor { readyPlace ?? queue.settling.place(end: changes.cursor) }
+    var cursor: Cursor { readyPlace ?? queue.debouncer.place(end: changes.cursor) }
 
     var place: Cursor { changes.place }
     var hasMore: Bool { !ready.isEmpty || changes.hasMore }
     var look: @Sendable () -> Bool { changes.look }
     var due: Int64? { queue.due }
     var isAmongOthers: Bool { !ready.isEmpty }
-    var isSettled: Bool { ready.isEmpty && queue.settling.isEmpty }
+    var isSettled: Bool { ready.isEmpty && queue.debouncer.isEmpty }
     var waiter: any FeedWaiter { changes.waiter }
     mutating func begin() { changes.begin() }
     var isUnprepared: Bool { ready.isEmpty && changes.isUnprepared }
@@ -199,12 +199,12 @@ struct DebouncedFeed<Changes: Feed<Change>>: Feed {
 }
 
 extension Feed<Change> {
-    func settled(_ settling: Debouncer) -> any Feed<Change> { DebouncedFeed(self, settling) }
+    func debounced(_ debouncer: Debouncer) -> any Feed<Change> { DebouncedFeed(self, debouncer) }
 }
 
 /// The queue of a debounced feed: holds each change, or lets it through.
 struct DebounceQueue: Sendable {
-    private(set) var settling: Debouncer
+    private(set) var debouncer: Debouncer
     private var passing: [Change] = []
     /// Whether `passing` is to be released next.
     private var isPassing = false
@@ -216,15 +216,15 @@ struct DebounceQueue: Sendable {
     /// The number of items of a snapshot that are released at a time.
     private static let mostPassing = 4_096
 
-    init(_ settling: Debouncer) {
-        slack = min(min(settling.quiet, settling.atMost) / 8, 20_000_000)
-        self.settling = Debouncer(quiet: settling.quiet, atMost: settling.atMost - slack)
+    init(_ debouncer: Debouncer) {
+        slack = min(min(debouncer.quiet, debouncer.atMost) / 8, 20_000_000)
+        self.debouncer = Debouncer(quiet: debouncer.quiet, atMost: debouncer.atMost - slack)
     }
 
     /// The time before which no change can be due; nil if none is held back.
     var due: Int64? {
         if isPassing { return 0 }
-        return settling.due.map { $0.addingReportingOverflow(slack).overflow ? .max : $0 + slack }
+        return debouncer.due.map { $0.addingReportingOverflow(slack).overflow ? .max : $0 + slack }
     }
 
     /// Returns the next batch, or nil if there is none yet. With `isBehind` the caller has not read everything there
@@ -236,8 +236,8 @@ struct DebounceQueue: Sendable {
             return batch
         }
         guard !isInTransaction, let due, due <= now else { return nil }
-        if isBehind, let overdue = settling.overdue, overdue > now - slack { return nil }
-        let batch = settling.release(at: now, end: end)
+        if isBehind, let overdue = debouncer.overdue, overdue > now - slack { return nil }
+        let batch = debouncer.release(at: now, end: end)
         return batch.isEmpty ? nil : batch
     }
 
@@ -245,10 +245,10 @@ struct DebounceQueue: Sendable {
         isInTransaction = change.transaction.map { $0.index + 1 < $0.count } ?? false
         if change.kind == .present || change.kind.isMarker {
             // Everything before this change is released first.
-            passing += settling.release(at: now, end: end, all: true) + [change]
+            passing += debouncer.release(at: now, end: end, all: true) + [change]
             isPassing = change.kind != .present || passing.count >= Self.mostPassing
         } else {
-            settling.note(change, from: begin, at: now)
+            debouncer.note(change, from: begin, at: now)
         }
     }
 }
@@ -263,8 +263,8 @@ extension Follower<Change> {
     /// stands for; it is part of no transaction. Its cursor, and the follower's, are before everything that is still
     /// held back: where a change that was returned overtook one of these, a follower that comes back gets it again.
     /// Memory: linear in the paths that are held back.
-    public consuming func settled(for quiet: Duration, atMost: Duration? = nil) -> Follower<Change> {
-        Follower(feed.settled(Debouncer(quiet, atMost)))
+    public consuming func debounced(for quiet: Duration, atMost: Duration? = nil) -> Follower<Change> {
+        Follower(feed.debounced(Debouncer(quiet, atMost)))
     }
 
     /// Whether nothing is held back.
@@ -294,8 +294,8 @@ extension Debouncer {
 
 extension FollowerSequence<Change> {
     /// Returns a sequence of one change per path, once there was no further one for `quiet`, as
-    /// `Follower.settled(for:atMost:)`.
-    public func settled(for quiet: Duration, atMost: Duration? = nil) -> FollowerSequence<Change> {
-        map { $0.settled(Debouncer(quiet, atMost)) }
+    /// `Follower.debounced(for:atMost:)`.
+    public func debounced(for quiet: Duration, atMost: Duration? = nil) -> FollowerSequence<Change> {
+        map { $0.debounced(Debouncer(quiet, atMost)) }
     }
 }

@@ -105,7 +105,7 @@ final class ReconcileOnce {
         repeat {
             treeWatcher.reconciler.view.beginRound()
             try treeWatcher.work()
-        } while !treeWatcher.isSettled
+        } while !treeWatcher.isCaughtUp
         while let news = treeWatcher.reconciler.view.watchGaps.take() {
             // What this user may not read is no fault.
             guard case .gap(let place, let reason) = news, reason != .unreadable else { continue }

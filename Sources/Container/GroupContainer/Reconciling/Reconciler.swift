@@ -62,7 +62,7 @@ struct Reconciler<View: FileSystemView> {
         postponed = [:]
         var taken = worklist.take()
         var rest: [(location: ItemLocation, why: Hint)] = []
-        var wrote = try settle(taken) { rest.append(($0, $1)) }
+        var wrote = try pairMoves(taken) { rest.append(($0, $1)) }
         for (location, why) in rest { taken.add(location, why) }
         var gone: [ItemLocation] = []
         for location in taken.order where !view.isSuperseded {

@@ -70,14 +70,14 @@ extension Reconciler {
 
     /// Records the renames on the worklist, the uppermost first: the contents of a directory have moved with it. `rest`
     /// receives the locations that are to be compared besides. Returns true if a record was written.
-    mutating func settle(
+    mutating func pairMoves(
         _ taken: Worklist, rest: (ItemLocation, Hint) -> Void
     ) throws(CoordinationError) -> Bool {
         let arrivals = taken.arrivals
         if arrivals.isEmpty { return false }
         try catchUp()
         var goals: [UInt64: Goal] = [:]
-        var (wrote, settled) = (false, Set<Int>())
+        var (wrote, paired) = (false, Set<Int>())
         var sources: [Source?] = []
         for (number, arrival) in arrivals.enumerated() {
             let known = arrival.inode.map { Source(location: arrival.origin, inode: $0) }
@@ -98,7 +98,7 @@ extension Reconciler {
             {
                 // The item has moved on from there; an event that is still to be read reports where.
                 passing[arrival.goal] = Source(location: origin, inode: known.inode)
-                settled.insert(number)
+                paired.insert(number)
             }
         }
         let order = goals.map { (inode: $0, depth: $1.arrival.goal.depth, number: $1.number) }
@@ -117,10 +117,10 @@ extension Reconciler {
             }
             let isThere = view.treeIndex[goal.arrival.goal]?.looksLike(goal.state) ?? false
             let hasLeft = view.treeIndex[goal.arrival.origin] == nil && view.treeIndex[goal.origin] == nil
-            if isThere && hasLeft { settled.insert(goal.number) }
+            if isThere && hasLeft { paired.insert(goal.number) }
         }
         for (directory, places) in affected { try noteStrangeDirectory(around: places, directory) }
-        for (number, arrival) in arrivals.enumerated() where !settled.contains(number) {
+        for (number, arrival) in arrivals.enumerated() where !paired.contains(number) {
             rest(arrival.goal, .comparison)
             rest(arrival.origin, .removal)
             if let source = sources[number] { rest(place(of: source), .removal) }

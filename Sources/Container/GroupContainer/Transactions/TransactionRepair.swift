@@ -6,11 +6,11 @@ import GroupSystemCalls
 /// transaction is committed: then every step that was not taken yet is taken. Without it, nothing happened, and the
 /// files in staging are deleted.
 extension OpenContainer {
-    /// Completes a transaction. With `settling`, what this process may not do is put aside: see `RefusedRepair`.
-    func finishTransaction(_ operation: [UInt8], settling: Bool = false) throws(CoordinationError) -> RepairEnding {
-        switch try readManifest(of: operation, settling: settling) {
+    /// Completes a transaction. With `puttingAside`, what this process may not do is put aside: see `RefusedRepair`.
+    func finishTransaction(_ operation: [UInt8], puttingAside: Bool = false) throws(CoordinationError) -> RepairEnding {
+        switch try readManifest(of: operation, puttingAside: puttingAside) {
         case .manifest(let manifest):
-            if let refusal = try rollForward(operation, manifest, settling: settling) { return .refused(refusal) }
+            if let refusal = try rollForward(operation, manifest, puttingAside: puttingAside) { return .refused(refusal) }
             return .finished
         case .none: return .nothing
         case .putAside: return .finished
@@ -32,9 +32,9 @@ extension OpenContainer {
             guard name.suffix(TransactionChanges.manifestSuffix.count).elementsEqual(TransactionChanges.manifestSuffix),
                 !kept.contains(where: { name.starts(with: $0) }),
                 let operation = Hexadecimal.decode(String(decoding: name.prefix(32), as: UTF8.self)),
-                case .manifest(let manifest) = try readManifest(of: operation, settling: true), manifest.isDurable
+                case .manifest(let manifest) = try readManifest(of: operation, puttingAside: true), manifest.isDurable
             else { continue }
-            _ = try rollForward(operation, manifest, settling: true)
+            _ = try rollForward(operation, manifest, puttingAside: true)
         }
     }
 
@@ -47,7 +47,7 @@ extension OpenContainer {
         case refused(RefusedRepair)
     }
 
-    private func readManifest(of operation: [UInt8], settling: Bool) throws(CoordinationError) -> FoundManifest {
+    private func readManifest(of operation: [UInt8], puttingAside: Bool) throws(CoordinationError) -> FoundManifest {
         let name = TransactionChanges.manifestName(of: operation)
         do throws(Errno) {
             let content = try FileDescriptor.content(
@@ -57,7 +57,7 @@ extension OpenContainer {
         } catch {
             if error == .noSuchEntry { return .none }
             let found = RefusedRepair(item: ".group/staging/\(printable(name))", reason: error)
-            guard let refusal = try settle(found, of: operation, settling: settling) else { return .putAside }
+            guard let refusal = try judge(found, of: operation, puttingAside: puttingAside) else { return .putAside }
             return .refused(refusal)
         }
     }
@@ -65,14 +65,14 @@ extension OpenContainer {
     /// Takes the steps that were not taken, and records the transaction. Returns the refusal if a process that may do
     /// more has to take the rest: then there is no record yet.
     private func rollForward(
-        _ operation: [UInt8], _ manifest: TransactionManifest, settling: Bool
+        _ operation: [UInt8], _ manifest: TransactionManifest, puttingAside: Bool
     ) throws(CoordinationError) -> RefusedRepair? {
         let moves = zip(manifest.steps, manifest.record.parts).compactMap { TransactionStep(self, operation, $0, $1) }
         // The record is appended after the last step. If the journal has it, every step was taken, and the items may
         // have been changed since, so no step is taken again.
         if try !isRecorded(operation, manifest) {
             let refused = try take(moves)
-            if let first = refused.first, let refusal = try settle(first.refusal, of: operation, settling: settling) {
+            if let first = refused.first, let refusal = try judge(first.refusal, of: operation, puttingAside: puttingAside) {
                 return refusal
             }
             let taken = moves.indices.filter { index in !refused.contains { $0.move == index } }.map { moves[$0] }

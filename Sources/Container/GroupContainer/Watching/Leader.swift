@@ -118,7 +118,7 @@ final class Leader {
         if queue == nil { return }
         var directories: [ItemLocation?] = [nil]
         while let directory = directories.popLast() {
-            reply(isSettled: false)
+            reply(isCaughtUp: false)
             guard let found = view.watchOnly(directory) else { continue }
             treeWatcher.watched(found.watch, directory, inode: found.inode, isContainer: found.isContainer)
             directories += found.directories
@@ -224,16 +224,16 @@ final class Leader {
             // The directory may have been elsewhere, and come back.
             if wasMoved { compareEverything() }
         }
-        let isSettled = isReady && !more && treeWatcher.isSettled
-        if isSettled { view.endRound() }
-        if isSettled && unhashed.isEmpty && hasCompared {
+        let isCaughtUp = isReady && !more && treeWatcher.isCaughtUp
+        if isCaughtUp { view.endRound() }
+        if isCaughtUp && unhashed.isEmpty && hasCompared {
             hasCompared = false
             container.journal.log.releasePages()
             releaseFreeMemory()
         }
         // The changes may be recorded by the next leader, which may not have come that far: no probe gets a reply.
         if isSuperseded { return }
-        reply(isSettled: isSettled, probe)
+        reply(isCaughtUp: isCaughtUp, probe)
     }
 
     /// Wakes the followers, if there are new records. One in this process may have lent its reader to this thread.
@@ -282,13 +282,13 @@ final class Leader {
 
     /// Replies to a probe: writes into the member table that the leader is there, and whether everything from before
     /// the probe is in the journal.
-    private func reply(isSettled: Bool, _ probe: UInt32? = nil) {
+    private func reply(isCaughtUp: Bool, _ probe: UInt32? = nil) {
         let probe = probe ?? container.memberTable.map.load32(MemberTableLayout.probed)
         let isNew = container.memberTable.map.load32(MemberTableLayout.replied) != probe
         if isNew { container.memberTable.reply(to: probe, at: MemberTableLayout.replied) }
-        let settles = isSettled && container.memberTable.map.load32(MemberTableLayout.settled) != probe
-        if settles { container.memberTable.reply(to: probe, at: MemberTableLayout.settled) }
-        if isNew || settles { container.memberTable.wake(MemberTable.leaderWord) }
+        let records = isCaughtUp && container.memberTable.map.load32(MemberTableLayout.recorded) != probe
+        if records { container.memberTable.reply(to: probe, at: MemberTableLayout.recorded) }
+        if isNew || records { container.memberTable.wake(MemberTable.leaderWord) }
     }
 
     private func reportWatchGaps() {

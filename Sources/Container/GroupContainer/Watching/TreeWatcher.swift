@@ -47,7 +47,7 @@ struct TreeWatcher<View: WatchedFileSystem> {
     /// again within milliseconds, with the events there are.
     var awaitsMore: Bool { pairs.isWaiting || !reconciler.passing.isEmpty }
     /// Whether everything that was reported has been compared.
-    var isSettled: Bool { comparison.isOver && !awaitsMore && reconciler.worklist.isEmpty }
+    var isCaughtUp: Bool { comparison.isOver && !awaitsMore && reconciler.worklist.isEmpty }
 
     /// Compares the whole tree: at the beginning, and after events were lost.
     mutating func compareEverything() {

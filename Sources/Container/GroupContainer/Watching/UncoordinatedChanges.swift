@@ -75,10 +75,10 @@ extension OpenContainer {
         }
         // The leader is there, but may have a large tree to compare first.
         deadline = Deadline(after: .seconds(10))
-        while !memberTable.isReplied(probe, at: MemberTableLayout.settled) {
+        while !memberTable.isReplied(probe, at: MemberTableLayout.recorded) {
             if deadline.isOver { return false }
             memberTable.awaitWake(on: MemberTable.leaderWord, atMost: deadline.remaining) {
-                memberTable.isReplied(probe, at: MemberTableLayout.settled)
+                memberTable.isReplied(probe, at: MemberTableLayout.recorded)
             }
         }
         // Where the leader sees no events it has compared nothing since its last comparison.

@@ -96,7 +96,7 @@ extension OpenContainer {
         var rest = memberTable.takeUnfinished()
         while let change = rest.last {
             do throws(CoordinationError) {
-                if case .refused(let refusal) = try finish(change, nonce: memberTable.nonce, settling: false) {
+                if case .refused(let refusal) = try finish(change, nonce: memberTable.nonce, puttingAside: false) {
                     throw CoordinationError(refusal.reason, operation: "repair", item: refusal.item)
                 }
             } catch {
@@ -111,29 +111,29 @@ extension OpenContainer {
     }
 
     /// Finishes a dead member's changes and deletes its files in staging. With `hasRight`, the caller holds the slot's
-    /// repair byte. With `settling`, the slot is free afterwards also where this process may not finish a change: see
+    /// repair byte. With `puttingAside`, the slot is free afterwards also where this process may not finish a change: see
     /// `RefusedRepair`.
     func repair(
-        slot: Int, hasRight: Bool, settling: Bool = false, until deadline: Deadline = Deadline(after: .seconds(30))
+        slot: Int, hasRight: Bool, puttingAside: Bool = false, until deadline: Deadline = Deadline(after: .seconds(30))
     ) throws(CoordinationError) {
         if !hasRight {
             try takeRight(to: slot, until: deadline)
             defer { giveRightBack(to: slot) }
             // The slot may have been repaired, and even taken by another member, while this process waited.
             if memberTable.isAlive(slot) { return }
-            try repairLocked(slot, settling: settling)
+            try repairLocked(slot, puttingAside: puttingAside)
         } else {
-            try repairLocked(slot, settling: settling)
+            try repairLocked(slot, puttingAside: puttingAside)
         }
     }
 
-    private func repairLocked(_ slot: Int, settling: Bool) throws(CoordinationError) {
+    private func repairLocked(_ slot: Int, puttingAside: Bool) throws(CoordinationError) {
         guard let dead = memberTable.member(at: slot) else { return memberTable.clear(slot: slot) }
         let changes = memberTable.inFlight(of: slot)
         var refused: [[UInt8]: RefusedRepair] = [:]
         // Several entries may name one operation: it is not looked at again.
         for change in changes where refused[change.operation] == nil {
-            if case .refused(let found) = try finish(change, nonce: dead.nonce, settling: settling) {
+            if case .refused(let found) = try finish(change, nonce: dead.nonce, puttingAside: puttingAside) {
                 refused[change.operation] = found
             } else {
                 memberTable.forget(change)
@@ -165,9 +165,9 @@ extension OpenContainer {
     }
 
     private func finish(
-        _ change: MemberTable.InFlightOperation, nonce: UInt64, settling: Bool
+        _ change: MemberTable.InFlightOperation, nonce: UInt64, puttingAside: Bool
     ) throws(CoordinationError) -> RepairEnding {
-        let ending = try finishTransaction(change.operation, settling: settling)
+        let ending = try finishTransaction(change.operation, puttingAside: puttingAside)
         if ending != .nothing { return ending }
         let staged = StagingName.of(change.operation)
         let recordName = StagingName.intentRecord(nonce: nonce, entry: change.entry)
@@ -179,7 +179,7 @@ extension OpenContainer {
             // record.
             if error == .noSuchEntry { return .nothing }
             let refusal = RefusedRepair(item: ".group/staging/\(printable(recordName))", reason: error)
-            if let left = try settle(refusal, of: change.operation, settling: settling) { return .refused(left) }
+            if let left = try judge(refusal, of: change.operation, puttingAside: puttingAside) { return .refused(left) }
             return .finished
         }
         // An intent record of another operation: this operation had not written its own yet.

@@ -140,9 +140,9 @@ struct FileAttributes {
             name, in: staging, .newFile, mode: creationMode)
         defer { try? staging.unlink(name) }
         try apply(to: sample)
-        var settled = self
-        settled.explicitMode = try sample.status().permissions
-        return settled
+        var resolved = self
+        resolved.explicitMode = try sample.status().permissions
+        return resolved
     }
 
     /// Sets the attributes and returns the item's earlier status. Owner and group come first, because changing them

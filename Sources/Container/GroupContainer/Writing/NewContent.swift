@@ -38,9 +38,9 @@ enum NewContent: Sendable {
             return made
         case .staged(let file):
             if durability == .durable { file.descriptor.beginWriting() }
-            let settled = try attributes.withoutUmask(trying: name, in: staging)
+            let resolved = try attributes.withoutUmask(trying: name, in: staging)
             try staging.rename(file.name, to: name, in: staging, replacing: false)
-            let made = try settled.apply(to: file.descriptor)
+            let made = try resolved.apply(to: file.descriptor)
             if durability == .durable { try file.descriptor.synchronize() }
             return made
         }

@@ -9,7 +9,7 @@ import GroupSystemCalls
 /// Another user may be permitted to do it, such as the dead member's own. So the operation stays in flight, and this
 /// process goes on without it: what is refused to this process are items that it has no access to, and each process that
 /// has will finish the operation before it gets its lock. Only a repair of the container that a user has requested, and
-/// a process that has to have the slot (`settling`), end such an operation: what is left of it is put aside, below
+/// a process that has to have the slot (`puttingAside`), end such an operation: what is left of it is put aside, below
 /// `.group/damaged`, where nothing deletes it.
 struct RefusedRepair: Equatable, Sendable {
     var item: String
@@ -39,13 +39,13 @@ enum RepairEnding: Equatable, Sendable {
 extension OpenContainer {
     /// Decides about a refusal. Returns it if the operation is left to a process that may finish it; nil after what is
     /// left of the operation was put aside. Errors: the reason, if that says nothing about the operation
-    func settle(
-        _ refusal: RefusedRepair, of operation: [UInt8], settling: Bool
+    func judge(
+        _ refusal: RefusedRepair, of operation: [UInt8], puttingAside: Bool
     ) throws(CoordinationError) -> RefusedRepair? {
         guard refusal.isFinal else {
             throw CoordinationError(refusal.reason, operation: "repair", item: refusal.item)
         }
-        if RefusedRepair.isPermission(refusal.reason) && !settling { return refusal }
+        if RefusedRepair.isPermission(refusal.reason) && !puttingAside { return refusal }
         putAside(operation)
         diagnostics.report(
             .memberRepaired, item: refusal.item,

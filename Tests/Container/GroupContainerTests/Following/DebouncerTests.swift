@@ -7,15 +7,15 @@ import Testing
     /// Changes in a short notation, one nanosecond apart: `+a` created, `~a` modified, `.a` touched, `-a` removed,
     /// `a>b` moved, `a%b` exchanged. A `/` at the end is a directory, a `!` in front a change without coordination.
     private struct Script {
-        var settling: Debouncer
+        var debouncer: Debouncer
         var now: Int64 = 0
         var sequence: UInt64 = 0
 
-        init(quiet: Int64 = 100, atMost: Int64 = 1_000) { settling = Debouncer(quiet: quiet, atMost: atMost) }
+        init(quiet: Int64 = 100, atMost: Int64 = 1_000) { debouncer = Debouncer(quiet: quiet, atMost: atMost) }
 
         mutating func note(_ words: String) throws {
             for word in words.split(separator: " ") {
-                settling.note(try change(word), from: .sample(sequence - 1), at: now)
+                debouncer.note(try change(word), from: .sample(sequence - 1), at: now)
             }
         }
 
@@ -44,7 +44,7 @@ import Testing
             return change
         }
 
-        mutating func all() -> [String] { settling.release(at: .max, end: .sample(sequence)).map(\.summary) }
+        mutating func all() -> [String] { debouncer.release(at: .max, end: .sample(sequence)).map(\.summary) }
     }
 
     @Test(
@@ -92,16 +92,16 @@ import Testing
         try sample.note("+a +b")
         sample.now = 60
         try sample.note("~b")
-        #expect(sample.settling.due == 101)
-        #expect(sample.settling.release(at: 100, end: .sample(3)).isEmpty)
-        #expect(sample.settling.release(at: 101, end: .sample(3)).map(\.summary) == ["created a"])
-        #expect(sample.settling.due == 161)
+        #expect(sample.debouncer.due == 101)
+        #expect(sample.debouncer.release(at: 100, end: .sample(3)).isEmpty)
+        #expect(sample.debouncer.release(at: 101, end: .sample(3)).map(\.summary) == ["created a"])
+        #expect(sample.debouncer.due == 161)
         for moment in stride(from: 100 as Int64, to: 1_002, by: 50) {
             sample.now = moment
             try sample.note("~b")
-            #expect(sample.settling.release(at: moment + 2, end: .sample(3)).isEmpty == (moment < 1_000), "\(moment)")
+            #expect(sample.debouncer.release(at: moment + 2, end: .sample(3)).isEmpty == (moment < 1_000), "\(moment)")
         }
-        #expect(sample.settling.isEmpty)
+        #expect(sample.debouncer.isEmpty)
     }
 
     @Test func `changes that concern each other are released in their order`() throws {
@@ -109,14 +109,14 @@ import Testing
         try sample.note("~d/x")
         sample.now = 50
         try sample.note("!d>e/")
-        #expect(sample.settling.release(at: 120, end: .sample(2)).isEmpty, "the file is quiet, its directory is not")
-        #expect(sample.settling.release(at: 151, end: .sample(2)).map(\.summary) == ["moved e from d", "modified e/x"])
+        #expect(sample.debouncer.release(at: 120, end: .sample(2)).isEmpty, "the file is quiet, its directory is not")
+        #expect(sample.debouncer.release(at: 151, end: .sample(2)).map(\.summary) == ["moved e from d", "modified e/x"])
         sample = Script(atMost: 60)
         try sample.note("~d/x")
         sample.now = 50
         try sample.note("!d>e/")
         let expected = ["moved e from d", "modified e/x"]
-        #expect(sample.settling.release(at: 61, end: .sample(2)).map(\.summary) == expected, "the file may not wait")
+        #expect(sample.debouncer.release(at: 61, end: .sample(2)).map(\.summary) == expected, "the file may not wait")
     }
 
     @Test func `the cursor of each released change skips no change that is held back`() throws {
@@ -124,13 +124,13 @@ import Testing
         try sample.note("+a +b +c")
         sample.now = 50
         try sample.note("~b")
-        let first = sample.settling.release(at: 110, end: .sample(4))
+        let first = sample.debouncer.release(at: 110, end: .sample(4))
         #expect(first.map(\.summary) == ["created a", "created c"])
         #expect(first.map(\.cursor.sequence) == [1, 1], "b is held back still, from the second on")
-        #expect(sample.settling.place(end: .sample(9)).sequence == 1)
-        let rest = sample.settling.release(at: 200, end: .sample(9))
+        #expect(sample.debouncer.place(end: .sample(9)).sequence == 1)
+        let rest = sample.debouncer.release(at: 200, end: .sample(9))
         #expect(rest.map(\.summary) == ["created b"] && rest[0].cursor.sequence == 9 && rest[0].sequence == 4)
-        #expect(sample.settling.place(end: .sample(9)).sequence == 9)
+        #expect(sample.debouncer.place(end: .sample(9)).sequence == 9)
     }
 
     /// 300 random changes, and what is released of them, as they come.
@@ -141,7 +141,7 @@ import Testing
 
         init(seed: UInt64, moves: Bool) throws {
             var tree = ModelTree(seed: seed, moves: moves)
-            var settling = Debouncer(quiet: Int64(tree.number(below: 60)), atMost: Int64(20 + tree.number(below: 200)))
+            var debouncer = Debouncer(quiet: Int64(tree.number(below: 60)), atMost: Int64(20 + tree.number(below: 200)))
             for moment in 1...300 as ClosedRange<Int64> {
                 guard let part = tree.step() else { continue }
                 let number = UInt64(original.count + 1)
@@ -153,11 +153,11 @@ import Testing
                 }
                 exact.apply(change)
                 original.append(change)
-                settling.note(change, from: .sample(number - 1), at: moment * 5)
-                released += settling.release(at: moment * 5, end: .sample(number))
+                debouncer.note(change, from: .sample(number - 1), at: moment * 5)
+                released += debouncer.release(at: moment * 5, end: .sample(number))
             }
-            released += settling.release(at: 0, end: .sample(UInt64(original.count)), all: true)
-            #expect(settling.isEmpty)
+            released += debouncer.release(at: 0, end: .sample(UInt64(original.count)), all: true)
+            #expect(debouncer.isEmpty)
         }
     }
 

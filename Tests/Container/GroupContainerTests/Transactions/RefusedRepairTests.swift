@@ -102,7 +102,7 @@ struct `Refused repairs` {
         try putManifest(creating: "mine/new")
         try sample.temporary.run("chmod", "0", "mine")
         try putDeadMember()
-        try member.repair(slot: Self.slot, hasRight: false, settling: true)
+        try member.repair(slot: Self.slot, hasRight: false, puttingAside: true)
         try sample.temporary.run("chmod", "700", "mine")
         #expect(!isInFlight)
         #expect(try sample.temporary.content(of: ".group/damaged/\(Self.hexOperation).0") == "new")
