@@ -4,7 +4,7 @@ let container = try Container(path: "./shared", creating: true)
 let app = container.coordinator(purpose: "todo-app")
 // Reads, changes and writes under one lock: no other process's change is lost.
 try await app.update("todo.json", default: [String]()) { $0.append("Milk") }
-// Sets a small value; every process has it when the call returns.
+// Sets a small value, which every process has when the call returns.
 try GroupDefaults(container, suite: "settings").set("dark", forKey: "theme")
 // Follows the changes: those still in the journal, then each new one, of whichever process.
 for try await change in container.changes(since: .start) where change.path == "todo.json" {

@@ -34,6 +34,15 @@ public func tour(_ container: Container) async throws {
         _ = try access.write(bytes: access.readBytes("Library/todo.json"), to: "Library/backup.json")
     }
 
+    // Several changes that become visible together.
+    try await todos.transaction(.writing("Library/open.json"), .writing("Library/done.json")) { access in
+        try access.write(json: ["Bread"], to: "Library/open.json")
+        try access.write(json: ["Milk"], to: "Library/done.json")
+    }
+
+    // Messages: each listener gets each one, also a listener whose process does not run now.
+    try GroupChannel(container, name: "news").post(bytes: Array("Milk is done".utf8))
+
     // Small values: every process sees a set when the call returns, and no set is lost.
     let defaults = try GroupDefaults(container, suite: "settings")
     try defaults.update(.opened) { $0 += 1 }
