@@ -7,8 +7,8 @@ import GroupSystemCalls
 public struct Change: Hashable, Sendable {
     /// The kind of a change.
     public enum Kind: Hashable, Sendable {
-        /// The item is new. If a follower's filter or settling leaves out earlier changes, there may have been an item
-        /// before; in either case this one is there now.
+        /// The item is new. If a follower's filter or debouncing leaves out earlier changes, there may have been an
+        /// item before; in either case this one is there now.
         case created
         /// The content changed, or may have changed: the dates did, and the content before was never read.
         case modified
@@ -24,12 +24,14 @@ public struct Change: Hashable, Sendable {
         case present
         /// Complete up to here: everything before its cursor was returned. Ends a snapshot.
         case bookmark
-        /// The place in the journal was lost: the cursor is of another history. Compare everything; what follows is
-        /// complete.
+        /// The follower's place was lost: the cursor is of another history, or records after it were removed, are
+        /// damaged, or cannot be filtered. A caller that keeps a copy compares everything; the changes after this one
+        /// are complete.
         case rescan
-        /// Watching is incomplete: the reason, with `path` the directory that it is about, empty for all. Coordinated
-        /// changes are still complete. External changes come when the leader compares; where it cannot look either,
-        /// without permission or in a file system that fails, they are not seen until it can.
+        /// A report that watching is incomplete, with the reason. `path` is the directory concerned; empty for the
+        /// whole container. Coordinated changes are still complete. External changes come when the leader compares;
+        /// where it cannot look either, without permission or in a file system that fails, they are not seen until it
+        /// can.
         case degraded(reason: String)
 
         /// The kind without its associated values. The raw value is the name that the commands print.
@@ -111,9 +113,9 @@ public struct Change: Hashable, Sendable {
     /// The time of the change by the author's clock; for people. For `present`, that of the item's content, or the
     /// nearest of the years 1960 to 2252.
     public var time: Date { Date(nanoseconds: timeNanoseconds) }
-    /// That time in nanoseconds since 1970, which a `Date` has only to about 120 ns.
+    /// The time of the change in nanoseconds since 1970, which a `Date` has only to about 120 ns.
     package var timeNanoseconds: Int64
-    /// That time, if it is to be shown to people: nil for `present` of an item whose date is not between 1960 and 2252.
+    /// The time of the change for people; nil for `present` of an item whose date is not between 1960 and 2252.
     package var shownNanoseconds: Int64? { kind == .present && !isMoment(timeNanoseconds) ? nil : timeNanoseconds }
     /// The transaction that the change is part of; nil for a single change.
     public var transaction: Transaction?

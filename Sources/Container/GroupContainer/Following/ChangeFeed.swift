@@ -22,11 +22,13 @@ struct ChangeFeed: Feed {
     private var wantsSnapshot = false
     private var listing: Listing?
     private let tree = TreeAtPlace()
-    /// The marker that watching is incomplete, which the reader would have got if it had followed before.
+    /// A `degraded` marker that is returned next: from a record of the leader before this feed's position, or because a
+    /// read-only follower found no leader.
     private var notice: Change?
     /// The state of the search for a leader, for a follower that may only read.
     private var absence: LeaderAbsence?
-    /// The part in the election of the leader, which sees external changes, for as long as this feed is read.
+    /// This member's candidacy for leader; nil for a feed that does not follow, and in a read-only container. The
+    /// candidacy ends with the last feed that has it.
     private var following: LeaderElection.Following?
     private var presence = RemovalCheck()
 
@@ -132,7 +134,8 @@ struct ChangeFeed: Feed {
         if !wantsSnapshot { noteGap() }
     }
 
-    /// Reads the leader's record that watching is incomplete, if it is behind this place.
+    /// Reads the leader's record that watching is incomplete, if that record is before this feed's position. A record
+    /// after the position is read in its turn.
     private mutating func noteGap() {
         let memberTable = container.memberTable
         let place = memberTable.map.load64(MemberTableLayout.degraded)
@@ -197,7 +200,7 @@ struct ChangeFeed: Feed {
             if error.code == .damaged {
                 container.diagnostics.report(.damageMet, item: error.item, "a follower met it: \(error.reason)")
             }
-            // What was there cannot be read. A caller that calls again has had the error.
+            // The records up to the end are skipped. This call throws the error, and the next one returns a `rescan`.
             if error.code == .damaged, let end = try? container.journal.log.end() { (position, isLost) = (end, true) }
             throw error
         }

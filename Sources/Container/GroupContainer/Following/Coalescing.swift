@@ -82,8 +82,8 @@ extension Debouncer {
         (entries[position], entries[next]) = (nil, later)
     }
 
-    /// Drops the changes below a directory that is removed with everything in it. Changes before a move stay, as the
-    /// move may depend on them.
+    /// Drops the changes below a removed directory, except removals, back to the last move or exchange that concerns
+    /// the directory: earlier changes stay, because that change may depend on them.
     private mutating func dropWhatIsBelow(_ directory: ItemPath) {
         for position in entries.indices.reversed() {
             guard let change = entries[position]?.change, change.places.contains(where: { $0.concerns(directory) })
@@ -149,8 +149,8 @@ extension Debouncer {
         return (nil, inner.reversed())
     }
 
-    /// Returns whether a move can be returned as going to `to` at once: where it went for a while there was no item
-    /// before, and nothing happened since at its new end.
+    /// Returns whether a held-back move to `first` and a later move to `to` can become one: the held-back move replaced
+    /// no item, neither path is below the other, and no later entry concerns `to`.
     private func continues(_ move: Entry, at position: Int, _ first: ItemPath, _ to: ItemPath) -> Bool {
         if move.change.mayReplace || (first != to && first.concerns(to)) { return false }
         return !entries[(position + 1)...].contains { later in

@@ -89,8 +89,8 @@ struct Debouncer: Sendable {
         return overflow ? .max : sum
     }
 
-    /// Returns which entries are due. An entry that has waited for too long takes along the entries that have to come
-    /// before it; a quiet entry waits for those.
+    /// Returns for each entry whether it is due. An entry that has waited for `atMost` makes earlier entries that
+    /// concern its paths due, too. A quiet entry is due only if no earlier entry that concerns its paths is held back.
     private func dueEntries(at now: Int64) -> [Bool] {
         var leaves = [Bool](repeating: false, count: entries.count)
         var urgent = PathSet()
@@ -143,7 +143,7 @@ extension Change {
     var places: [ItemPath] { kind.otherPath.map { [path, $0] } ?? [path] }
 }
 
-/// The changes of another feed as they settle. Memory: linear in the paths that are held back.
+/// The changes of another feed, debounced. Memory: linear in the paths that are held back.
 struct DebouncedFeed<Changes: Feed<Change>>: Feed {
     typealias Element = Change
 
@@ -168,8 +168,8 @@ struct DebouncedFeed<Changes: Feed<Change>>: Feed {
         return change
     }
 
-    /// Returns the changes that settle together next, in the order in which they are to be applied; nil if there are
-    /// none now. The items of a snapshot come some thousand at a time.
+    /// Returns the changes that are released together next, in the order in which they are to be applied; nil if there
+    /// are none now. The items of a snapshot come some thousand at a time.
     private mutating func nextBatch() throws(CoordinationError) -> [Change]? {
         while true {
             let now = monotonicNanoseconds()
@@ -261,7 +261,7 @@ extension Follower<Change> {
     /// does one that is written under another name and renamed, at its place. Applied in their order, the changes make
     /// the same tree as all of them would. A change's sequence, author and time are those of the last change that it
     /// stands for; it is part of no transaction. Its cursor, and the follower's, are before everything that is still
-    /// held back: where a change that was returned overtook one of these, a follower that comes back gets it again.
+    /// held back: a follower that resumes there gets a returned change again if an earlier change was still held back.
     /// Memory: linear in the paths that are held back.
     public consuming func debounced(for quiet: Duration, atMost: Duration? = nil) -> Follower<Change> {
         Follower(feed.debounced(Debouncer(quiet, atMost)))
@@ -270,9 +270,9 @@ extension Follower<Change> {
     /// Whether nothing is held back.
     public var isSettled: Bool { feed.isSettled }
 
-    /// Returns the changes that come next together, in the order in which they are to be applied: those that settle at
-    /// once, or those of a transaction. Waits for them at most `timeout` (nil: forever) and then returns none. A
-    /// settled follower returns the items of a snapshot some thousand at a time.
+    /// Returns the changes that come next together, in the order in which they are to be applied: those that are
+    /// released together, or those of a transaction. Waits for them at most `timeout` (nil: forever) and then returns
+    /// none. A debounced follower returns the items of a snapshot some thousand at a time.
     public mutating func nextBatch(timeout: Duration? = nil) throws(CoordinationError) -> [Change] {
         try batch(timeout: timeout)
     }

@@ -1,8 +1,8 @@
 package import GroupSystemCalls
 import GroupLocking
 
-/// The next elements of a stream, for one reader. A feed never waits: it returns what is there, and its reader waits,
-/// on the feed's waiter, in a thread (`Follower`) or in a task (`FollowerSequence`).
+/// The next elements of a stream, for one reader. `next()` never waits for an element that is not there yet; a reader
+/// waits on the feed's waiter, in a thread (`Follower`) or in a task (`FollowerSequence`).
 protocol Feed<Element>: Sendable {
     associatedtype Element: StreamElement
 

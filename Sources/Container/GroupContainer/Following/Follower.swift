@@ -70,7 +70,8 @@ extension Follower where Element.Place == Cursor {
     /// The place from which the follower reads on, whatever was read and is still to be returned.
     package var place: Cursor { feed.place }
 
-    /// Whether the last element that was returned has no more elements after it in its transaction or snapshot.
+    /// Whether no further element of the transaction or batch of the last element is ready; for keys, also of its
+    /// snapshot.
     package var isBetweenRecords: Bool { !feed.isAmongOthers }
 }
 
@@ -100,7 +101,8 @@ public struct FollowerSequence<Element: StreamElement>: AsyncSequence, Sendable 
         /// The error with which the iteration fails.
         public typealias Failure = Element.Failure
 
-        /// Beside `failure`, so that a feed is changed in its place.
+        /// The feed; nil if there is none. Stored apart from `failure`, and not in a `Result`, so that calls change the
+        /// feed in place.
         private var feed: (any Feed<Element>)?
         private let failure: Element.Failure?
         private var hasBegun = false

@@ -4,8 +4,9 @@ package import GroupSystemCalls
 /// A reader of changes that its thread lends while it sleeps: the leader's thread, if it is in this process, hands a
 /// change on by itself, and no other thread has to be woken for it.
 package protocol LentReader: Sendable {
-    /// Hands on what there is. Called on the leader's thread, so it waits for nothing, ends nothing and calls no user's
-    /// code. Returns false if the reader's own thread has to go on.
+    /// Delivers the elements that are ready to the reader's own output. Called on the leader's thread: an
+    /// implementation does not wait, does not end the stream, and calls no user's code. Returns false if the reader's
+    /// own thread has to go on.
     mutating func handOn() -> Bool
 }
 

@@ -11,8 +11,8 @@ enum Hint: Int, Comparable, Sendable {
     /// An event of the item's removal or renaming away. An item that stands there again is another one.
     case removal = 3
 
-    /// Whether the event is only about an item that was there. If that item has gone since, an event that is still to
-    /// be read reports how: a rename must not be recorded as a removal.
+    /// Whether the event shows only that the item existed. If the item is missing now, an event that is still to be
+    /// read reports the removal or the rename, so no removal is recorded yet.
     var awaitsEventOfRemoval: Bool { self == .attributes || self == .content }
 
     static func < (left: Hint, right: Hint) -> Bool { left.rawValue < right.rawValue }

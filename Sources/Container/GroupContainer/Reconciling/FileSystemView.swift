@@ -1,7 +1,7 @@
 // Imports nothing: no file, clock or process.
 
-/// The hash of the bytes that were read from a file. The file was written to since it was looked up if their number is
-/// not its size.
+/// The hash and the number of the bytes that were read from a file. If the number differs from the size that was looked
+/// up before, the file was written to in between.
 struct ContentHash {
     var hash: UInt64
     var size: UInt64
@@ -22,8 +22,10 @@ protocol FileSystemView {
     mutating func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> ContentHash?
     /// Returns whether the item was changed so recently that the next change might leave the same dates.
     mutating func isFresh(_ state: ItemState) -> Bool
-    /// Returns whether another process holds one of the locations for writing, or has an in-flight operation on one of
-    /// them or within one of `directories`, which are about to go. To be called after `state(at:)`.
+    /// Returns whether a location must not be recorded now: it is locked for writing; an in-flight operation is on it,
+    /// or within one of `directories`, which are about to be recorded as moved or removed; or it is a database in a
+    /// transaction, or one that was recorded a moment ago. Of the locations that the caller's own lock covers, only the
+    /// databases are checked. To be called after `state(at:)`.
     mutating func isBusy(_ locations: [ItemLocation], in directories: [ItemLocation]) throws(CoordinationError) -> Bool
     /// Appends a record exactly at the place up to which the journal was read. Returns false if another record stands
     /// there already.

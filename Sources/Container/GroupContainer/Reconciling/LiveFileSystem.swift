@@ -27,7 +27,7 @@ final class LiveFileSystem {
     private let author: ChangeAuthor?
     /// The sequence numbers of the records that were appended; nil: none.
     private(set) var appended: ClosedRange<UInt64>?
-    /// The handle that is used to probe locks; it locks nothing.
+    /// The handle on the lock file through which locks are queried; no lock is set through it.
     private var handle: LockFile.Handle?
     private var directories: [ItemLocation?: OpenDirectory] = [:]
     private static let openDirectories = 64
@@ -81,7 +81,7 @@ final class LiveFileSystem {
     /// before it appends the record.
     private var termOfTable: UInt64 { container.memberTable.map.load64(MemberTableLayout.term) }
 
-    /// Reports a record with a term that no leader has had, which no leader gives way to.
+    /// Reports a record whose term is later than the member table's. No leader wrote it, and it supersedes no leader.
     private func noteTermBeyondTable() {
         if tree.newestTerm <= term || hasNotedTerm || tree.newestTerm <= termOfTable { return }
         hasNotedTerm = true
@@ -189,9 +189,8 @@ extension LiveFileSystem: WatchedFileSystem {
         }
     }
 
-    /// Notes an item that cannot be looked at, or the directory around it, as a gap. Returns the state that the journal
-    /// has for the item: it is there, as far as anyone knows. Below a directory that may not be entered there is no
-    /// item that this process could have seen.
+    /// Notes an item that cannot be looked at, or the directory around it, as a gap. Returns the journal's state of the
+    /// item, since the item may still be there; nil below a directory that this process may not enter.
     private func unknownState(of location: ItemLocation, _ error: Errno) -> ItemState? {
         let above = location.ancestors.first { place in
             do throws(Errno) {
@@ -263,8 +262,9 @@ extension LiveFileSystem: WatchedFileSystem {
         let uncovered = locations.filter { !(lock?.covers($0, for: .shared) ?? false) }
         if uncovered.isEmpty && directories.isEmpty { return false }
         // A writer that got its lock after the first check of this round is found below by its announced operation, or
-        // causes another event later. If the caller has a lock, other locks are not checked: the locations that its
-        // lock does not cover are directories, which no process writes in place; but for those that an author changed.
+        // causes another event later. With a lock and without an author, other locks are not checked: the uncovered
+        // locations are directories, which no process writes in place. With an author, locks are checked, because the
+        // author may have changed uncovered locations.
         if lock == nil || author != nil, try !hasNoLockHolder() {
             for location in uncovered {
                 // A writer holds the whole range; a waiter, which holds only the turnstile, does not hold this byte.
@@ -302,7 +302,7 @@ extension LiveFileSystem: WatchedFileSystem {
     }
 
     /// Finishes the operations that a dead member left unfinished on the items, by taking and releasing their locks.
-    /// Returns false if another process holds one of the locks. The repair appends a record, so this reconciler's next
+    /// Returns false if another process holds one of the locks. If the repair appends a record, this reconciler's next
     /// append fails, and the reconciler compares the item again.
     private func repairDeadMembers(_ locations: [ItemLocation]) throws(CoordinationError) -> Bool {
         do {
@@ -325,7 +325,8 @@ extension LiveFileSystem: WatchedFileSystem {
         return answer
     }
 
-    /// Returns whether another process holds a write lock in the range. System calls: fcntl(F_OFD_GETLK)
+    /// Returns whether a write lock in the range is set through another open file description, in this process or
+    /// another. System calls: fcntl(F_OFD_GETLK)
     private func isHeld(_ range: ByteRange) throws(CoordinationError) -> Bool {
         let handle = try lockHandle()
         return try translating("watch", item: ".group/lock") { () throws(Errno) in
@@ -436,8 +437,8 @@ extension LiveFileSystem: WatchedFileSystem {
 
     func hasGap(in directory: ItemLocation) -> Bool { !watchGaps.isEmpty && watchGaps.concerns(directory) }
 
-    /// A file that an author has moved from where it had no lock is one that it has made there, such as a temporary
-    /// one.
+    /// With an author, an item counts as moved only from a location that the lock covers exclusively. An item from
+    /// elsewhere counts as a file that the author made there, such as a temporary file.
     func mayComeFrom(_ origin: ItemLocation) -> Bool {
         author == nil || lock?.covers(origin, for: .exclusive) == true
     }

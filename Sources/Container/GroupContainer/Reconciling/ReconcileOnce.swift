@@ -3,7 +3,8 @@ import GroupBytes
 import GroupSystemCalls
 
 /// A single reconciliation of a container by a process that is not its leader: a short command, or a request that needs
-/// generations. Used on one thread; never waits for a lock.
+/// generations. Used on one thread. Does not block in the kernel for a lock: `work` and `workThrough` look again until
+/// the noted items are not busy any more, or until the deadline.
 final class ReconcileOnce {
     private var treeWatcher: TreeWatcher<LiveFileSystem>
     private let container: OpenContainer
@@ -34,9 +35,9 @@ final class ReconcileOnce {
         return (found.type, found.inode) == (.directory, known.inode)
     }
 
-    /// Records that the item at a place was moved to another one, whatever has become of it there since, which is
-    /// compared then. Where it is not gone, or nothing of its type is at the goal, the two places are to be compared:
-    /// returns false.
+    /// Records that the item at `origin` was moved to `goal`, and notes both for a later comparison. Returns false,
+    /// without a record, if an item is still at `origin`, if the journal has none there, if `goal` has no item of its
+    /// type, or if a directory around `goal` could not be recorded.
     @discardableResult
     func recordMove(from origin: ItemLocation, to goal: ItemLocation) throws(CoordinationError) -> Bool {
         note(origin, .comparison)
@@ -61,7 +62,8 @@ final class ReconcileOnce {
     func noteContents(of directory: ItemLocation) { treeWatcher.compare(directory) }
 
     /// Compares the noted locations and nothing else. Where another process has an in-flight operation on one of them,
-    /// waits until that has its record. Error: `lockTimedOut`, which names the process of the in-flight operation
+    /// waits until that has its record. Error: `lockTimedOut`, which names the process of the last in-flight operation
+    /// that was found, if there was one
     func work(for operation: String, until deadline: Deadline) throws(CoordinationError) {
         while true {
             try treeWatcher.reconciler.work()

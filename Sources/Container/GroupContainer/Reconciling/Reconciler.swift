@@ -14,8 +14,8 @@ struct Reconciler<View: FileSystemView> {
     var worklist = Worklist()
     /// Locations that another process was busy with, to be compared again later.
     private(set) var postponed: [ItemLocation: Hint] = [:]
-    /// Places to which an item was renamed, but which the item had left again when it was looked for; each with the
-    /// place where the journal has the item.
+    /// Goals of reported renames at which no item was found, because the item was renamed again; each with the item's
+    /// place in the journal. A later event reports the item's new place.
     var passing: [ItemLocation: Source] = [:]
     /// Files that were recorded without a hash of their content.
     private(set) var unhashed: [ItemLocation] = []
@@ -24,8 +24,9 @@ struct Reconciler<View: FileSystemView> {
     /// Directories that were recorded as created. The journal has nothing in them but what was made there under a lock.
     private var createdDirectories: [ItemLocation] = []
 
-    /// Locations that were to be compared and at which nothing was found. The item may have moved, alone or with its
-    /// directory.
+    /// Locations whose items may have been moved, alone or with a directory around them, by a rename whose event is
+    /// still to be read: no item was found there, the item was recorded as moved away, or the directory has another
+    /// inode than the journal's.
     private var vanished: [(ItemLocation, Hint)] = []
 
     init(_ view: View) { self.view = view }
@@ -107,7 +108,8 @@ struct Reconciler<View: FileSystemView> {
             if view.isSuperseded { return outcome }
             let looked = stamp
             let found = try view.state(at: location)
-            // To readers an item that was replaced is gone: what stands there now is new to them.
+            // Followers have dropped an item whose directory was replaced, so an item that is found at its location is
+            // recorded as created.
             let known = found == nil ? view.treeIndex[location] : view.treeIndex.reported(location)
             if found == nil {
                 vanished.append((location, why))
@@ -233,8 +235,8 @@ struct Reconciler<View: FileSystemView> {
         }
     }
 
-    /// Records items as removed, in the order of `list`, for as long as `mayRemove` permits. Returns true if any record
-    /// was appended.
+    /// Records items as removed, from the end of `list` to its beginning, for as long as `mayRemove` permits. Returns
+    /// true if any record was appended.
     private mutating func removeAll(
         _ list: (View) -> [ItemLocation],
         while mayRemove: (inout Reconciler, ItemLocation) throws(CoordinationError) -> Bool
@@ -264,8 +266,9 @@ struct Reconciler<View: FileSystemView> {
         try removeAll({ $0.treeIndex.below(directory).reversed() }) { _, _ in true }
     }
 
-    /// Notes places that were found in another directory than the one that the journal has at this path. An event that
-    /// is still to be read reports where the journal's directory went, and with it the items that were just recorded.
+    /// Adds `places` to `vanished` if the directory on the disk has another inode than the journal's directory at this
+    /// path. An event that is still to be read reports where the journal's directory went, and with it the items that
+    /// were just recorded.
     mutating func noteStrangeDirectory(
         around places: [ItemLocation], _ directory: ItemLocation?
     ) throws(CoordinationError) {
@@ -294,8 +297,8 @@ struct Reconciler<View: FileSystemView> {
         place.flatMap { view.treeIndex[$0]?.type == .directory ? [$0] : nil } ?? []
     }
 
-    /// Records the removals in a directory that went, and whose place another directory took. Returns true if a record
-    /// was written.
+    /// Records as removed the items of a replaced directory that are no longer found. Another directory, a file or a
+    /// link is at its path now. Returns true if a record was written.
     private mutating func recordContents(ofReplaced directory: ItemLocation) throws(CoordinationError) -> Bool {
         var wrote = false
         // What stands in the new directory is compared when it is listed: an item there that is written without pause
@@ -310,8 +313,9 @@ struct Reconciler<View: FileSystemView> {
         postponed[location] = max(why, postponed[location] ?? why)
     }
 
-    /// Reads a file for its hash. Returns the state that belongs to that content, nil if the file has gone; without a
-    /// hash if the file may not be read, is too large, or was written to during each of three attempts.
+    /// Returns the file's state with the hash of its content, or without a hash if the file may not be read, is too
+    /// large, or was written to during each of three attempts. Returns nil if another lookup finds no file with that
+    /// inode.
     ///
     /// The dates are from before the content was read, so that a write in between shows as another change. But if that
     /// write also changed the size, the file is looked up again: the kernel sets a file's date before its size, and

@@ -49,8 +49,8 @@ extension Reconciler {
         }
     }
 
-    /// Ends the search for items in `passing`, after every event was read that could report where such an item went.
-    /// The item is then where a directory around it went, or gone.
+    /// Puts the items of `passing` on the worklist as arrivals, after every event was read that could report a further
+    /// rename. Such an item is now there because a directory around it was moved, or it was removed.
     mutating func endPassing() {
         for (place, source) in passing { worklist.addArrival(at: place, from: source.location, inode: source.inode) }
         passing = [:]
@@ -166,7 +166,8 @@ extension Reconciler {
                         continue
                     }
                 } else if occupant.type != .directory && state.type != .directory {
-                    // A save through another file: the content at the goal is new, and the other name is gone.
+                    // A program replaced the file by renaming another file to its name. This is no move: the caller
+                    // compares both places.
                     return wrote
                 } else if try remove(place, replacedBy: state.inode) {
                     wrote = true

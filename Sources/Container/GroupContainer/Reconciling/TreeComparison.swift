@@ -20,7 +20,7 @@ struct TreeComparison: Sendable {
     /// The same directories, each with whether everything below it is listed, too. If not, a directory below it is
     /// listed only if it is not watched.
     private var waiting: [ItemLocation?: Bool] = [:]
-    /// That value of the directory that `next` has returned last.
+    /// The value in `waiting` of the directory that `next` returned last.
     private var listsWatched = true
     /// Locations where the disk lacks items of the journal, at the location or below it. They are compared at the end,
     /// so that an item that is found in another directory is recorded as moved.
@@ -33,7 +33,8 @@ struct TreeComparison: Sendable {
     /// Whether nothing is left to be listed or compared.
     var isOver: Bool { directories.isEmpty && gone.isEmpty && !isRepeated }
 
-    /// Adds everything. A pass that is under way ends first: one that began anew each time might never end.
+    /// Adds the whole tree. A pass that has begun is finished first, and another pass follows: restarting at each loss
+    /// of events might never finish.
     mutating func addEverything() {
         if directories.isEmpty { add(nil) } else if waiting[nil] != true { isRepeated = true }
     }

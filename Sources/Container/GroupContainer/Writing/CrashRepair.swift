@@ -5,10 +5,11 @@ import GroupSystemCalls
 
 /// Finishes what dead members left half done: a change without its record.
 ///
-/// The present place of the inode that was to move decides whether the change happened (`IntentRecord.hasHappened`). If
-/// so, the record is completed and appended, unless the journal has it already. Then the member's files in staging are
-/// deleted: new content, or a removed item. The right to repair a slot is the lock on its repair byte; the life byte
-/// stays free meanwhile, so that no process takes the dead member for a living one and continues too early.
+/// The inode's present place, and for a change of the mode the present mode, show whether the change happened
+/// (`IntentRecord.hasHappened`). If so, the record is completed and appended, unless the journal has it already. Then
+/// the member's files in staging are deleted: new content, or a removed item. The right to repair a slot is the lock on
+/// its repair byte; the life byte stays free meanwhile, so that no process takes the dead member for a living one and
+/// continues too early.
 extension OpenContainer {
     /// Finishes the changes of dead members that touch the plan. Called with the lock granted and before the item is
     /// looked at. Takes sixteen loads where no operation is in flight. A read-only member takes the items as they are.
@@ -45,9 +46,8 @@ extension OpenContainer {
             }
     }
 
-    /// Whether a member that seems to live has lost the lock under which it changes what the plan holds now. A living
-    /// member releases a lock only when no operation under it is in flight, and records before that that it holds
-    /// nothing.
+    /// Returns whether a member that seems alive is ending: this process has been granted a lock under which the member
+    /// still has a change in flight. A living member releases a lock only after all changes under it are finished.
     private func isEnding(_ slot: Int, holding plan: LockPlan) -> Bool {
         let inFlight = memberTable.inFlight(of: slot)
         if inFlight.contains(where: { $0.rangeStart != MemberTable.everyItem && concerns($0, plan) }) { return true }
@@ -131,7 +131,7 @@ extension OpenContainer {
         guard let dead = memberTable.member(at: slot) else { return memberTable.clear(slot: slot) }
         let changes = memberTable.inFlight(of: slot)
         var refused: [[UInt8]: RefusedRepair] = [:]
-        // Several entries may name one operation: it is not looked at again.
+        // Several entries may name one operation. An operation that was refused once is not tried again.
         for change in changes where refused[change.operation] == nil {
             if case .refused(let found) = try finish(change, nonce: dead.nonce, puttingAside: puttingAside) {
                 refused[change.operation] = found
@@ -287,8 +287,8 @@ extension OpenContainer {
         }
     }
 
-    /// Removes the unfinished files of dead members while this member is alone, and clears the record of lost members,
-    /// so that no other process has to repeat it.
+    /// Removes the unfinished files of dead members while this member is alone, and clears the bits of all members,
+    /// none of which has joined now: no later process removes files for the same dead members again.
     func sweepLogsOfTheLost() {
         sweepLogs()
         memberTable.own?.map.write(

@@ -124,7 +124,7 @@ final class IntentFiles: Sendable {
         if let file = files.withLock({ $0[entry] }) { return file }
         let name = StagingName.intentRecord(nonce: nonce, entry: entry)
         var opened = try FileDescriptor.open(name, in: directory.staging, [.writing, .creating], mode: 0o600)
-        // The file that is there may be the reserve; but not one that another member has linked there.
+        // A file with this name may exist: the renamed reserve is used, and a file with further hard links is replaced.
         if try opened.status().links > 1 { opened = try FileDescriptor.createAnew(name, in: directory.staging) }
         let file = File(opened)
         // The repairer may be another user of the Unix group.

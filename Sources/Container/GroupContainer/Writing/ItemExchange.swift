@@ -11,9 +11,9 @@ extension PrivateDirectory {
         package var hasTakenOut: Bool
     }
 
-    /// Makes a file or symbolic link of this directory the item at a path, by one system call and one change. With `replacing`, a
-    /// file or symbolic link at the place is exchanged for it; otherwise the place must be free. The new file keeps the
-    /// attributes of the old one, except the mode. The directory around the item must be there.
+    /// Moves a file or symbolic link from this directory to a path, by one system call and one change. With
+    /// `replacing`, a file or symbolic link at the place is exchanged for it; otherwise the place must be free. The new
+    /// file keeps the attributes of the old one, except the mode. The directory around the item must be there.
     ///
     /// Errors: `conflict` where the place is taken; `notFound` where the item is gone, or its directory; `wrongType`; those of
     /// `BlockingCoordinator.coordinate`

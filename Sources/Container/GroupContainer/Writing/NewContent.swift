@@ -20,8 +20,9 @@ enum NewContent: Sendable {
     fileprivate static let worthBeginning = 65_536
 
     /// Creates a file in staging with this content and these attributes; returns its status before they were set.
-    /// `meanwhile` runs while the disk begins to write. System calls: openat2, write, sync_file_range, those of
-    /// `FileAttributes`, fsync; for staged content also renameat2
+    /// For content in memory, calls `meanwhile` between writing the bytes and setting the attributes; if the content is
+    /// durable and large, the disk has begun to write by then. For staged content, does not call it. System calls:
+    /// openat2, write, sync_file_range, those of `FileAttributes`, fsync; for staged content also renameat2
     func make(
         _ name: [UInt8], in staging: borrowing FileDescriptor, _ attributes: FileAttributes, _ durability: Durability,
         meanwhile: () -> Void = {}

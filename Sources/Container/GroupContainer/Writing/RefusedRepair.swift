@@ -7,10 +7,10 @@ import GroupSystemCalls
 /// permitted to this process's user.
 ///
 /// Another user may be permitted to do it, such as the dead member's own. So the operation stays in flight, and this
-/// process goes on without it: what is refused to this process are items that it has no access to, and each process that
-/// has will finish the operation before it gets its lock. Only a repair of the container that a user has requested, and
-/// a process that has to have the slot (`puttingAside`), end such an operation: what is left of it is put aside, below
-/// `.group/damaged`, where nothing deletes it.
+/// process goes on without it. The operation concerns items that this process may not access; a process that may access
+/// them finishes the operation before it is granted their lock. Only a repair of the container that a user has
+/// requested, and a process that has to have the slot (`puttingAside`), end such an operation: what is left of it is
+/// put aside, below `.group/damaged`, where nothing deletes it.
 struct RefusedRepair: Equatable, Sendable {
     var item: String
     var reason: Errno
@@ -76,7 +76,7 @@ extension OpenContainer {
         }
     }
 
-    /// Returns what the names in staging begin with that belong to operations which are left to other processes.
+    /// Returns the prefixes of the names in staging that belong to other slots with in-flight operations.
     func namesKeptInStaging() -> [[UInt8]] {
         memberTable.slotsWithInFlight().flatMap { slot -> [[UInt8]] in
             let changes = memberTable.inFlight(of: slot)

@@ -86,7 +86,8 @@ extension OpenContainer {
         }
     }
 
-    /// Returns the reserve, after the operation was cleared from `inFlight`.
+    /// Renames the intent record back to the reserve, and ends the lock on it. Call it after the operation was cleared
+    /// from `inFlight`.
     func giveBackReserve(_ handle: LockFile.Handle, _ entry: Int) {
         intentFiles.forget(entry)
         let name = StagingName.intentRecord(nonce: memberTable.nonce, entry: entry)

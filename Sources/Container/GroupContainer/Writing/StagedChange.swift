@@ -12,8 +12,8 @@ protocol ChangingAccess: AnyObject {
     var preconditions: Preconditions { get }
     /// Has a removed tree in staging deleted, once the lock was released.
     func sweepLater(_ name: [UInt8])
-    /// Returns the lock for a change that happened and cannot get its record now: no other process may have the lock
-    /// before that. The access has no lock afterwards.
+    /// Hands the access's lock over to the caller, for a change whose record could not be appended. The caller keeps
+    /// the lock until the record is appended. The access has no lock afterwards.
     func handOver() -> HeldLock?
 }
 
@@ -63,7 +63,8 @@ struct StagedChange {
         /// The requested operation, for errors.
         var operation: String
 
-        /// Whether only requests for the item's own lock must find the change finished.
+        /// Whether the change is announced with the item's lock range, so that only requests whose locks cover the item
+        /// finish it first. Any other change is announced for every item.
         var concernsOneItem: Bool { way != .fromPlaceToPlace && !status.isDirectory }
     }
 
@@ -74,7 +75,9 @@ struct StagedChange {
     }
 
     /// Takes the step and records it. Errors: `notDurable`: the change is visible and recorded; those of the journal:
-    /// the change is visible and will be recorded; any other: nothing was changed, and nothing is left in staging.
+    /// the change is visible and will be recorded; any other: the item is as before, and its new content is removed
+    /// from staging. (An empty directory that a move replaced is not restored where the move is undone because of a
+    /// container inside.)
     func commit(_ step: Step) throws(CoordinationError) -> LogPosition {
         // Held until the change has its record: a process that waited to open one of these containers finds then that
         // it was moved.
@@ -136,12 +139,14 @@ struct StagedChange {
         } catch {
             container.keepLock(access.handOver(), of: operation)
             container.memberTable.leaveUnfinished(entry)
-            // The intent record is still needed.
+            // The reserve's file stays in staging as the intent record, which a repair needs. Only the lock on the
+            // reserve is released.
             if let handle = reserve { container.lockFile.giveBack(handle) }
             reserve = nil
             throw error
         }
-        // Until the entry is cleared, every other request waits for the record first, and then finds the presenters.
+        // Moved before the entry is cleared: until then, a request that touches the item waits for the record, and
+        // finds the presenters at their new places.
         container.movePresenters(by: record)
         container.memberTable.clearInFlight(entry)
         if let state = record.state { container.writtenContents.note(state) }
@@ -149,7 +154,8 @@ struct StagedChange {
             // The disk writes the record while it writes the directories; the caller synchronizes the journal then.
             container.journal.log.beginSynchronizing(through: position)
             do throws(Errno) { try ends.synchronize(step) } catch { failure = failure ?? error }
-            // What was begun is ended: if the disk did not take the record either, the journal has to know.
+            // Completes the synchronization that was begun: if writing the record fails, too, the log's segment is
+            // marked and sealed.
             if failure != nil { try? container.journal.log.synchronize(through: position) }
         }
         if step.way == .intoStaging && step.elsewhere == nil { access.sweepLater(name) }
@@ -273,8 +279,9 @@ struct StepEnds {
         }
     }
 
-    /// Renames the item. Another parent for a directory takes write permission on the directory itself (its `..`
-    /// changes): its owner gets that for the moment of the rename. If this process is killed then, the owner keeps it.
+    /// Renames the item. Moving a directory to another parent requires write permission on the directory itself,
+    /// because its `..` changes: its owner gets that permission for the moment of the rename. If this process is killed
+    /// then, the owner keeps it.
     private func rename(_ step: StagedChange.Step, replacing: Bool) throws(Errno) {
         let status = step.status
         let closed = status.permissions
@@ -387,7 +394,7 @@ extension StagedChange {
     }
 }
 
-/// Changes by which nothing is lost that no record has: what was at the place stays in another directory.
+/// Changes that keep the old item: it is moved to another directory, and not deleted.
 extension StagedChange {
     /// Puts a new file or symbolic link at a place. With `old`, exchanges the two. System calls: renameat2, fsync of the
     /// directory
