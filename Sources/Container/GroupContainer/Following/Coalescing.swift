@@ -112,10 +112,10 @@ extension Debouncer {
             if before.change.kind == .created { return append(entry) }
         }
         dropWhatIsReplaced(&entry)
-        let followers = known.inner.compactMap { entries[$0] }
+        let inside = known.inner.compactMap { entries[$0] }
         for position in known.inner { entries[position] = nil }
         append(entry)
-        appendMoved(followers, from, to)
+        appendMoved(inside, from, to)
     }
 
     /// Returns whether there is surely no item at a path.
@@ -181,16 +181,17 @@ extension Debouncer {
         var created = move
         created.change.kind = .created
         (created.first, created.begin) = (before.first, before.begin)
-        let followers = inner.compactMap { entries[$0] }
+        let inside = inner.compactMap { entries[$0] }
         for position in [position] + inner { entries[position] = nil }
         noteSimple(created)
-        appendMoved(followers, from, move.change.path)
+        appendMoved(inside, from, move.change.path)
     }
 
-    private mutating func appendMoved(_ followers: [Entry], _ from: ItemPath, _ to: ItemPath) {
-        for follower in followers {
-            var renamed = follower
-            renamed.change.path = follower.change.path.moved(from: from, to: to)
+    /// Appends the entries of items in a moved directory, under their new paths.
+    private mutating func appendMoved(_ inside: [Entry], _ from: ItemPath, _ to: ItemPath) {
+        for entry in inside {
+            var renamed = entry
+            renamed.change.path = entry.change.path.moved(from: from, to: to)
             append(renamed)
         }
     }

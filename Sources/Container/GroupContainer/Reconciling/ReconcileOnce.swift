@@ -68,7 +68,7 @@ final class ReconcileOnce {
         while true {
             try treeWatcher.reconciler.work()
             guard let left = treeWatcher.reconciler.postponed.keys.first else { return }
-            if deadline.isOver { throw isBusy(left, operation) }
+            if deadline.isOver { throw busy(left, operation) }
             pause(nanoseconds: 200_000)
             treeWatcher.reconciler.view.beginRound()
         }
@@ -82,7 +82,7 @@ final class ReconcileOnce {
             let left = treeWatcher.reconciler.postponed.keys.first
             if left == nil && treeWatcher.comparison.isOver && treeWatcher.reconciler.worklist.isEmpty { return }
             if let left {
-                if deadline.isOver { throw isBusy(left, operation) }
+                if deadline.isOver { throw busy(left, operation) }
                 pause(nanoseconds: 200_000)
                 treeWatcher.reconciler.view.beginRound()
             } else if deadline.isOver {
@@ -93,7 +93,7 @@ final class ReconcileOnce {
         }
     }
 
-    private func isBusy(_ location: ItemLocation, _ operation: String) -> CoordinationError {
+    private func busy(_ location: ItemLocation, _ operation: String) -> CoordinationError {
         let member = treeWatcher.reconciler.view.busySlot.flatMap(container.memberTable.member(at:))
         let process = member.map { "\($0.process.description) (\($0.purpose))" } ?? "another process"
         return CoordinationError(

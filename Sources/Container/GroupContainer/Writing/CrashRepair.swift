@@ -26,7 +26,7 @@ extension OpenContainer {
                     // The kernel releases a dying process's locks one after the other: the item's lock was released
                     // first.
                     if deadline.isOver || limit.isOver {
-                        throw isInTheWay(slot, "is ending, with an unfinished change")
+                        throw slotInTheWay(slot, "is ending, with an unfinished change")
                     }
                     pause(nanoseconds: 200_000)
                     continue
@@ -67,7 +67,7 @@ extension OpenContainer {
         return !operations.isEmpty && refusedRepairs.withLock { $0.isSuperset(of: operations) }
     }
 
-    private func isInTheWay(_ slot: Int, _ why: String) -> CoordinationError {
+    private func slotInTheWay(_ slot: Int, _ why: String) -> CoordinationError {
         CoordinationError(
             .lockTimedOut, operation: "repair", item: ".group/members", reason: "the member in slot \(slot) \(why)",
             remedy: .tryAgain)
@@ -183,22 +183,22 @@ extension OpenContainer {
             return .finished
         }
         // An intent record of another operation: this operation had not written its own yet.
-        guard let operation = IntentRecord(decoding: content), operation.change.operation == change.operation
+        guard let intent = IntentRecord(decoding: content), intent.change.operation == change.operation
         else { return .nothing }
-        let place = try standing(at: operation.change.place)
-        let origin = try operation.change.from.flatMap { (path) throws(CoordinationError) in try standing(at: path) }
+        let place = try standing(at: intent.change.place)
+        let origin = try intent.change.from.flatMap { (path) throws(CoordinationError) in try standing(at: path) }
         let inStaging = try? directory.staging.statusIfPresent(of: staged)
         guard
-            operation.hasHappened(
+            intent.hasHappened(
                 staged: inStaging?.inode, place: place.map { ItemState($0, contentHash: nil) }, origin: origin?.inode)
         else { return .nothing }
         let start = LogPosition(
-            segment: operation.journalSegment, offset: Int(clamping: operation.journalOffset), sequence: 0, checksum: 0)
-        movePresenters(by: operation.change)
+            segment: intent.journalSegment, offset: Int(clamping: intent.journalOffset), sequence: 0, checksum: 0)
+        movePresenters(by: intent.change)
         if try journal.contains(operation: change.operation, from: start) { return .finished }
-        var record = operation.change
-        if operation.way != .intoStaging {
-            record.complete(with: place.map { ItemState($0, contentHash: operation.change.state?.contentHash) })
+        var record = intent.change
+        if intent.way != .intoStaging {
+            record.complete(with: place.map { ItemState($0, contentHash: intent.change.state?.contentHash) })
         }
         _ = try appendRepaired(record)
         return .finished
@@ -249,7 +249,7 @@ extension OpenContainer {
                 _ = memberTable.repairs.withLock { $0.remove(slot) }
             }
             if deadline.isOver || limit.isOver {
-                throw isInTheWay(slot, "has been under repair by another process for too long")
+                throw slotInTheWay(slot, "has been under repair by another process for too long")
             }
             pause(nanoseconds: 200_000)
         }

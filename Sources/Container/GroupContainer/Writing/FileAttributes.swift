@@ -134,7 +134,7 @@ struct FileAttributes {
     /// Returns these attributes with the umask applied, for a file that was created before its attributes were known.
     /// The umask cannot be queried, so its effect is read from a sample file. System calls: openat2, those of `apply`,
     /// unlinkat
-    func withoutUmask(trying name: [UInt8], in staging: borrowing FileDescriptor) throws(Errno) -> FileAttributes {
+    func withUmaskApplied(trying name: [UInt8], in staging: borrowing FileDescriptor) throws(Errno) -> FileAttributes {
         if permissions != nil || explicitMode != nil { return self }
         let sample = try FileDescriptor.open(
             name, in: staging, .newFile, mode: creationMode)

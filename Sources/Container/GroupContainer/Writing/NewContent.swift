@@ -39,7 +39,7 @@ enum NewContent: Sendable {
             return made
         case .staged(let file):
             if durability == .durable { file.descriptor.beginWriting() }
-            let resolved = try attributes.withoutUmask(trying: name, in: staging)
+            let resolved = try attributes.withUmaskApplied(trying: name, in: staging)
             try staging.rename(file.name, to: name, in: staging, replacing: false)
             let made = try resolved.apply(to: file.descriptor)
             if durability == .durable { try file.descriptor.synchronize() }
