@@ -72,6 +72,9 @@ struct LockAcquisition {
     private let needsPermit: Bool
     /// The owner of the request around this one, or of the one that asked the question which this one helps to answer.
     private let outerOwner: WaitGraph.Owner?
+    /// Whether other members see that the request waits. A request that only tries does not wait: a flag that it raised
+    /// would only make other requests take the longer way.
+    private let isVisible: Bool
 
     private var turn: ProcessQueue.Turn?
     private var handle: LockFile.Handle?
@@ -86,7 +89,7 @@ struct LockAcquisition {
     /// Slots of members that died while they waited for a part that this request then found free.
     private var staleSlots: [Int] = []
 
-    init(_ request: LockRequest) throws(LockFailure) {
+    init(_ request: LockRequest, until deadline: Deadline) throws(LockFailure) {
         self.request = request
         lockManager = request.lockManager
         let held = LockFrame.held(of: lockManager)
@@ -94,6 +97,8 @@ struct LockAcquisition {
         needsPermit = LockFrame.current == nil && request.answer == nil
         plan = try Self.uncovered(request, under: held)
         outerOwner = held.first?.owner ?? request.answer
+        // A nested request has to be seen, so that a circle through it is found.
+        isVisible = !deadline.isOver || outerOwner != nil
     }
 
     private static func uncovered(_ request: LockRequest, under held: [HeldLock]) throws(LockFailure) -> LockPlan {
@@ -123,7 +128,7 @@ struct LockAcquisition {
             let turn = lockManager.turns.enter(plan, isNested: isNested)
             self.turn = turn
             if let signal = turn.signal {
-                announce(queued: nil)
+                if isVisible { announce(queued: nil) }
                 try lookForCircle()
                 return .turn(signal)
             }
@@ -238,8 +243,10 @@ extension LockAcquisition {
             if isNested || !isContended, try handle.tryStep(part.whole) { return [] }
             // The ticket is drawn before the request takes its place, so that tickets are in the order in which
             // requests reach the turnstile.
-            announce(queued: taken)
-            raiseContended(part)
+            if isVisible {
+                announce(queued: taken)
+                raiseContended(part)
+            }
             var gates = gates(of: part)
             while let gate = gates.first, try handle.trySteps(LockPlan.Part.pass(gate)) {
                 gates.removeFirst()
@@ -313,7 +320,7 @@ extension LockAcquisition {
     /// Throws if this request waits in a circle. Only an owner that holds something, or that a question waits for, can be
     /// waited for in turn, so only such an owner looks.
     private mutating func lookForCircle() throws(LockFailure) {
-        guard memberTable.slot != nil, outerOwner != nil || taken > 0 else { return }
+        guard isVisible, memberTable.slot != nil, outerOwner != nil || taken > 0 else { return }
         var outlook = outlook()
         if outlook == .circle {
             // A member of the circle may have been granted its lock and not have recorded that yet. A new ticket is

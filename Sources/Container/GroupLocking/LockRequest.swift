@@ -101,7 +101,7 @@ package final class LockRequest: Sendable {
     package func acquireBlocking(
         until deadline: Deadline, orUntil cancellation: Cancellation? = nil
     ) throws(LockFailure) -> HeldLock {
-        var acquisition = try LockAcquisition(self)
+        var acquisition = try LockAcquisition(self, until: deadline)
         do throws(LockFailure) {
             while let wait = try acquisition.advance() {
                 try acquisition.resolve(wait.block(until: deadline, orUntil: cancellation), of: wait)
@@ -116,7 +116,7 @@ package final class LockRequest: Sendable {
 
     /// Waits for the lock, suspending the task. A task that is cancelled in the moment of the grant gets no lock.
     package func acquire(until deadline: Deadline) async throws(LockFailure) -> HeldLock {
-        var acquisition = try LockAcquisition(self)
+        var acquisition = try LockAcquisition(self, until: deadline)
         do throws(LockFailure) {
             while let wait = try acquisition.advance() {
                 try acquisition.resolve(await wait.suspend(until: deadline), of: wait)

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import GroupContainer
+@testable import GroupLocking
 
 @Suite(.timeLimit(.minutes(1)))
 struct `Locks on items` {
@@ -38,6 +39,28 @@ struct `Locks on items` {
         #expect(error?.holders.map(\.condition) == [.running])
         #expect(error?.holders.first?.command?.isEmpty == false)
         try held.end()
+    }
+
+    @Test func `a request that only tries is not noticed by other requests`() async throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator()
+        let held = LockHolding(tester, .writing("file"))
+        let tickets = { sample.container.opened.memberTable.map.load64(MemberTableLayout.ticket) }
+        let before = tickets()
+        for _ in 0..<3 {
+            let error = await #expect(throws: CoordinationError.self) {
+                try await tester.coordinate(.writing("file"), .writing("other"), timeout: .zero) { (_: Access) in }
+            }
+            #expect(error?.code == .lockTimedOut && error?.holders.count == 1)
+        }
+        #expect(tickets() == before, "each request that waits draws a ticket")
+        await #expect(throws: CoordinationError.self) {
+            try await tester.readBytes("file", timeout: .milliseconds(1))
+        }
+        #expect(tickets() > before)
+        try held.end()
+        #expect(try await tester.write(bytes: [1], to: "file", timeout: .zero).isChanged)
+        #expect(try sample.isQuiet())
     }
 
     @Test func `a task whose lock is not granted in time gets an error that names the holder`() async throws {
