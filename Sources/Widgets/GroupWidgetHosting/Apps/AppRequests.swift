@@ -20,7 +20,7 @@ final class AppRequests {
         try watch.followRequests(center)
     }
 
-    /// Returns how often a reload was requested, and whether an app is in front.
+    /// Returns the number of the last reload request for each kind that has one, and whether an app is in front.
     func news(of kinds: [String]) -> [HostEvent] {
         var reloads: [String: UInt64] = [:]
         for kind in kinds { reloads[kind] = try? center.reloads(ofKind: kind) }

@@ -103,8 +103,8 @@ final class ContainerWatch: Sendable {
         }
     }
 
-    /// Returns a follower that starts one for each new suite, all of whose keys concern these widgets. The suite itself
-    /// concerns them too: values may have been set in it before it is followed.
+    /// Returns a follower of new suites, which starts a follower of all keys for each new suite. The creation of a
+    /// suite concerns these widgets, too: values may have been set before the suite's own follower begins.
     private func suiteFollower(unlike suites: Set<String>, _ kinds: Set<String>, _ number: Int) -> Follower {
         var follower = container.followSuites(unlike: suites)
         return Follower { (wait, seen) throws(CoordinationError) in
@@ -126,7 +126,8 @@ final class ContainerWatch: Sendable {
         start("requests", nil, requests)
     }
 
-    /// Starts a thread for a follower, which ends after the set of widgets with this number; nil: never.
+    /// Starts a thread for a follower. The thread ends when the present set of widgets has another number, or, also
+    /// with nil, when the container no longer exists.
     private func start(_ name: String, _ number: Int?, _ follower: Follower) {
         DispatchQueue(label: "widget-host.\(name)").async { self.run(follower, number) }
     }
@@ -135,7 +136,7 @@ final class ContainerWatch: Sendable {
         var isOver = false
         while !isOver {
             let seen = Interruption.latest
-            // What came before the followers of the next set began is still read.
+            // The last pass reads the changes from before the followers of the next set began.
             if let number { isOver = generation.withLock { $0 } != number }
             do throws(CoordinationError) {
                 guard var kinds = try follower.next(isOver ? .zero : nil, seen) else { continue }

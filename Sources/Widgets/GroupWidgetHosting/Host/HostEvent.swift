@@ -25,7 +25,7 @@ package enum HostEvent: Equatable, Sendable {
     case ledgers([String: RefreshLedger])
     /// What widgets of these kinds showed under an earlier host.
     case lastViews([String: LastView])
-    /// How often apps have requested a reload of these kinds.
+    /// A number for each of these kinds, which grows with each reload request of an app.
     case reloads([String: UInt64])
     /// Whether the app of the widgets is in front.
     case appInFront(Bool)

@@ -12,9 +12,9 @@ package struct HostOptions: Hashable, Sendable {
     package var longestHold: Int64 = 300_000_000_000
     /// The time beyond a refresh's deadline, which the widget applies itself.
     package var slack: Int64 = 2_000_000_000
-    /// The time from the message to end until the process is killed.
+    /// The time from the message `end`, or from the end of the process's output, until the process is killed.
     package var exitGrace: Int64 = 1_000_000_000
-    /// The time until a widget that ended by itself is started again.
+    /// The time until the next start of a widget that ended by itself, was killed for a fault, or could not be started.
     package var restart = Backoff(shortest: 1_000_000_000, longest: 300_000_000_000)
     /// The lifetime after which an end no longer counts as another crash in a row.
     package var settledLife: Int64 = 60_000_000_000
@@ -22,8 +22,9 @@ package struct HostOptions: Hashable, Sendable {
     package var rooms: [WidgetDisplayMode: WidgetSize] = [
         .compact: WidgetSize(columns: 80, rows: 4), .expanded: WidgetSize(columns: 80, rows: 24),
     ]
-    /// Whether the widget runs in a debugger: there are no deadlines, memory limits or suspensions, and the host ends
-    /// with the widget.
+    /// Whether the widget runs in a debugger: the host applies no deadlines except that for the process's end, no
+    /// memory limits and no suspensions, and ends with the widget. The widget itself still applies the deadline of a
+    /// refresh.
     package var isForDebugging = false
 
     package init() {}
@@ -43,7 +44,7 @@ enum HostIdentity {
 package struct HostSettings: Sendable {
     package var options = HostOptions()
     package var directories: ManifestDirectories<WidgetManifest>
-    /// The kinds to show, in place of the list, which then does not change; nil for the list.
+    /// The kinds to show in place of the stored list, which is then neither read nor written; nil for the stored list.
     package var shown: [String]?
     /// Whether to refresh each widget once, and then end.
     package var isOnce = false

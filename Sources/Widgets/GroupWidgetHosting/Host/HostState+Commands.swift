@@ -65,7 +65,8 @@ extension HostState {
         guard var widget = widgets[kind], widget.isVisible != isVisible else { return }
         widget.isVisible = isVisible
         widget.lastVisible = now.monotonic
-        // The widget's own place in the journal covers what it missed.
+        // The refresh reads all changes after the widget's place in the journal, also those from the time when the
+        // widget was not visible.
         if isVisible { widget.want(at: now) }
         widgets[kind] = widget
     }

@@ -130,7 +130,8 @@ extension HostState {
         _ actions: inout [HostAction]
     ) {
         var answer = answer
-        // The view was made for another environment, and cannot stay: the next update requests a rendering.
+        // The host has no view, only a view for another environment, or only a view from an earlier host, so the next
+        // update requests a rendering.
         let isMissing = process.update?.shows == true && answer.result == .noData && answer.timeline == nil
         if isMissing {
             answer = WidgetMessage.Answer(

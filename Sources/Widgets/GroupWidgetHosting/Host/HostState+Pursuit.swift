@@ -79,7 +79,8 @@ extension HostState {
         }
         if isToEnd(&widget, at: now, &actions) { return }
         if isRefreshDue(&widget, at: now) { return update(&widget, at: now, &actions) }
-        // A change that still settles is refreshed before the suspension, as the process runs anyway.
+        // A refresh that is due soon, such as after a change that has not settled, comes before the suspension, as the
+        // process runs anyway.
         if widget.isVisible || options.isForDebugging
             || widget.alarm - now.monotonic <= widget.manifest.refreshing.interval
         {
@@ -170,7 +171,7 @@ extension HostState {
         actions.append(.kill(process.run))
     }
 
-    /// Records a fault: an update in progress has failed, and the next process has to wait.
+    /// Records a fault: an update in progress is dropped and scheduled again, and the next process has to wait.
     func noteFault(_ widget: inout HostedWidget, _ cause: String, at now: Moment, _ actions: inout [HostAction]) {
         let lived = now.monotonic - (widget.process?.startedAt ?? now.monotonic)
         widget.crashes = lived > options.settledLife ? 1 : min(widget.crashes + 1, 62)

@@ -76,7 +76,8 @@ package struct HostState: Sendable {
     /// Whether a widget is being updated.
     var isUpdating: Bool { widgets.values.contains { $0.process?.update != nil } }
 
-    /// Whether each visible widget has answered or failed, and no update is in progress.
+    /// Whether no widget on the list is being updated, and each visible widget on the list has failed or has answered
+    /// since its last change.
     package var isQuiet: Bool {
         widgets.values.allSatisfy { widget in
             if !widget.isListed { return true }

@@ -3,7 +3,8 @@
 /// One widget of a host: its manifest, what it shows, and its scheduled work.
 struct HostedWidget: Equatable, Sendable {
     var manifest: WidgetManifest
-    /// Whether the widget is on the list. A widget that is not remains as long as its process lives.
+    /// Whether the widget is on the list. A widget that is no longer on the list remains here as long as its process
+    /// lives.
     var isListed = true
     var isVisible: Bool
     var mode: WidgetDisplayMode = .compact
@@ -28,11 +29,12 @@ struct HostedWidget: Equatable, Sendable {
     /// Whether the view is from an earlier host, as this host has had no answer yet.
     var isFromBefore = false
 
-    /// Since when something has changed, or may have, since the last refresh began; on the monotonic clock.
+    /// The moment of the first change, or possible change, since the last refresh began, on the monotonic clock; nil if
+    /// there was none.
     var wantedSince: Int64?
     /// Whether to render although nothing may have changed.
     var isReloadWanted = false
-    /// How often apps have requested a reload.
+    /// The number of the latest reload request that this host had to serve; the numbers grow with each request.
     var requestedReloads: UInt64 = 0
     /// What the refreshes have cost, and how often they failed in a row.
     var ledger = RefreshLedger()
@@ -65,7 +67,8 @@ struct HostedWidget: Equatable, Sendable {
 
     mutating func want(at now: Moment) { if wantedSince == nil { wantedSince = now.monotonic } }
 
-    /// Drops the update in progress, which will not be answered, and schedules it again.
+    /// Drops the update in progress, if there is one, and schedules another: the answer was `failed`, or no answer will
+    /// come.
     mutating func giveUpUpdate(at now: Moment) {
         guard let update = process?.update else { return }
         want(at: now)

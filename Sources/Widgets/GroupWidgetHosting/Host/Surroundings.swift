@@ -4,7 +4,7 @@ import GroupSystemCalls
 /// The state of the files around a host at its last check, to notice changes. A check follows each change of the files,
 /// or, where they cannot be watched, the last check after two seconds.
 struct Surroundings {
-    /// The time between two checks: an installation changes several files.
+    /// The shortest time from a check to the next: an installation changes several files.
     private static let pause: Int64 = 200_000_000
     static let period: Int64 = 2_000_000_000
     /// Nil where the user has no inotify instance left.

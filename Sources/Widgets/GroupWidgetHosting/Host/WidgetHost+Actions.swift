@@ -61,7 +61,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
         flush(process)
     }
 
-    /// Writes what the pipe has room for, and waits for room for the rest.
+    /// Writes as many bytes as the pipe has room for. For the rest, registers the pipe with the poller.
     mutating func flush(_ process: WidgetProcess) {
         let number = process.input.number
         let waits = process.flush()

@@ -121,7 +121,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         return waits.compactMap { $0 }.min()
     }
 
-    /// Waits for the front end's input, which may have changed or ended.
+    /// Registers the front end's input and output with the poller, as either may have changed or ended.
     private mutating func awaitFrontEnd() throws {
         awaitFrontOutput()
         if frontEnd.input == frontInput { return }

@@ -74,8 +74,8 @@ package struct WidgetManifest: Hashable, Sendable {
         (rooms[mode]?.maximum ?? host).clipped(to: host)
     }
 
-    /// Returns whether a link may be opened: only its app's scheme, http and https, as a view's text may come from
-    /// anywhere.
+    /// Returns whether the widget may open a URL: the scheme is that of the widget's app, http or https, and all
+    /// characters are visible ASCII. A view's text may come from anywhere.
     package func allows(_ url: String) -> Bool {
         guard let scheme = url.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).first,
             scheme.count < url.count, url.utf8.allSatisfy({ 0x20 < $0 && $0 < 0x7F })

@@ -24,7 +24,8 @@ package struct TodayModel: Hashable, Sendable {
         return true
     }
 
-    /// Replaces all panels. The selection stays; if its panel is gone, the panel in its place is selected.
+    /// Replaces all panels. The selection stays; if the new panels lack the selected kind, the panel at the same place,
+    /// or else the last panel, is selected.
     package mutating func replace(by panels: [Panel]) {
         let place = self.panels.firstIndex { $0.kind == selected } ?? 0
         let isThere = panels.contains { $0.kind == selected }

@@ -6,8 +6,8 @@ package struct Holdings: Hashable, Sendable {
     package var items: [String] = []
     /// The locks on other files, by any call, with their holders: texts for people.
     package var locks: [String] = []
-    /// Whether some of the processes still run although they were signalled to stop, so that the list may be
-    /// incomplete.
+    /// Whether a process other than the widget's own still runs, so that the list may be incomplete. The value is used
+    /// only after the signal to stop.
     package var isGoingOn = false
 
     package init(items: [String] = [], locks: [String] = [], isGoingOn: Bool = false) {

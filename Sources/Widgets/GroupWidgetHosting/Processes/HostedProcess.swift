@@ -70,7 +70,7 @@ package enum Lifecycle: String, Hashable, Sendable, CaseIterable {
     case active
     /// The process has time to release its locks.
     case suspending
-    /// The process is stopped: it uses no processor time, and holds no lock.
+    /// The process is stopped: it uses no processor time, and holds no lock that other processes may wait for.
     case suspended
     /// The process was requested to end, or killed, and has not exited yet.
     case ending

@@ -9,8 +9,8 @@ extension WidgetHost where FrontEnd: ~Copyable {
     func holdings(of run: WidgetRun) -> Holdings {
         guard let widget = processes[run.kind], widget.run == run else { return Holdings() }
         let all = widget.process.signalled
-        // This check comes before that of the locks: a stopped process takes no more locks. For the widget's own
-        // process, the kernel has reported the stop.
+        // This check comes before that of the locks: a stopped process takes no more locks. The widget's own process is
+        // not checked, as the host uses the result only after the kernel has reported the stop of that process.
         let isGoingOn = !all.allSatisfy { $0 == widget.identifier || ProcessView.isStill($0) }
         var holdings = Holdings(items: container.accessedItems { all.contains($0) }, isGoingOn: isGoingOn)
         for process in all {

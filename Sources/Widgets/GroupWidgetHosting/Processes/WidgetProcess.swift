@@ -19,7 +19,7 @@ final class WidgetProcess {
     private var outbox: ArraySlice<UInt8> = []
     private var chunk = [UInt8](repeating: 0, count: 65_536)
 
-    /// The largest number of unread bytes: messages are short, and sent one at a time.
+    /// The largest number of bytes that wait for room in the pipe: messages are short, and sent one at a time.
     private static let largestOutbox = 65_536
 
     var identifier: Int32 { process.identifier }
@@ -43,7 +43,7 @@ final class WidgetProcess {
             leadsGroup: !inForeground)
     }
 
-    /// Queues a line. Returns false if too much is unread already.
+    /// Queues a line. Returns false if too many bytes would wait for room in the pipe.
     func send(_ line: [UInt8]) -> Bool {
         if outbox.count + line.count > Self.largestOutbox { return false }
         outbox += line + [0x0A]

@@ -37,7 +37,8 @@ extension WidgetCenter {
     }
 }
 
-/// A host's entry in the registry of present widgets, which ends with the host's process.
+/// A host's entry in the registry of present widgets. After the end of the host's process, readers ignore the entry,
+/// and the next host removes it.
 package final class HostRegistration: Sendable {
     private let center: WidgetCenter
     private let key: String

@@ -3,7 +3,8 @@ public import GroupContainer
 
 /// The state of a widget's refreshes, for people and apps.
 public struct RefreshState: Hashable, Sendable, CustomStringConvertible {
-    /// When the last refresh succeeded, so that what is shown was true then; nil if no host has refreshed the widget.
+    /// The time of the last refresh that succeeded; the view was current then. Nil if no refresh by a host has
+    /// succeeded.
     public var succeededAt: Date?
     /// Failures in a row, until now.
     public var failures: Int

@@ -1,13 +1,14 @@
 /// A message from a host to a widget: one JSON object a line on the widget's standard input. `docs/reference/widget-protocol.md`
 /// has the fields.
 package enum HostMessage: Hashable, Sendable {
-    /// Refresh, and send an answer with this number before `deadline` seconds are over. `shows`: the host has nothing
-    /// to show, so the answer has the timeline also where nothing is new. `reloads`: a reload was requested, so the
-    /// widget renders also where nothing in the container changed.
+    /// Refresh, and send an answer with this number before `deadline` seconds are over. `shows`: the host has no view
+    /// for this environment, or only a view from an earlier host, so an answer other than `failed` has the timeline
+    /// even if nothing is new. `reloads`: a reload was requested, so the widget renders also where nothing in the
+    /// container changed.
     case update(id: Int, environment: WidgetEnvironment, deadline: Double, shows: Bool, reloads: Bool)
     /// The widget will be stopped: release its locks, and answer `suspended`.
     case suspend(id: Int)
-    /// The widget was suspended, and goes on.
+    /// The suspension is over, whether the process was stopped or not.
     case resume
     /// End. The end of the input means the same.
     case end

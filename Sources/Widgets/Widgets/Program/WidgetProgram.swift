@@ -29,7 +29,8 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
                 version: WidgetMessage.version, kind: provider.kind, placeholder: provider.placeholder?.view,
                 interests: provider.interests.map(\.text)))
         var update: Task<Void, Never>?
-        // What the host last got to show: what another process renders of the same kind is new to the host.
+        // The encoded timeline that the host got last. A different timeline that another process has rendered is new to
+        // the host.
         let shownBefore = Guarded<[UInt8]?>(nil)
         for await line in link.lines {
             // A newer host may send messages that this version cannot decode; they are ignored.

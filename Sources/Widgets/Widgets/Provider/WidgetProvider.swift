@@ -26,9 +26,10 @@ public protocol WidgetProvider: Sendable {
     /// Makes what is shown now and later; by default the snapshot, until something changes.
     func timeline(in context: WidgetContext) async throws -> Timeline<Snapshot>
 
-    /// Does the work before rendering: fetch, compute, store. `noData` means that what is shown is unchanged, and
-    /// nothing is rendered if there is anything to show. `newData`, the default, means to render and compare. Throwing
-    /// means `failed`.
+    /// Does the work before rendering: fetch, compute, store. `noData` means that the last snapshot is still current.
+    /// The refresh then renders nothing, unless no snapshot is stored yet, or a rendering is due anyway: after a reload
+    /// request, at the timeline's refresh date, or for another environment or other interests. `newData`, the default,
+    /// means to render and compare. Throwing means `failed`.
     func performUpdate(in context: WidgetContext) async throws -> UpdateResult
 }
 

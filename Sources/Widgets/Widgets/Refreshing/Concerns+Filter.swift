@@ -20,7 +20,7 @@ package struct ItemConcern: Sendable {
     }
 
     /// Returns whether a change of an item concerns the widget, for followers of more than the filter lets through. A
-    /// directory that is removed may contain an item that concerns the widget.
+    /// directory that is moved, exchanged or removed may contain an item that concerns the widget.
     package func includes(_ change: Change) -> Bool {
         let paths = [change.path, change.kind.otherPath].compactMap { $0 }
         return isNews(change) && (change.concernedDirectory || paths.contains { filter.matches($0) })

@@ -59,7 +59,8 @@ package struct RefreshBudget: Hashable, Sendable {
             bucket = TokenBucket(limit.rate, fullAt: now.addingReportingOverflow(largest).partialValue)
             return
         }
-        // No spending leads to such a moment: the clock was set back.
+        // A budget from which nothing is missing starts full again: after the clock was set back, `fullAt` may be too
+        // far in the future.
         if missing(at: now) == 0 { bucket = TokenBucket(limit.rate) }
         bucket.spend(at: now)
     }

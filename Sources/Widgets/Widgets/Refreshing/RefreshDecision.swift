@@ -10,8 +10,8 @@ public enum UpdateResult: String, Codable, Hashable, Sendable {
     case failed
 }
 
-/// When to render, and what follows from it. The place in the journal moves only when the provider succeeded, so after
-/// a crash a change is seen again and never missed.
+/// When to render, and what follows from it. The place in the journal does not move if the provider fails, or if the
+/// process crashes before the end of the refresh, so the next refresh gets the same changes again.
 struct RefreshDecision: Equatable, Sendable {
     /// The result of the refresh.
     var result: UpdateResult

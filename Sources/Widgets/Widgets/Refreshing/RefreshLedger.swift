@@ -29,7 +29,7 @@ package struct RefreshLedger: Equatable, Sendable {
         self.reloads = reloads
     }
 
-    /// Records how a refresh ended. A refresh without an answer has failed, too.
+    /// Records how a refresh ended. The host calls this function only for a refresh with an answer.
     package mutating func noteEnd(_ result: UpdateResult, at now: Int64) {
         switch result {
         case .newData, .noData: (failures, succeededAt) = (0, now)

@@ -25,8 +25,8 @@ package struct RefreshSession: Sendable {
     }
 
     /// Reads the record, and gathers what changed. `environment` is what the widget is shown in, if anything. A session
-    /// with `isReload` renders whatever changed. What `renderer` changes during the session is nothing new at the
-    /// next refresh; otherwise a widget that keeps something would be refreshed for ever.
+    /// with `isReload` renders whatever changed. A change by `renderer` during the session is not new at the next
+    /// refresh; otherwise a widget that writes to an item or key of its own interests would be refreshed for ever.
     package init(
         _ file: PrivateFile, _ container: Container, interests: [WidgetInterest], environment: WidgetEnvironment? = nil,
         isReload: Bool = false, renderer: Renderer? = nil, clock: any WidgetClock = SystemWidgetClock()

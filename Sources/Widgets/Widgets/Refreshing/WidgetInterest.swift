@@ -34,7 +34,8 @@ public struct WidgetInterest: Hashable, Sendable {
         }
     }
 
-    /// Parses the form of manifests and command lines; nil if it has no suite, or an empty key or pattern.
+    /// Parses the form of manifests and command lines; nil for `defaults:` with an empty suite or key, and for
+    /// `metadata:` without a pattern.
     /// - `defaults:SUITE` and `defaults:SUITE:KEY`, where KEY may contain a ':' and SUITE does not
     /// - `metadata:PATTERN` for items also where they are only touched
     /// - any other text is a pattern for paths

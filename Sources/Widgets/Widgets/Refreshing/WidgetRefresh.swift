@@ -47,7 +47,8 @@ public struct WidgetRefresh<Provider: WidgetProvider>: Sendable {
         self.onFailure = onFailure
     }
 
-    /// Refreshes once, and calls `deliver` with the snapshot if it differs from the last one.
+    /// Refreshes once, and calls `deliver` with the present snapshot of the timeline if any entry of the timeline is
+    /// new.
     ///
     /// An error of the provider is not thrown: the result is then `failed`. Throws what `deliver` throws, and
     /// `CoordinationError`:
@@ -61,17 +62,18 @@ public struct WidgetRefresh<Provider: WidgetProvider>: Sendable {
         }
     }
 
-    /// Refreshes once, and calls `deliver` with the whole timeline, which is new if any of its entries is. With
-    /// `isReload` the provider renders whatever changed. Errors: as those of `performUpdate`.
+    /// Refreshes once, and calls `deliver` with the whole timeline if any of its entries is new. With `isReload`, the
+    /// provider renders even if nothing changed. Errors: as those of `performUpdate`.
     public func update(
         isReload: Bool = false, delivering deliver: (Timeline<Provider.Snapshot>) throws -> Void
     ) async throws -> UpdateResult {
         try await update(isReload: isReload, confirming: { _ in false }) { timeline, _ in try deliver(timeline) }.result
     }
 
-    /// Refreshes once for a caller that shows `shown`, as bytes. Where the result is `noData` and another process that
-    /// shows the same kind has rendered something else last, that timeline is delivered all the same. Returns also when
-    /// the next refresh is requested, which may be new although nothing that is shown is.
+    /// Refreshes once for a caller that shows the encoded timeline `shown`; nil for a caller that shows none. If the
+    /// result is `noData`, but the last timeline differs from `shown`, for example because another process has rendered
+    /// it, the last timeline is delivered. Also returns the policy for the next refresh, which may be new although no
+    /// entry is.
     package func update(
         isReload: Bool, unlike shown: [UInt8]?,
         delivering deliver: (Timeline<Provider.Snapshot>, [UInt8]) throws -> Void

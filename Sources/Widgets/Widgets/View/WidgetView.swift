@@ -8,7 +8,8 @@ public struct WidgetView: Codable, Hashable, Sendable {
         case normal, prominent, secondary, good, warning
     }
 
-    /// One line of a view. Control characters in its text are shown as visible characters, and never executed.
+    /// One line of a view. Control characters in its text have no effect: a terminal shows them as visible characters,
+    /// and a bar as blanks.
     public struct Line: Codable, Hashable, Sendable {
         /// The text of the line.
         public var text: String
@@ -34,7 +35,7 @@ public struct WidgetView: Codable, Hashable, Sendable {
     public var lines: [Line]
     /// The URL that is opened when the user chooses the widget as a whole.
     public var url: String?
-    /// The preferred size; nil: as large as its lines.
+    /// The preferred size; nil: the manifest's preferred size, else the full width of the host and a row for each line.
     public var preferredSize: WidgetSize?
 
     /// Creates a view. Without a title, the widget's name is shown.
