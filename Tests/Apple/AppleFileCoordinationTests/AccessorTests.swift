@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What an accessor gets, and what is recorded of what it does with Foundation's calls.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `Accessors of a file coordinator` {
     private let container: TemporaryContainer
     private let coordinator = NSFileCoordinator()

@@ -88,7 +88,7 @@ private struct Settings {
     }
 }
 
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `Code of apps on group user defaults` {
     private let temporary: TemporaryContainer
 

@@ -4,7 +4,7 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `The URL of a group's container` {
     private let temporary: TemporaryContainer
     private let name = "group.com.example.todo"

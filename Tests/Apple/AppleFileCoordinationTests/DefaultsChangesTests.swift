@@ -14,7 +14,7 @@ final class Received<Element: Sendable>: Sendable {
     func append(_ element: Element) { elements.withLock { $0.append(element) } }
 }
 
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `Changes of group user defaults` {
     private let temporary: TemporaryContainer
     private let defaults: GroupUserDefaults

@@ -3,7 +3,7 @@ import GroupContainer
 import TestSupport
 import Testing
 
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `Domains of group user defaults` {
     private let temporary: TemporaryContainer
     private let defaults: GroupUserDefaults

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Errors of calls that cannot throw: each is a line on standard error, and nothing is changed.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process, .root))
 struct `Errors of group user defaults` {
     private let temporary: TemporaryContainer
 

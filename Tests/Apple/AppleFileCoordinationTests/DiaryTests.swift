@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The example that names Apple's symbols only.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `The diary` {
     private let directory: TemporaryDirectory
 

@@ -198,7 +198,7 @@ private final class SubclassedDocument: BaseDocument, @unchecked Sendable {
     }
 }
 
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `File presenters` {
     private let container: TemporaryContainer
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// How requests wait, nest, fail and end.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `Requests of a file coordinator` {
     private let container: TemporaryContainer
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The private copies that accessors for uploading get.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process, .root))
 struct `Copies for uploading` {
     private let container: TemporaryContainer
     private let files = FileManager.default

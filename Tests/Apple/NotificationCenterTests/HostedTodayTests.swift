@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// A class of an app as a widget's process, under widget-host.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `A hosted Today widget` {
     private let hosted: HostedWidget
 

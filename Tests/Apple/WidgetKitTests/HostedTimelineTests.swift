@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// A provider of an app as a widget's process, under widget-host.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `A hosted timeline` {
     private let hosted: HostedWidget
 

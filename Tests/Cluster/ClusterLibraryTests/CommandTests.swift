@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// group-cluster's commands over items. The test is the program that speaks with the cluster.
-@Suite(.ownThreads, .timeLimit(.minutes(3)))
+@Suite(.ownThreads, .timeLimit(.minutes(3)), .tags(.process))
 struct `The commands of group-cluster over items` {
     let temporary: TemporaryContainer
     let container: Container

@@ -5,7 +5,7 @@ import Testing
 @testable import Cluster
 
 /// The patterns of a `.groupignore`.
-@Suite(.ownThreads, .timeLimit(.minutes(1)))
+@Suite(.ownThreads, .timeLimit(.minutes(1)), .tags(.process))
 struct `Patterns of what is not mirrored` {
     private static func ignores(_ text: String, _ path: String) -> Bool? {
         let isDirectory = path.hasSuffix("/")

@@ -5,7 +5,9 @@ import GroupContainer
 import TestSupport
 import Testing
 
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"))
+@Suite(
+    .ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .tags(.process, .root, .etcd))
 struct `Machines that come back` {
     private let etcd: EtcdServer
     private let a: MachineUnderTest

@@ -9,6 +9,7 @@ import Testing
 /// database, a request to etcd, a sync. strace(1) is put around the running program, so that the calls are counted from
 /// the change on. The short run leaves some of them out.
 @Suite(
+    .tags(.process, .root, .etcd),
     .ownThreads, .serialized, .timeLimit(.minutes(30)),
     .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
     .enabled(if: Strace.isThere && isRoot, "needs strace, and root to put it around a running program"))

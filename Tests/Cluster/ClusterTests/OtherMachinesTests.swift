@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 
 /// What a machine knows of the others.
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"))
+@Suite(
+    .ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .tags(.process, .etcd))
 struct `The other machines in the status` {
     private let etcd: EtcdServer
     private let a: MachineUnderTest

@@ -4,7 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"))
+@Suite(
+    .ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .tags(.process, .etcd))
 struct `Conflicts that a person resolves` {
     private let etcd: EtcdServer
     private let a: MachineUnderTest

@@ -5,7 +5,9 @@ import GroupContainer
 import TestSupport
 import Testing
 
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"))
+@Suite(
+    .ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .tags(.process, .etcd))
 struct `A cluster that is not trusted` {
     @Test(.enabled(if: EtcdAuthority.isPossible, "needs openssl"))
     func `machines with the authority's certificate and a password take part`() throws {

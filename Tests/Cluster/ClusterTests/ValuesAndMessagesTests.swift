@@ -6,7 +6,9 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-@Suite(.ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"))
+@Suite(
+    .ownThreads, .serialized, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .tags(.process, .etcd))
 struct `Values and messages of two machines` {
     private let etcd: EtcdServer
     private let a: MachineUnderTest

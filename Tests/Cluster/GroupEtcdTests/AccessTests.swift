@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Users, roles, passwords and tokens.
-@Suite(.ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"), .tags(.etcd))
 struct `A user of etcd` {
     let directory: TemporaryDirectory
 
@@ -188,6 +188,7 @@ struct `A user of etcd` {
 
 /// Certificates.
 @Suite(
+    .tags(.etcd),
     .ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
     .enabled(if: EtcdAuthority.isPossible, "needs openssl"))
 struct `An etcd with a certificate` {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The calls of a client, with one node of etcd.
-@Suite(.ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"), .tags(.etcd))
 struct `A client of etcd` {
     let server: EtcdServer
     let client: EtcdClient

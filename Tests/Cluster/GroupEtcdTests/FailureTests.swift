@@ -7,7 +7,9 @@ import TestSupport
 import Testing
 
 /// Nodes that are killed or stopped, and what a caller knows then.
-@Suite(.ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"))
+@Suite(
+    .ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .tags(.process, .etcd))
 struct `A client whose etcd fails` {
     private func put(_ client: EtcdClient, _ value: UInt8 = 1) throws(EtcdFailure) -> UInt64 {
         try client.transaction(then: [.put(bytes("k"), [value])]).revision
@@ -137,7 +139,9 @@ struct `A client whose etcd fails` {
 }
 
 /// Answers that are no answers of etcd.
-@Suite(.ownThreads, .timeLimit(.minutes(5)), .enabled(if: succeeds(["python3", "--version"]), "needs python3"))
+@Suite(
+    .ownThreads, .timeLimit(.minutes(5)), .enabled(if: succeeds(["python3", "--version"]), "needs python3"),
+    .tags(.process, .etcd))
 struct `A client of a server that is no etcd` {
     private func read(_ how: String) throws -> EtcdFailure? {
         let server = try FakeServer(how)

@@ -7,6 +7,7 @@ import Testing
 /// What the client does with the answers of each version. The node is the etcd of this machine; a proxy before it gives
 /// its answers the version's form.
 @Suite(
+    .tags(.etcd),
     .ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
     .enabled(if: succeeds(["python3", "--version"]), "needs python3"))
 struct `A client of several versions of etcd` {

@@ -6,7 +6,9 @@ import TestSupport
 import Testing
 
 /// Failures that stay until a person has changed something.
-@Suite(.ownThreads, .timeLimit(.minutes(5)), .enabled(if: succeeds(["python3", "--version"]), "needs python3"))
+@Suite(
+    .ownThreads, .timeLimit(.minutes(5)), .enabled(if: succeeds(["python3", "--version"]), "needs python3"),
+    .tags(.etcd))
 struct `An endpoint that refuses every request` {
     private func found(_ configuration: EtcdConfiguration) -> EtcdFailure? {
         let client = EtcdClient(configuration)
@@ -68,7 +70,7 @@ struct `An endpoint that refuses every request` {
 }
 
 /// What the real etcd refuses.
-@Suite(.ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"), .tags(.etcd))
 struct `An etcd that refuses every request` {
     private func refusal(_ configuration: EtcdConfiguration) -> (EtcdRefusal?, String) {
         let client = EtcdClient(configuration)

@@ -7,7 +7,9 @@ import TestSupport
 import Testing
 
 /// The nodes that tests start.
-@Suite(.ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"))
+@Suite(
+    .ownThreads, .timeLimit(.minutes(5)), .enabled(if: EtcdServer.isInstalled, "\(EtcdServer.needed)"),
+    .tags(.process, .etcd))
 struct `Nodes of etcd for tests` {
     private func value(_ client: EtcdClient) throws -> [UInt8]? {
         try client.range(.key(bytes("k"))).keyValues.first?.value

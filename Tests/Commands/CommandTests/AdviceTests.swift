@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The advice of each error can be followed, and helps.
-@Suite(.serialized)
+@Suite(.serialized, .tags(.process, .root))
 struct `Advice of error messages` {
     private func groupctl(
         _ words: String..., in container: TemporaryContainer, environment: [String: String?] = [:]
@@ -81,6 +81,7 @@ struct `Advice of error messages` {
 }
 
 @Suite(
+    .tags(.process, .root),
     .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
 struct `Advice to another user` {
     private func asNobody(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized)
+@Suite(.serialized, .tags(.process))
 struct `Confinement to the container` {
     // fault: bad-name
     @Test(arguments: [

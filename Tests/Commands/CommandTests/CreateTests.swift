@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized)
+@Suite(.serialized, .tags(.process, .root))
 struct `groupctl create, path and list` {
     private func groupctl(
         _ words: [String], in container: TemporaryContainer, environment: [String: String?] = [:]
@@ -323,7 +323,7 @@ struct `groupctl create, path and list` {
     }
 }
 
-@Suite
+@Suite(.tags(.process, .root))
 struct `A container's path with a slash at its end` {
     @Test(arguments: ["", "/", "//"])
     func `a container that is created with slashes after its path is private`(slashes: String) async throws {

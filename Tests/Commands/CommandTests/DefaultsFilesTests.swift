@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized)
+@Suite(.serialized, .tags(.process))
 struct `groupctl defaults import and export` {
     private static let sample = """
         import datetime

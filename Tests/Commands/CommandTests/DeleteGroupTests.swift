@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized) struct `groupctl delete-group` {
+@Suite(.serialized, .tags(.process, .root, .namespaces)) struct `groupctl delete-group` {
     private func container() async throws -> TemporaryContainer {
         let container = try await TemporaryContainer()
         _ = try await container.shell(

@@ -2,7 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
+@Suite(
+    .serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"),
+    .tags(.process, .root))
 struct `A full disk` {
     /// Each line of the result is a word and a command's message or status.
     private func run(_ script: String, on disk: SmallFileSystem.Kind) async throws -> [String: String] {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `Hostile surroundings` {
+@Suite(.tags(.process, .root, .namespaces)) struct `Hostile surroundings` {
     @Test(arguments: [".group/journal/1.log", ".group/format", ".group/members", ".group/lock"])
     func `a FIFO in place of a container's file is damage and blocks no command`(file: String) async throws {
         let container = try await TemporaryContainer()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite
+@Suite(.tags(.process))
 struct `A file that a command writes for its user` {
     @Test func `a user's file is replaced with its mode, and no other file is changed`() async throws {
         let container = try await TemporaryContainer()

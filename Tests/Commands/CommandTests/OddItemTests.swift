@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `An item of an unusual type` {
+@Suite(.tags(.process)) struct `An item of an unusual type` {
     @Test(.needs("python3")) func `a socket, FIFO or device is refused alike by all commands`() async throws {
         let container = try await TemporaryContainer()
         let socketAddress = "import socket,sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])"
@@ -64,7 +64,7 @@ import Testing
     }
 }
 
-@Suite struct `The quit signal` {
+@Suite(.tags(.process)) struct `The quit signal` {
     private static let environment: [String: String?] = ["SWIFT_BACKTRACE": "enable=yes,color=no,interactive=no"]
 
     @Test func `SIGQUIT ends groupctl without a backtrace`() async throws {

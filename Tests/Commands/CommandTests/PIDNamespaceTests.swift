@@ -4,6 +4,7 @@ import Testing
 
 /// Each PID namespace has its own numbers of processes: "process 1" there is another process than here.
 @Suite(
+    .tags(.process, .root, .namespaces),
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: isRoot && succeeds(["unshare", "-p", "-f", "true"]), "needs root and PID namespaces"))
 struct `A member in a PID namespace` {

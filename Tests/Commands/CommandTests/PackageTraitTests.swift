@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Programs that were built without a package trait: this target is built with all of them, or with none.
-@Suite struct `A program that was built without a library` {
+@Suite(.tags(.process)) struct `A program that was built without a library` {
     private static let programs: [(name: String, traits: String, isBuilt: Bool)] = [
         ("group-transfer", "Curl", hasCurl), ("group-cluster", "Curl,SQLite", hasCurl && hasSQLite),
     ]

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 /// A reader that was written from the page of the format alone.
-@Suite(.serialized, .enabled(if: succeeds(["python3", "--version"]), "needs python3")) struct `reader.py` {
+@Suite(.serialized, .enabled(if: succeeds(["python3", "--version"]), "needs python3"), .tags(.process, .namespaces))
+struct `reader.py` {
     private static let program = projectDirectory.appending(path: "docs/reference/reader.py").path
 
     private func read(_ container: TemporaryContainer) async throws -> [String] {

@@ -13,7 +13,9 @@ private let changes = [
     "lock ./view a -- true",
 ]
 
-@Suite(.serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
+@Suite(
+    .serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"),
+    .tags(.process, .root))
 struct `A container on a read-only mount` {
     private func done(_ script: String, in disk: SmallFileSystem) async throws {
         let outcome = try await disk.shell("set -e\n" + script)
@@ -230,7 +232,9 @@ struct `A container on a read-only mount` {
     }
 }
 
-@Suite(.serialized, .enabled(if: SmallFileSystem.isPossible && canPlayNobody, "needs root, mounts and setpriv(1)"))
+@Suite(
+    .serialized, .enabled(if: SmallFileSystem.isPossible && canPlayNobody, "needs root, mounts and setpriv(1)"),
+    .tags(.process, .root))
 struct `A container on overlayfs` {
     // fault: other-file-system
     @Test func `a container on overlayfs is followed and locked across the first copy of its files`() async throws {
@@ -288,6 +292,7 @@ struct `A container on overlayfs` {
 }
 
 @Suite(
+    .tags(.process, .root),
     .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that every user may enter"))
 struct `A readable container of another user` {
     @Test func `a readable container of another user is read and followed, and changes are refused`() async throws {

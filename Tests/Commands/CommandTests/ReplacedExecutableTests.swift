@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The effect of an update of the package on running processes.
-@Suite struct `An executable that is replaced while it runs` {
+@Suite(.tags(.process)) struct `An executable that is replaced while it runs` {
     private let container: TemporaryContainer
 
     init() async throws { container = try await TemporaryContainer() }

@@ -3,7 +3,7 @@ import GroupContainer
 import TestSupport
 import Testing
 
-@Suite(.serialized)
+@Suite(.serialized, .tags(.process))
 struct `groupctl status and changes` {
     @Test func `status prints the members and the locks of each`() async throws {
         let container = try await TemporaryContainer()

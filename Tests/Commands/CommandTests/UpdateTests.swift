@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized)
+@Suite(.serialized, .tags(.process))
 struct `groupctl update` {
     @Test func `update passes the content to COMMAND and writes its output`() async throws {
         let container = try await TemporaryContainer()

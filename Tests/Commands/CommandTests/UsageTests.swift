@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.serialized)
+@Suite(.serialized, .tags(.process))
 struct `Usage errors of the commands` {
     @Test(arguments: [
         ("groupctl", "read --nonsense g p", "unknown option '--nonsense'", "groupctl read"),

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Members that append as fast as they can, and are killed and stopped at any moment.
-@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
+@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)), .tags(.process))
 struct `Appending under kills and stops` {
     private static let memberCount = 6
 

@@ -5,7 +5,7 @@ import Testing
 
 /// The kernel refuses to give a staged file an attribute of the old file.
 // cases 6 and 26
-@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(5)), .tags(.process))
 struct `Refused attributes` {
     private static let name = Array("user.test".utf8)
 

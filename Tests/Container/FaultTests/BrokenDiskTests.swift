@@ -6,6 +6,7 @@ import Testing
 /// A device that fails with EIO, as a dying disk does: what the kernel then returns from `fsync` and keeps in its
 /// memory is real.
 @Suite(
+    .tags(.process, .root),
     .ownThreads, .serialized, .enabled(if: BrokenDisk.whatIsMissing == nil, "\(BrokenDisk.whatIsMissing ?? "")"),
     .timeLimit(.minutes(5)))
 struct `A disk that refuses to write` {

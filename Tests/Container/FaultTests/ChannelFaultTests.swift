@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Processes that post to the same channel and listen to it, and are killed and stopped meanwhile.
-@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
+@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)), .tags(.process))
 struct `Channels of many processes` {
     private struct Got: Equatable {
         var number: Int

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Member processes that request another lock while they hold one.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `Deadlocks between members` {
     private func nest(_ outer: String, _ inner: String, in container: TemporaryContainer) throws -> RunningProcess {
         let member = try container.member("nest", outer, inner)

@@ -8,7 +8,7 @@ import Testing
 @testable import GroupLocking
 
 /// What a dead member leaves in the member table: unfinished operations, contended flags, its slot.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `Dead members` {
     // fault: writer-killed
     @Test(.enabled(if: Strace.isThere, Strace.isMissing), arguments: [true, false])

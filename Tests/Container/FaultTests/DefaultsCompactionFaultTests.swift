@@ -4,7 +4,9 @@ import TestSupport
 import Testing
 
 /// Faults at the system calls of a process that sets values and makes its suite's log begin another segment.
-@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
+@Suite(
+    .ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)),
+    .tags(.process))
 struct `Compaction of a suite under faults` {
     private static func container() throws -> TemporaryContainer {
         let container = try TemporaryContainer()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Processes that set and change the same suite, and are killed and stopped meanwhile.
-@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
+@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)), .tags(.process))
 struct `Suites of many processes` {
     @Test func `processes that set different keys lose none`() throws {
         let container = try TemporaryContainer()

@@ -5,7 +5,9 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
+@Suite(
+    .ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)),
+    .tags(.process))
 struct `Container checks under faults` {
     private static func findings(_ container: TemporaryContainer, _ options: String...) throws -> [JSONFinding] {
         let outcome = try RunningProcess(["groupctl", "doctor", "--json", container.path] + options, input: "").finish()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Locks of a process, `fcntl(F_SETLK)`, end when any descriptor of the file is closed in the process: SQLite's, too.
-@Suite(.ownThreads, .timeLimit(.minutes(2)))
+@Suite(.ownThreads, .timeLimit(.minutes(2)), .tags(.process))
 struct `Process-wide locks on items` {
     private static let file = "directory/data"
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The holder of a lock dies, stops, forks, or loses its lock file.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `Lock holders` {
     // fault: holder-killed
     @Test(arguments: ["read", "write"])

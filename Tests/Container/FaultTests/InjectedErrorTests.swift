@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The kernel refuses or interrupts one of a write's system calls.
-@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(5)), .tags(.process))
 struct `Writes with a failing system call` {
     /// How the write ends for its user.
     enum Outcome: Sendable { case refused, visibleOnly, unharmed }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests of the harness: what it missed, no test of a fault would find.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `Fault harness` {
     @Test func `the invariants find nothing wrong with a container that is as it should be`() throws {
         let container = try TemporaryContainer()

@@ -3,7 +3,7 @@ import GroupContainer
 import TestSupport
 import Testing
 
-@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
+@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)), .tags(.process))
 struct `Large containers` {
     private static let (directories, files, records) =
         runsLongTests ? (10_000, 10, 1_000_000) : (300, 10, 30_000)

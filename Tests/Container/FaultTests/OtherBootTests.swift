@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The first process to open a container after a boot recovers its logs, and may itself be killed meanwhile.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `Containers of another boot` {
     /// Makes a container as a boot leaves it: the member table names another boot. With `isTorn`, there are bytes
     /// behind the end of its journal.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Damage of `.group/presenters`, before and while items are presented.
-@Suite(.ownThreads, .timeLimit(.minutes(3)))
+@Suite(.ownThreads, .timeLimit(.minutes(3)), .tags(.process))
 struct `A table of presenters` {
     /// A damage of the file, and the reason that an error has for it.
     struct Damage: Sendable, CustomTestStringConvertible {

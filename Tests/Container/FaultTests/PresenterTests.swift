@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Presenters and requests in processes of their own, which are killed and stopped.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `Presenters of other processes` {
     private func presenter(of item: String, in container: TemporaryContainer) throws -> RunningProcess {
         let process = try container.member("present", item)

@@ -4,7 +4,7 @@ import Testing
 
 /// Several processes change a container, with coordination and without, while the followers are killed, stopped and
 /// started anew: a follower that applies the reported changes ends with the container's tree.
-@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 2)))
+@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 2)), .tags(.process))
 struct `Followers of random changes` {
     static let seeds: [UInt64] =
         if let seed = environmentNumber("GROUP_CONTAINER_SEED") { [seed] } else {

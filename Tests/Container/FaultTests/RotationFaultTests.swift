@@ -5,7 +5,9 @@ import Testing
 
 /// A change with which the journal begins a new segment, makes a checkpoint, and drops the oldest segment.
 // fault: compaction-killed
-@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
+@Suite(
+    .ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)),
+    .tags(.process))
 struct `Journal rotation under faults` {
     private static func container() throws -> TemporaryContainer {
         let container = try TemporaryContainer(creating: false)

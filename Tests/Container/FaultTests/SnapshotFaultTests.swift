@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 // fault: foreign-staging
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `Snapshots under faults` {
     @Test func `a snapshot that is read is left alone by every process that comes, goes or dies meanwhile`() throws {
         let container = try TemporaryContainer()

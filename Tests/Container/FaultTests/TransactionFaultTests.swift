@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 
 /// A transaction over a file in a new directory, a file that is replaced and a file that is removed.
-@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
+@Suite(
+    .ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)),
+    .tags(.process))
 struct `Transactions under faults` {
     /// What any process finds, without a lock.
     private struct Finding: Equatable {

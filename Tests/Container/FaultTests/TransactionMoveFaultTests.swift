@@ -5,7 +5,9 @@ import Testing
 
 /// A transaction that rotates a log: files are moved over others and out of the way of new ones, and a directory is
 /// moved.
-@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
+@Suite(
+    .ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)),
+    .tags(.process))
 struct `Transactions with moves under faults` {
     private static let before = ["log": "0", "log.1": "1", "log.2": "2", "old/directory/file": "x"]
     private static let after = ["log": "new", "log.1": "0", "log.2": "1", "copy": "new", "new/directory/file": "x"]

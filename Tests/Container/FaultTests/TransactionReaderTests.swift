@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Members that commit transactions over a pair of items and are killed at any moment, beside one that reads them.
-@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
+@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)), .tags(.process))
 struct `Readers of transactions` {
     /// Reads both items under one lock, again and again, on a thread of its own.
     private final class Reader: @unchecked Sendable {

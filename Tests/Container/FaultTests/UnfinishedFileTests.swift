@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A log's next segment has all its blocks before it has its name. A process that is killed in between leaves them.
-@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(3)))
+@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(3)), .tags(.process))
 struct `Unfinished segments` {
     private static func compact(_ container: TemporaryContainer) -> [String] {
         ["test-member", "defaults-compact", container.path, "text", "relaxed"]

@@ -6,7 +6,7 @@ import Testing
 
 /// Members that write, and are killed also between their system calls, where strace cannot put a fault: after the
 /// record was appended and before the operation is no longer in flight, for example.
-@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
+@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)), .tags(.process))
 struct `Writing under kills` {
     // fault: writer-killed
     @Test func `members that are killed at any moment leave as many records as they made changes`() throws {

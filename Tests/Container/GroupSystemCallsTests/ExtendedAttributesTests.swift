@@ -2,7 +2,7 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-@Suite
+@Suite(.tags(.root))
 struct `Extended attributes` {
     private static let name = Array("user.test".utf8)
     /// In memory: a disk such as ext4 has room for 4 KB of a file's attributes.

@@ -4,7 +4,7 @@ import Testing
 
 /// Each test runs in a process of its own: a process that follows a container, as other tests do here, has a queue
 /// already.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(2)), .tags(.process))
 struct `Inotify queues` {
     /// A queue, and a poller to wait with.
     struct Watcher {

@@ -3,7 +3,7 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(2)), .tags(.process))
 struct `Removing trees` {
     private static func name(_ text: String) -> [UInt8] { Array(text.utf8) }
     private func name(_ text: String) -> [UInt8] { Self.name(text) }

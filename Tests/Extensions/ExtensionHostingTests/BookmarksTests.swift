@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The example: an app, its share extension, and an action.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `The bookmarks example` {
     @Test func `the lines of its page do what the page tells`() throws {
         let directory = try TemporaryDirectory()

@@ -54,7 +54,7 @@ private struct PageRuns {
 }
 
 /// The example, with a browser that misbehaves.
-@Suite(.needs("python3"), .ownThreads, .timeLimit(.minutes(5)))
+@Suite(.needs("python3"), .ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `A host of page scripts` {
     private let fake = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "browser.py").path
 
@@ -145,6 +145,7 @@ struct `A host of page scripts` {
 
 /// The example, with the browser.
 @Suite(
+    .tags(.process),
     .ownThreads, .timeLimit(.minutes(5)),
     .enabled(if: succeeds(["sh", "-c", "command -v chromium"]), "chromium is missing: tools/setup --chromium"))
 struct `A page in Chromium` {

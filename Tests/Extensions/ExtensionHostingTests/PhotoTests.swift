@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The example: a host of photo editors, with the example's extension and with ones that misbehave.
-@Suite(.ownThreads, .timeLimit(.minutes(15)))
+@Suite(.ownThreads, .timeLimit(.minutes(15)), .tags(.process))
 struct `The photos example` {
     private let container: TemporaryContainer
     private let directory: TemporaryDirectory

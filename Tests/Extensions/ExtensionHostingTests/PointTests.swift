@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The requests and results of the points, each with an extension.
-@Suite(.ownThreads, .timeLimit(.minutes(2)))
+@Suite(.ownThreads, .timeLimit(.minutes(2)), .tags(.process))
 struct `A point's request and result` {
     private func answer(_ word: String, _ items: [ExtensionItem], group: String? = nil) throws -> [ExtensionItem] {
         let result = ExtensionHost(directory: "/nonexistent").blocking.run(

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ExtensionHosting
 
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `A request` {
     @Test(arguments: [
         ("nothing", "completed "), ("twice", "completed first"), ("open", "completed "),

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// group-share, with extensions that behave and misbehave.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `group-share` {
     private let directory: TemporaryDirectory
 

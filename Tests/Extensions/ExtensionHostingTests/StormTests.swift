@@ -7,7 +7,7 @@ import Testing
 @testable import ExtensionHosting
 
 /// Many requests with extensions that misbehave, drawn by a seed. Eight at a time, as a host may run them.
-@Suite(.ownThreads, .timeLimit(.minutes(30)))
+@Suite(.ownThreads, .timeLimit(.minutes(30)), .tags(.process))
 struct `Random requests` {
     private static let count = Int(environmentNumber("GROUP_CONTAINER_REQUESTS") ?? (runsLongTests ? 1_000 : 100))
 

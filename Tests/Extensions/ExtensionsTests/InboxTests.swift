@@ -5,7 +5,7 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `A share inbox` {
     private let temporary: TemporaryContainer
     private let container: Container
@@ -262,6 +262,7 @@ struct `A share inbox` {
 
 /// Handlers of other processes, killed at each system call.
 @Suite(
+    .tags(.process),
     .ownThreads, .enabled(if: Strace.isThere, "strace(1) is missing, or may not put faults into system calls"),
     .timeLimit(.minutes(5)))
 struct `A killed handler of an inbox` {

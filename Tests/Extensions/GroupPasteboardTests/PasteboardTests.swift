@@ -7,7 +7,7 @@ import Testing
 
 @testable import GroupPasteboard
 
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `A pasteboard` {
     private let temporary: TemporaryContainer
     private let container: Container

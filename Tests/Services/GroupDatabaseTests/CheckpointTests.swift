@@ -8,7 +8,7 @@ import Testing
 
 /// SQLite may lose a commit where one connection resets the log while another one writes (sqlite.org, "WAL-reset bug").
 /// Members are safe because they make their checkpoints under the lock of writers.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `Checkpoints of a database` {
     let temporary: TemporaryContainer
     private static let path: ItemPath = "t.sqlite"

@@ -7,7 +7,7 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process, .root, .namespaces))
 struct `A database` {
     let temporary: TemporaryContainer
     let container: Container

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The example: an app with a database, its widget and its share extension.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `The notebook example` {
     @Test func `the lines of its page print what the page says`() throws {
         let home = try TemporaryDirectory()

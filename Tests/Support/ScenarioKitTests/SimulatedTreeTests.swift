@@ -3,7 +3,7 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-@Suite struct `Simulated trees` {
+@Suite(.tags(.process)) struct `Simulated trees` {
     /// The simulation, and the kernel with one inotify queue: both have to do the same.
     private final class Both {
         let temporary: TemporaryDirectory

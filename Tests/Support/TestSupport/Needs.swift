@@ -22,3 +22,15 @@ private enum InstalledPrograms {
         return answer
     }
 }
+
+/// What the tests of a suite need; not each of its tests needs all of it. A test without a tag runs in its own process.
+extension Tag {
+    /// Programs of this package, which the tests start, stop and kill.
+    @Tag package static var process: Self
+    /// Root, for file systems of their own or other users.
+    @Tag package static var root: Self
+    /// Namespaces of processes, mounts or the network.
+    @Tag package static var namespaces: Self
+    /// etcd, which the tests start.
+    @Tag package static var etcd: Self
+}

@@ -4,7 +4,7 @@ import Testing
 import GroupTodayView
 
 /// Each test has a terminal of its own.
-@Suite(.ownThreads, .enabled(if: succeeds(["setsid", "--version"]), "needs setsid(1)"))
+@Suite(.ownThreads, .enabled(if: succeeds(["setsid", "--version"]), "needs setsid(1)"), .tags(.process))
 struct `The Today view on a terminal` {
     private final class Session {
         let process: TerminalProcess

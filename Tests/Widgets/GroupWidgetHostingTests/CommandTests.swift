@@ -6,7 +6,7 @@ import Testing
 import WidgetApp
 import Widgets
 
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `widget-host` {
     @Test func `--once refreshes each widget once and prints its view`() throws {
         let run = try HostRun(["a": "", "b": #""title": "Bread""#])

@@ -9,7 +9,7 @@ import WidgetApp
 import Widgets
 
 /// The example apps and their widgets, each a process, under widget-host.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `The example widgets` {
     private final class Stage {
         let container: TemporaryContainer

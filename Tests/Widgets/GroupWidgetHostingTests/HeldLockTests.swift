@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A lock for which other processes may wait keeps a widget from being stopped, whichever code took the lock.
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `A hidden widget with a lock` {
     @Test(arguments: ["posix", "ofd", "flock", "child"])
     func `a hidden widget that holds a file lock of any kind goes on until it releases it`(word: String) throws {

@@ -3,7 +3,7 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `A widget under a host` {
     @Test func `a visible widget is refreshed after each change`() throws {
         let run = try HostRun(["a": ""])

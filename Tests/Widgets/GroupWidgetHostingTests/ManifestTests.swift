@@ -5,7 +5,7 @@ import Widgets
 
 @testable import GroupWidgetHosting
 
-@Suite struct `A manifest` {
+@Suite(.tags(.process)) struct `A manifest` {
     private static let complete = """
         {"kind": "next-todo", "title": "Next", "executable": "../bin/w", "arguments": ["--style", "next"],
          "displayModes": {"compact": {"maximum": {"columns": 40, "rows": 3}}, "expanded": {"preferred": {"columns": 9, "rows": 8}}},

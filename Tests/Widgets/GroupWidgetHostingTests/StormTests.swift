@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Twenty widgets and random events, from a seed. The test prints the host's own processor time.
-@Suite(.ownThreads, .timeLimit(.minutes(10)))
+@Suite(.ownThreads, .timeLimit(.minutes(10)), .tags(.process))
 struct `A host with twenty widgets` {
     private static let kinds = (0..<20).map { "w\($0)" }
     private static let duration: Int64 = runsLongTests ? 60_000_000_000 : 6_000_000_000

@@ -1,7 +1,9 @@
 import TestSupport
 import Testing
 
-@Suite(.ownThreads, .timeLimit(.minutes(2)), .enabled(if: succeeds(["setsid", "--version"]), "needs setsid(1)"))
+@Suite(
+    .ownThreads, .timeLimit(.minutes(2)), .enabled(if: succeeds(["setsid", "--version"]), "needs setsid(1)"),
+    .tags(.process))
 struct `widget-host on a terminal` {
     @Test func `widget-host on a terminal shows a panel for each widget, and keys drive it`() throws {
         let run = try HostRun(["a": "", "b": ""])

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite struct `A widget in a status bar` {
+@Suite(.tags(.process)) struct `A widget in a status bar` {
     @Test func `a widget in a status bar prints a line at its start and after each change`() async throws {
         let container = try await TemporaryContainer()
         let words = ["--group", container.path, "--style", "next", "--output", "polybar"]

@@ -42,7 +42,7 @@ private func texts(_ answer: WidgetMessage.Answer) -> [String]? {
     answer.timeline?.entry(at: Date())?.snapshot.lines.map(\.text)
 }
 
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `A widget's messages to its host` {
     private let place: Place
 

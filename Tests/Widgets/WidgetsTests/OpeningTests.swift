@@ -7,7 +7,7 @@ import Testing
 import WidgetApp
 import Widgets
 
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `Opening a URL` {
     private let place: Place
     private let center: WidgetCenter

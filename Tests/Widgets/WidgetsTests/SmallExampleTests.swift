@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Widgets
 
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `The note example` {
     private let place: Place
 
@@ -64,7 +64,7 @@ struct `The note example` {
     }
 }
 
-@Suite(.ownThreads, .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)), .tags(.process))
 struct `The countdown example` {
     private let place: Place
 

@@ -7,7 +7,7 @@ import Testing
 @testable import GroupLog
 @testable import GroupLocking
 
-@Suite struct `Findings from facts` {
+@Suite(.tags(.namespaces)) struct `Findings from facts` {
     private func codes(_ findings: [Finding]) -> [String] { findings.map { "\($0.severity) \($0.code)" } }
 
     @Test func `a healthy container has no findings`() {
@@ -194,7 +194,7 @@ import Testing
     }
 }
 
-@Suite struct `Bounded events` {
+@Suite(.tags(.namespaces)) struct `Bounded events` {
     @Test(arguments: [1, 2, 7]) func `bounded events keep the latest and count those dropped`(limit: Int) {
         var events = BoundedEvents<Int>(limit: limit)
         #expect(events.isEmpty && events.next() == nil)

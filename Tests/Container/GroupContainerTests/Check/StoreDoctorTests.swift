@@ -5,7 +5,7 @@ import Testing
 @testable import GroupContainer
 @testable import GroupLog
 
-@Suite(.timeLimit(.minutes(2))) struct `Repair of suites and channels` {
+@Suite(.timeLimit(.minutes(2)), .tags(.process)) struct `Repair of suites and channels` {
     private static let messages = (11...100).map { "message \($0)." }
 
     private func filled() throws -> Patient {

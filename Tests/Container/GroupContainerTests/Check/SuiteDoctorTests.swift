@@ -5,7 +5,7 @@ import Testing
 @testable import GroupContainer
 @testable import GroupLog
 
-@Suite(.timeLimit(.minutes(2))) struct `Repair of suites` {
+@Suite(.timeLimit(.minutes(2)), .tags(.process)) struct `Repair of suites` {
     private static let all = Dictionary(uniqueKeysWithValues: (0..<100).map { ("key \($0)", "value \($0)") })
 
     private static func all(but lost: Int...) -> [String: String] {

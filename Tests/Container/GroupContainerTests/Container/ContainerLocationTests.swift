@@ -5,7 +5,7 @@ import Testing
 
 @testable import GroupContainer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .tags(.process))
 struct `Group identifiers` {
     @Test(
         arguments: [

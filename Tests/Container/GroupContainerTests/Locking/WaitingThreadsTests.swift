@@ -7,7 +7,7 @@ import Testing
 @testable import GroupLocking
 
 /// Each test runs in a process of its own: the threads of other tests would be counted, too.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(2)), .tags(.process))
 struct `Waiting tasks` {
     @Test func `tasks that wait for one item take one thread, and all get it`() async {
         await #expect(processExitsWith: .success) {

@@ -5,7 +5,7 @@ import Testing
 @testable import GroupContainer
 
 // fault: attributes
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .tags(.root))
 struct `Attributes of replaced files` {
     private let isRoot = effectiveUser() == 0
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GroupContainer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)), .tags(.root))
 struct `Copies of directories` {
     private let isRoot = effectiveUser() == 0
 
