@@ -216,7 +216,7 @@ struct SimulatedStage: ScenarioStage {
     }
 
     mutating func settle() throws {
-        repeat { try serve() } while !treeWatcher.isSettled
+        repeat { try serve() } while !treeWatcher.isCaughtUp
     }
 
     mutating func reported(of steps: [ScenarioStep], _ mode: Scenario.Mode) throws -> [ReportedLine] {
