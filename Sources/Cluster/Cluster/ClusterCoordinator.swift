@@ -528,3 +528,6 @@ public struct BlockingClusterCoordinator: Sendable {
         }
     }
 }
+
+/// Changes that the cluster has accepted.
+extension ClusterCoordinator: ItemCoordinator {}

@@ -52,6 +52,27 @@ struct `Coordinated writes` {
         #expect(try sample.temporary.content(of: "new") == "{broken")
     }
 
+    @Test func `code for any item coordinator changes items`() async throws {
+        let sample = try SampleContainer()
+        func change(by coordinator: some ItemCoordinator) async throws {
+            #expect(try await coordinator.write(bytes: [1], to: "a").isChanged)
+            #expect(try await coordinator.write(text: "b", to: "b").isChanged)
+            #expect(try await coordinator.update("n", default: 1) { $0 += 1 }.value == 2)
+            #expect(try await coordinator.updateBytes("b") { ($0 ?? []) + [33] }.isChanged)
+            try await coordinator.createDirectory("d")
+            try await coordinator.copy("a", to: "d/copy")
+            try await coordinator.move("a", to: "d/a")
+            try await coordinator.transaction(.writing("x"), .writing("y")) { access in
+                for path: ItemPath in ["x", "y"] { try access.write(text: "1", to: path) }
+            }
+            try await coordinator.remove("d", recursively: true)
+        }
+        try await change(by: sample.coordinator())
+        let items = try sample.container.items().map(\.path.description)
+        #expect(items == ["b", "n", "x", "y"])
+        #expect(try sample.coordinator().blocking.readText("b") == "b!")
+    }
+
     @Test func `text is written and read as UTF-8, and bytes that are none are refused`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
