@@ -99,114 +99,142 @@ struct Reconciler<View: FileSystemView> {
         return vanished
     }
 
+    /// Compares a location with the journal, and records what has changed there, until both are the same, or another
+    /// process is in the way. See `LocationComparison`.
     private mutating func reconcile(
         _ location: ItemLocation, _ why: Hint, recordsRemoval: Bool
     ) throws(CoordinationError) -> Outcome {
-        var outcome = Outcome.nothing
+        var wrote = false
         while true {
             try catchUp()
-            if view.isSuperseded { return outcome }
+            if view.isSuperseded { return wrote ? .wrote : .nothing }
             let looked = stamp
-            let found = try view.state(at: location)
+            let comparison = try compare(location, why, recordsRemoval: recordsRemoval)
+            var done: Set<LocationComparison.Preparation> = []
+            look: while true {
+                switch comparison.nextStep(after: done) {
+                case .nothing: return wrote ? .wrote : .nothing
+                case .leaveRemoval: return .gone
+                case .postpone:
+                    postpone(location, why)
+                    return wrote ? .wrote : .postponed
+                case .prepare(let preparation):
+                    switch try prepare(preparation, for: location, comparison) {
+                    case .wrote: wrote = true
+                    case .nothing: break
+                    case .gone: return wrote ? .wrote : .nothing
+                    case .postponed:
+                        postpone(location, why)
+                        return wrote ? .wrote : .postponed
+                    }
+                    if stamp != looked { break look }
+                    done.insert(preparation)
+                case .record(let change):
+                    switch try record(change, at: location, comparison) {
+                    case .appended(let kind):
+                        // The record has the state that was found, and each later change causes another event. Without
+                        // this, an item that is written all the time would keep this loop running.
+                        if [.created, .modified, .touched].contains(kind) { return .wrote }
+                        wrote = true
+                        break look
+                    case .overtaken: break look
+                    case .nothing: return wrote ? .wrote : .nothing
+                    case .busy:
+                        postpone(location, why)
+                        return wrote ? .wrote : .postponed
+                    }
+                }
+            }
+        }
+    }
+
+    /// Looks at a location in the journal and on the disk.
+    private mutating func compare(
+        _ location: ItemLocation, _ why: Hint, recordsRemoval: Bool
+    ) throws(CoordinationError) -> LocationComparison {
+        let found = try view.state(at: location)
+        if found == nil { vanished.append((location, why)) }
+        return LocationComparison(
+            hint: why,
             // Followers have dropped an item whose directory was replaced, so an item that is found at its location is
             // recorded as created.
-            let known = found == nil ? view.treeIndex[location] : view.treeIndex.reported(location)
-            if found == nil {
-                vanished.append((location, why))
-                if known != nil && !recordsRemoval { return .gone }
+            known: found == nil ? view.treeIndex[location] : view.treeIndex.reported(location), found: found,
+            hasItemsBelow: view.treeIndex.hasItems(below: location), isBeingWritten: view.isBeingWritten(location),
+            recordsRemoval: recordsRemoval)
+    }
+
+    /// Records what has to be in the journal before the item at a location.
+    private mutating func prepare(
+        _ preparation: LocationComparison.Preparation, for location: ItemLocation, _ comparison: LocationComparison
+    ) throws(CoordinationError) -> Outcome {
+        switch preparation {
+        case .contents:
+            var wrote = false
+            for inner in view.treeIndex.below(location) {
+                if try reconcile(inner, .comparison, recordsRemoval: true) == .wrote { wrote = true }
             }
-            // The contents of a directory went before it, and may have been seen there a moment ago: they are compared
-            // first.
-            if found == nil, known?.type == .directory, view.treeIndex.hasItems(below: location) {
-                for inner in view.treeIndex.below(location) {
-                    if try reconcile(inner, .comparison, recordsRemoval: true) == .wrote { outcome = .wrote }
-                }
-                if stamp != looked { continue }
-                postpone(location, why)
-                return outcome == .wrote ? .wrote : .postponed
+            return wrote ? .wrote : .nothing
+        case .directories:
+            switch try recordDirectories(around: location) {
+            case .recorded: return .nothing
+            case .gone: return .gone
+            case .busy: return .postponed
             }
-            if found?.type != .directory, known?.type != .directory {
-                // Items that were made under a lock in a directory that was not recorded, or that has gone since.
-                for inner in view.treeIndex.below(location) {
-                    if try reconcile(inner, .comparison, recordsRemoval: true) == .wrote { outcome = .wrote }
-                }
-            }
-            let change = ExternalChange.decide(known: known, found: found, by: why)
-            if change == .nothing {
-                if view.isBeingWritten(location) { postpone(location, why) }
-                return outcome
-            }
-            if let found {
-                switch known == nil ? try recordDirectories(around: location) : .recorded {
-                case .recorded: break
-                case .gone: return outcome
-                case .busy:
-                    postpone(location, why)
-                    return outcome == .wrote ? .wrote : .postponed
-                }
-                if let known, known.type == .directory, known.inode != found.inode || found.type != .directory {
-                    if try recordContents(ofReplaced: location) { outcome = .wrote }
-                    if found.type != .directory && view.treeIndex.hasItems(below: location) && stamp == looked {
-                        postpone(location, why)
-                        return outcome == .wrote ? .wrote : .postponed
-                    }
-                } else if change == .replaced, view.treeIndex.hasItems(below: location) {
-                    // Items were written under a lock into this directory before it was recorded. Their removal is
-                    // recorded; they are recorded anew with the directory.
-                    if try remove(location, replacedBy: found.inode) {
-                        outcome = .wrote
-                        continue
-                    }
-                    postpone(location, why)
-                    return outcome == .wrote ? .wrote : .postponed
-                }
-            }
-            // The records that were written above may have been about this item, too.
-            if stamp != looked { continue }
-            let origin = known == nil ? try moveOrigin(of: location, found) : nil
-            let leaves = origin ?? (change == .removed || change == .replaced ? location : nil)
-            if try view.isBusy([location] + (origin.map { [$0] } ?? []), in: directory(leaves)) {
-                postpone(location, why)
-                return outcome == .wrote ? .wrote : .postponed
-            }
-            guard let record = try record(change, location, why, known: known, found: found, from: origin) else {
-                return outcome
-            }
-            // The content that was read may be from a change that began after `isBusy` was called above and has no
-            // record yet.
-            if record.state?.contentHash != nil, try view.isBusy([location], in: []) {
-                postpone(location, why)
-                return outcome == .wrote ? .wrote : .postponed
-            }
-            guard try append(record) else { continue }
-            outcome = .wrote
-            noteOtherNames(of: location, record)
-            if let state = record.state, state.inode != known?.inode {
-                try noteStrangeDirectory(around: [location], location.parent)
-            }
-            if let origin, let found {
-                // The item may have come here with the directory around it; an event that is still to be read reports
-                // that.
-                vanished.append((origin, .comparison))
-                // A fresh date does not show whether the file was written before it moved.
-                if found.type == .file && view.isFresh(found) { worklist.add(location, .content) }
-            }
-            if let state = record.state {
-                if record.kind != .moved && state.type == .file && state.contentHash == nil {
-                    unhashed.append(location)
-                }
-                if state.type == .directory && state.inode != known?.inode {
-                    if record.kind == .created {
-                        createdDirectories.append(location)
-                    } else {
-                        unlisted.append(location)
-                    }
-                }
-            }
-            // The record has the state that was found, and each later change causes another event. Without this, an
-            // item that is written all the time would keep this loop running.
-            if [.created, .modified, .touched].contains(record.kind) { return .wrote }
+        case .replacedContents: return try recordContents(ofReplaced: location) ? .wrote : .nothing
+        case .replacedItem:
+            guard let found = comparison.found else { return .nothing }
+            return try remove(location, replacedBy: found.inode) ? .wrote : .postponed
         }
+    }
+
+    /// The result of recording a change.
+    private enum Recording {
+        case appended(ChangeRecord.Kind)
+        /// Another member has appended a record.
+        case overtaken
+        case nothing
+        /// A change of another process is in flight.
+        case busy
+    }
+
+    /// Appends the record of a change that was decided, if no coordinated change is in flight there.
+    private mutating func record(
+        _ change: ExternalChange, at location: ItemLocation, _ comparison: LocationComparison
+    ) throws(CoordinationError) -> Recording {
+        let (known, found) = (comparison.known, comparison.found)
+        let origin = known == nil ? try moveOrigin(of: location, found) : nil
+        let leaves = origin ?? (change == .removed || change == .replaced ? location : nil)
+        if try view.isBusy([location] + (origin.map { [$0] } ?? []), in: directory(leaves)) { return .busy }
+        guard
+            let record = try record(change, location, comparison.hint, known: known, found: found, from: origin)
+        else { return .nothing }
+        // The content that was read may be from a change that began after `isBusy` was called above and has no record
+        // yet.
+        if record.state?.contentHash != nil, try view.isBusy([location], in: []) { return .busy }
+        if try !append(record) { return .overtaken }
+        noteOtherNames(of: location, record)
+        if let state = record.state, state.inode != known?.inode {
+            try noteStrangeDirectory(around: [location], location.parent)
+        }
+        if let origin, let found {
+            // The item may have come here with the directory around it; an event that is still to be read reports that.
+            vanished.append((origin, .comparison))
+            // A fresh date does not show whether the file was written before it moved.
+            if found.type == .file && view.isFresh(found) { worklist.add(location, .content) }
+        }
+        if let state = record.state {
+            noteContents(state, at: location, record.kind, isNew: state.inode != known?.inode)
+        }
+        return .appended(record.kind)
+    }
+
+    /// Notes what is still to be read or compared of an item that was recorded.
+    private mutating func noteContents(
+        _ state: ItemState, at location: ItemLocation, _ kind: ChangeRecord.Kind, isNew: Bool
+    ) {
+        if kind != .moved && state.type == .file && state.contentHash == nil { unhashed.append(location) }
+        guard state.type == .directory && isNew else { return }
+        if kind == .created { createdDirectories.append(location) } else { unlisted.append(location) }
     }
 
     /// Records the removal of an item, its contents first.
