@@ -4,6 +4,7 @@ import argparse
 import glob
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -81,12 +82,20 @@ def run_shell(name, kept, directory):
     os.mkdir(home)
     environment = dict(os.environ, PATH=BUILT + ":" + os.environ["PATH"], HOME=home, PAGES=CONTEXTS,
                        GROUP_CONTAINERS_HOME=os.path.join(home, "groups"))
-    try:
-        done = subprocess.run(["bash", script], cwd=directory, env=environment, capture_output=True, text=True, timeout=120,
-                              check=False, stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired as late:
-        return f"it did not end in 120 s\n{(late.stderr or b'').decode()}"
-    return "" if done.returncode == 0 else f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    # Into a file: a program that the page leaves in the background would keep a pipe open.
+    with open(os.path.join(directory, "output"), "w+", encoding="utf-8", errors="replace") as output:
+        with subprocess.Popen(["bash", script], cwd=directory, env=environment, stdout=output, stderr=output,
+                              stdin=subprocess.DEVNULL, start_new_session=True) as shell:
+            try:
+                status = f"status {shell.wait(120)}"
+            except subprocess.TimeoutExpired:
+                status = "it did not end in 120 s"
+            try:
+                os.killpg(shell.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        output.seek(0)
+        return "" if status == "status 0" else f"{status}\n{output.read()}"
 
 
 def main():

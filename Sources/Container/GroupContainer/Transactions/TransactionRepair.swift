@@ -10,7 +10,9 @@ extension OpenContainer {
     func finishTransaction(_ operation: [UInt8], puttingAside: Bool = false) throws(CoordinationError) -> RepairEnding {
         switch try readManifest(of: operation, puttingAside: puttingAside) {
         case .manifest(let manifest):
-            if let refusal = try rollForward(operation, manifest, puttingAside: puttingAside) { return .refused(refusal) }
+            if let refusal = try rollForward(operation, manifest, puttingAside: puttingAside) {
+                return .refused(refusal)
+            }
             return .finished
         case .none: return .nothing
         case .putAside: return .finished
@@ -72,7 +74,9 @@ extension OpenContainer {
         // have been changed since, so no step is taken again.
         if try !isRecorded(operation, manifest) {
             let refused = try take(moves)
-            if let first = refused.first, let refusal = try judge(first.refusal, of: operation, puttingAside: puttingAside) {
+            if let first = refused.first,
+                let refusal = try judge(first.refusal, of: operation, puttingAside: puttingAside)
+            {
                 return refusal
             }
             let taken = moves.indices.filter { index in !refused.contains { $0.move == index } }.map { moves[$0] }

@@ -8,7 +8,7 @@ import TestSupport
 struct ErrorSources {
     /// Functions that make an error from their arguments. An unlabeled text among the arguments is the reason.
     private static let makers = [
-        "CoordinationError", "damaged", "ofDefaults", "limit", "isInTheWay", "notGranted", "notAFile", "invalid",
+        "CoordinationError", "damaged", "ofDefaults", "limit", "slotInTheWay", "notGranted", "notAFile", "invalid",
         "formless",
     ]
     /// What makes a remedy.

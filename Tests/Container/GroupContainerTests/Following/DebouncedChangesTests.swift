@@ -27,11 +27,13 @@ struct `Following debounced changes` {
         #expect(try follower.next(timeout: .zero) == nil)
     }
 
-    @Test func `a debounced follower releases nothing while there is more to read, however slowly it reads`() async throws
+    @Test func `a debounced follower releases nothing while there is more to read, however slowly it reads`()
+        async throws
     {
         let sample = try SampleContainer()
         try written(sample)
-        var follower = try sample.container.recordedChanges(since: .start).debounced(for: .zero, atMost: .seconds(3_600))
+        var follower = try sample.container.recordedChanges(since: .start).debounced(
+            for: .zero, atMost: .seconds(3_600))
         #expect(try follower.nextBatch(timeout: .zero).map(\.summary) == ["created a", "created b"])
         var changes = sample.container.changes(since: .start).debounced(for: .zero, atMost: .seconds(3_600))
             .makeAsyncIterator()
@@ -41,7 +43,8 @@ struct `Following debounced changes` {
     @Test func `a debounced follower waits no longer than its limit, though there is always more to read`() throws {
         let sample = try SampleContainer()
         try written(sample)
-        var follower = try sample.container.recordedChanges(since: .start).debounced(for: .seconds(3_600), atMost: .zero)
+        var follower = try sample.container.recordedChanges(since: .start).debounced(
+            for: .seconds(3_600), atMost: .zero)
         #expect(try follower.next(timeout: .zero)?.summary == "created a")
         #expect(follower.cursor.sequence == 1)
     }

@@ -110,7 +110,8 @@ import Testing
         sample.now = 50
         try sample.note("!d>e/")
         #expect(sample.debouncer.release(at: 120, end: .sample(2)).isEmpty, "the file is quiet, its directory is not")
-        #expect(sample.debouncer.release(at: 151, end: .sample(2)).map(\.summary) == ["moved e from d", "modified e/x"])
+        #expect(
+            sample.debouncer.release(at: 151, end: .sample(2)).map(\.summary) == ["moved e from d", "modified e/x"])
         sample = Script(atMost: 60)
         try sample.note("~d/x")
         sample.now = 50
