@@ -62,7 +62,7 @@ def compile_swift(name, path, kept, directory):
     for modulemap in glob.glob(os.path.join(BUILT, "*.build", "module.modulemap")) + glob.glob(
             os.path.join(ROOT, "Sources", "*", "C*", "module.modulemap")):
         words += ["-Xcc", f"-fmodule-map-file={modulemap}"]
-    words += [main] + ([context] if os.path.exists(context) else [])
+    words += [main, os.path.join(CONTEXTS, "common.swift")] + ([context] if os.path.exists(context) else [])
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 and "warning:" not in done.stderr else done.stderr
 

@@ -10,5 +10,3 @@ struct NextTodo: WidgetProvider {
 
     func snapshot(in context: WidgetContext) async throws -> WidgetView { WidgetView(lines: []) }
 }
-
-func undefined<Value>() -> Value { fatalError("only compiled") }

@@ -5,5 +5,3 @@ let container: Container = undefined()
 let content: [UInt8] = []
 
 func next(_ content: [UInt8]?) async throws -> [UInt8] { [] }
-
-func undefined<Value>() -> Value { fatalError("only compiled") }

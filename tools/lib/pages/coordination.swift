@@ -15,5 +15,3 @@ let document = Document()
 
 func next() throws -> [UInt8]? { nil }
 func use(_ piece: [UInt8]) throws {}
-
-func undefined<Value>() -> Value { fatalError("only compiled") }

@@ -3,5 +3,3 @@ import GroupContainer
 
 let container: Container = undefined()
 let file = AbsolutePath("/home/me/notes.sqlite") ?? undefined()
-
-func undefined<Value>() -> Value { fatalError("only compiled") }

@@ -6,5 +6,3 @@ let container: Container = undefined()
 struct Log { func info(_ text: String) {} }
 
 let log = Log()
-
-func undefined<Value>() -> Value { fatalError("only compiled") }

@@ -5,8 +5,6 @@ import GroupContainer
 let container: Container = undefined()
 let items: [ExtensionItem] = []
 
-func undefined<Value>() -> Value { fatalError("only compiled") }
-
 struct Settings {
     init?(_ adjustment: PhotoEdit.Adjustment) { return nil }
 }

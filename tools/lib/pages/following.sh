@@ -5,10 +5,17 @@
 groupctl create ./shared/
 mkdir copy
 for item in src/main.c notes.txt; do echo "$item" | groupctl write ./shared/ "$item"; done
+has_come() {
+    case "$*" in
+        *src.tar*) [ -s src.tar ] ;;
+        *seen.cursor*) [ -s seen.cursor ] ;;
+        *) grep -q 'created src/main.c' handled ;;
+    esac 2>/dev/null
+}
 # In another terminal, somebody works until there is an archive.
 work() {
-    for number in $(seq 60); do
-        if [ -e src.tar ]; then return; fi
+    for number in $(seq 600); do
+        if [ -s src.tar ]; then return; fi
         echo "$number" | groupctl write ./shared/ src/main.c
     done
 }

@@ -10,8 +10,5 @@ func keep(_ cursor: Cursor) throws {}
 struct Copy: Sendable {
     func beginAnew() {}
     func take(_ path: ItemPath) {}
-    func remove(_ path: ItemPath) {}
     func finish() {}
 }
-
-func undefined<Value>() -> Value { fatalError("only compiled") }

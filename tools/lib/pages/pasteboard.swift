@@ -6,5 +6,3 @@ let container: Container = undefined()
 let picture: [UInt8] = []
 let png = ContentType.png
 let webm: ContentType = undefined()
-
-func undefined<Value>() -> Value { fatalError("only compiled") }

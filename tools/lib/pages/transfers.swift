@@ -3,5 +3,3 @@ import GroupContainer
 
 let container: Container = undefined()
 let url = "https://example.com/inbox.json"
-
-func undefined<Value>() -> Value { fatalError("only compiled") }

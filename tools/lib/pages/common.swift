@@ -1,0 +1,3 @@
+// What the contexts of several pages use. The blocks are only compiled.
+
+func undefined<Value>() -> Value { fatalError("only compiled") }
