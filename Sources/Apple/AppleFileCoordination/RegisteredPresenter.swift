@@ -227,7 +227,7 @@ enum FilePresenters {
 
     static var all: [any NSFilePresenter] { registered.withLock { $0 }.map(\.presenter) }
 
-    /// Registers a presenter. One that is registered with its present URL stays as it is. Errors: `invalidArgument`
+    /// Registers a presenter. A presenter that is registered with its present URL stays as it is. Errors: `invalidArgument`
     /// without a URL, `conflict` if it is registered with another one; those of `LocatedItem.init` and
     /// `Container.present`
     static func add(_ presenter: any NSFilePresenter) throws(CoordinationError) {

@@ -70,8 +70,8 @@ package enum TerminalName {
         return fields.map { forOutput(Array($0.utf8), isTerminal: isTerminal) }.joined(separator: "\t")
     }
 
-    /// Returns who has made a change or posted a message: `todo-app (812)`, or `todo-app@alpha` on another machine, where
-    /// the process identifier is that of the process which has brought it here.
+    /// Returns who has made a change or posted a message: `todo-app (812)`, or `todo-app@alpha` on another machine,
+    /// where the process identifier is that of the process which has brought it here.
     package static func writer(_ purpose: String, _ processIdentifier: Int32) -> String {
         shown(purpose) + (purpose.contains("@") ? "" : " (\(processIdentifier))")
     }

@@ -167,9 +167,7 @@ package final class MemberTable: Sendable {
     /// Returns the slots of members that died, and that no member has repaired or taken since. Looks at `looksAtOnce`
     /// members, beginning where the last look of any member ended. System calls: fcntl(F_OFD_GETLK) for each of them
     package func slotsOfTheLost() -> [Int] {
-        let occupied = map.bits(MemberTableLayout.members, count: MemberTableLayout.bitmapBytes).filter {
-            map.load32(MemberTableLayout.slot($0) + MemberTableLayout.process) != 0
-        }
+        let occupied = map.bits(MemberTableLayout.members, count: MemberTableLayout.bitmapBytes).filter(map.isOccupied)
         return turn(of: occupied).filter { !isAlive($0) }
     }
 

@@ -19,7 +19,7 @@ extension SharedMap {
     }
 
     /// Whether a slot's member is alive, or died and was not repaired.
-    fileprivate func isOccupied(_ slot: Int) -> Bool {
+    func isOccupied(_ slot: Int) -> Bool {
         load32(MemberTableLayout.slot(slot) + MemberTableLayout.process) != 0
     }
 

@@ -14,8 +14,8 @@ public import Musl
         @usableFromInline init(_ value: sending Value) { unsafe self.value = value }
     }
 
-    /// Behind a pointer, because each access to a variable of a class is recorded while it lasts, in memory of the thread:
-    /// as much work as the mutex.
+    /// Behind a pointer, because each access to a variable of a class is recorded while it lasts, in memory of the
+    /// thread: as much work as the mutex.
     @usableFromInline let storage: UnsafeMutablePointer<Storage>
 
     /// Guards a value.

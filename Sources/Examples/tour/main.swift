@@ -1,8 +1,8 @@
 import GroupContainer
 import GroupSystemCalls
 
-// Runs the tour of docs/guide/tour.md in the container at a path. `Tour.swift` is the code of that document, to the letter;
-// tools/check compares them.
+// Runs the tour of docs/guide/tour.md in the container at a path. `Tour.swift` is the code of that document, to the
+// letter; tools/check compares them.
 
 guard CommandLine.arguments.count == 2 else {
     print("usage: tour PATH")

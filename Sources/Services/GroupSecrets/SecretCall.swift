@@ -140,7 +140,8 @@ enum ServiceCalls {
 
 #if Secrets
 extension GroupSecrets {
-    /// The place of a secret, without the secret: for records, messages and settings that other programs of the group read.
+    /// The place of a secret, without the secret: for records, messages and settings that other programs of the group
+    /// read.
     public struct Reference: Codable, Hashable, Sendable {
         /// The group's identifier.
         public let group: String

@@ -65,7 +65,7 @@ struct `Dead members` {
             for member in members { try member.waitForText("held") }
             let slots = try Self.takenSlots(of: container)
             #expect(try watcher.status().members.count == 51)
-            // Who comes first takes the slots that were left, and only then are those of the 25 that died free.
+            // The first members take the slots that were left; only then are those of the 25 that died free.
             #expect(slots.count == 51 && slots.allSatisfy { $0 < 76 }, "\(slots)")
             for (number, member) in members.enumerated() {
                 if number.isMultiple(of: 2) { member.signal(SIGKILL) } else { member.closeInput() }

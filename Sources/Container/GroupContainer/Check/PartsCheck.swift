@@ -13,8 +13,6 @@ struct PartsFacts: Sendable {
         case older(String)
         /// The file could not be examined.
         case failed(String)
-
-        var isGood: Bool { self == .good }
     }
 
     var format = Part.good

@@ -8,8 +8,8 @@ package import GroupSystemCalls
 ///
 /// For all calls: locks are advisory, work between processes, are granted in the order of the turnstile, and end at the
 /// latest with the process. `timeout` (default: `lockTimeout`; nil: no limit; `.zero`: one try, which no other request
-/// notices) limits the wait for the lock, by a clock that does not jump. Errors: `lockTimedOut` with the holders, `cancelled`, `outsideContainer`,
-/// `invalidArgument`, and those of `Access`.
+/// notices) limits the wait for the lock, by a clock that does not jump. Errors: `lockTimedOut` with the holders,
+/// `cancelled`, `outsideContainer`, `invalidArgument`, and those of `Access`.
 public struct Coordinator: Sendable {
     /// How long a call waits for its locks where no `timeout` is given: 30 s.
     public static let lockTimeout = Duration.seconds(30)

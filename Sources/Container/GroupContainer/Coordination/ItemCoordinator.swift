@@ -1,15 +1,15 @@
-/// The calls by which a program changes items that `Coordinator`, for the processes of one machine, and a coordinator for
-/// several machines have in common. Code for this protocol works with either.
+/// The calls by which a program changes items that `Coordinator`, for the processes of one machine, and a coordinator
+/// for several machines have in common. Code for this protocol works with either.
 ///
 ///     func add(_ todo: Todo, by coordinator: some ItemCoordinator) async throws {
 ///         try await coordinator.update("todo.json", default: [Todo]()) { $0.append(todo) }
 ///     }
 ///
-/// A change is on the disk when its call returns, and, where somebody else decides about it, accepted. The coordinators' own
-/// calls of the same names have the details, and errors of their own.
+/// A change is on the disk when its call returns, and, where somebody else decides about it, accepted. The
+/// coordinators' own calls of the same names have the details, and errors of their own.
 public protocol ItemCoordinator: Sendable {
-    /// Runs `body` with access to all items; its changes become visible together. Returns its result, and the generation
-    /// of the changes; nil where nothing has a new generation.
+    /// Runs `body` with access to all items; its changes become visible together. Returns its result, and the
+    /// generation of the changes; nil where nothing has a new generation.
     func transaction<Answer: Sendable>(
         _ intents: [AccessIntent], timeout: Duration?, _ body: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> (answer: Answer, generation: Generation?)
@@ -49,7 +49,7 @@ public protocol ItemCoordinator: Sendable {
     func createDirectory(_ path: ItemPath, timeout: Duration?) async throws -> WriteResult
 }
 
-/// The same calls with the usual timeout.
+/// The protocol's calls with the usual timeout.
 extension ItemCoordinator {
     /// Runs `body` with access to all items. See the form with a timeout.
     @discardableResult

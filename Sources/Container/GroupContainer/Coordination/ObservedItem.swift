@@ -2,8 +2,8 @@ import GroupSystemCalls
 public import Observation
 
 /// An item's value, decoded from JSON, for views and models that use Observation: code that reads `value` within
-/// `withObservationTracking`, or from a type that is `@Observable`, is notified when any process changes the item. Follows
-/// the item as long as the object lives. Also a property wrapper, whose `$` is this object.
+/// `withObservationTracking`, or from a type that is `@Observable`, is notified when any process changes the item.
+/// Follows the item as long as the object lives. Also a property wrapper, whose `$` is this object.
 ///
 ///     @ObservedItem var todos: [Todo]
 ///     init(_ app: Coordinator) throws { _todos = try ObservedItem("todo.json", default: [], by: app) }
@@ -55,8 +55,8 @@ public final class ObservedItem<Value: Codable & Sendable>: Observable, Sendable
         return state.withLock { $0.value }
     }
 
-    /// The reason why the last read failed, and `value` is an earlier one: for instance content that does not decode, or a
-    /// container that was removed. Nil after a read.
+    /// The reason why the last read failed, and `value` is an earlier one: for instance content that does not decode,
+    /// or a container that was removed. Nil after a read.
     public var error: (any Error)? {
         registrar.access(self, keyPath: \.error)
         return state.withLock { $0.error }

@@ -2,8 +2,9 @@
 
 /// What the journal has at a location and what was found there, as one look at both shows it.
 ///
-/// A location is compared in steps. `nextStep(after:)` decides about each as a value; the reconciler carries the step out,
-/// and looks anew after each one that appended a record, because the record may have been about this location, too:
+/// A location is compared in steps. `nextStep(after:)` decides about each as a value; the reconciler carries the step
+/// out, and looks anew after each one that appended a record, because the record may have been about this location,
+/// too:
 ///
 ///                       ┌──────────────── a record was appended ◀───────────────┐
 ///                       ▼                                                        │
@@ -29,9 +30,9 @@ struct LocationComparison: Equatable, Sendable {
 
     /// What has to be in the journal before the item's own record.
     enum Preparation: Hashable, Sendable {
-        /// The items below the location: the contents of a directory were removed before the directory, and may have been
-        /// found a moment ago; below anything else they were made under a lock in a directory that was not recorded, or
-        /// that was removed since.
+        /// The items below the location: the contents of a directory were removed before the directory, and may have
+        /// been found a moment ago; below anything else they were made under a lock in a directory that was not
+        /// recorded, or that was removed since.
         case contents
         /// The directories around the item.
         case directories

@@ -81,8 +81,8 @@ extension OpenContainer {
         }
     }
 
-    /// Repairs the slots of members that died, which frees the room that their files in staging take. Where more than 32
-    /// have joined, one call looks at 32 of them. Slots that another process repairs now are left to it.
+    /// Repairs the slots of members that died, which frees the room that their files in staging take. Where more than
+    /// 32 have joined, one call looks at 32 of them. Slots that another process repairs now are left to it.
     func repairTheLost() {
         if isReadOnly { return }
         let lost = memberTable.slotsOfTheLost()
@@ -111,8 +111,8 @@ extension OpenContainer {
     }
 
     /// Finishes a dead member's changes and deletes its files in staging. With `hasRight`, the caller holds the slot's
-    /// repair byte. With `puttingAside`, the slot is free afterwards also where this process may not finish a change: see
-    /// `RefusedRepair`.
+    /// repair byte. With `puttingAside`, the slot is free afterwards also where this process may not finish a change:
+    /// see `RefusedRepair`.
     func repair(
         slot: Int, hasRight: Bool, puttingAside: Bool = false, until deadline: Deadline = Deadline(after: .seconds(30))
     ) throws(CoordinationError) {

@@ -70,8 +70,8 @@ struct ExtensionOrder: Hashable, Sendable {
         self.places = places
     }
 
-    /// Returns whether the left extension comes before the right one: those in the text in its order, then all others by
-    /// title and identifier.
+    /// Returns whether the left extension comes before the right one: those in the text in its order, then all others
+    /// by title and identifier.
     func isBefore(_ left: (title: String, identifier: String), _ right: (title: String, identifier: String)) -> Bool {
         switch (places[left.identifier], places[right.identifier]) {
         case (let left?, let right?): left < right

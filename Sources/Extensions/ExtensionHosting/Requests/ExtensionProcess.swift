@@ -336,7 +336,8 @@ struct LoggedLines: Hashable, Sendable {
     private(set) var last: [String] = []
     private var passed = 0
 
-    /// Records a line. Returns the text to pass on; nil once there was too much. The last text that is passed on says so.
+    /// Records a line. Returns the text to pass on; nil once there was too much. The last text that is passed on says
+    /// so.
     mutating func add(_ line: some Sequence<UInt8>) -> String? {
         let text = String(decoding: Array(line.prefix(Self.longest)), as: UTF8.self)
         if last.count == Self.kept { last.removeFirst() }

@@ -136,14 +136,15 @@ public struct DatabaseRow: Sendable {
     /// The values, in the order of the columns.
     public let values: [DatabaseValue]
 
-    /// Returns the value of the first column of a name, compared without regard to case, as in SQL; nil if there is none.
+    /// Returns the value of the first column of a name, compared without regard to case, as in SQL; nil if there is
+    /// none.
     public subscript(_ column: String) -> DatabaseValue? {
         let index = columns.firstIndex(of: column) ?? columns.firstIndex { $0.lowercased() == column.lowercased() }
         return index.map { values[$0] }
     }
 
-    /// Returns the value of a column as a type of Swift. Errors: `DatabaseError.wrongType` if there is no such column, or if
-    /// its value is not of this type
+    /// Returns the value of a column as a type of Swift. Errors: `DatabaseError.wrongType` if there is no such column,
+    /// or if its value is not of this type
     public func value<Value: DatabaseValueConvertible>(
         _ column: String, as type: Value.Type = Value.self
     ) throws(DatabaseError) -> Value {
