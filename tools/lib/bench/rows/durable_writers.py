@@ -19,7 +19,7 @@ class DurableWriters(Row):
     title = "{processes} processes replace a file of 1 KiB each, durably, {replacements} times each"
     places = ("disk",)
     rounds = 5
-    sizes = {"processes": (8, 8), "replacements": (100, 20)}
+    sizes = {"processes": (8, 8), "replacements": (500, 20)}
 
     def goals(self) -> list[Goal]:
         return [Goal("as many as the C program", "replacements a second, median", OURS, least=1, of=(SYNCED,))]
