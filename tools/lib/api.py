@@ -4,6 +4,8 @@
 usage: api.py list MODULE GRAPHS            prints them
        api.py compare RECORDED LISTED       prints additions, and changes that would break a user's code; status 1 if
                                             there are such changes, 2 if there are only additions
+       api.py forms LISTED                  prints calls whose blocking form throws another type than the async form;
+                                            status 1 if there are such calls
 
 A line is a declaration's place, and the declaration as it is written, without the values of default arguments; or a
 conformance. An addition breaks a user's code, too, if users implement it (a requirement without a default), or switch
@@ -11,6 +13,7 @@ over it (a case).
 """
 import json
 import pathlib
+import re
 import sys
 
 
@@ -88,12 +91,28 @@ def compare(recorded, listed):
     return 1 if gone or any(map(breaks, added)) else 2 if added else 0
 
 
+def forms(listed):
+    """The last `throws` of a declaration is the call's own: those before it are of closures that it takes."""
+    thrown = {}
+    for text in pathlib.Path(listed).read_text().splitlines():
+        name, _, declaration = text.partition("): ")
+        if clauses := re.findall(r"throws(?:\([^)]*\))?", declaration):
+            thrown.setdefault(name, set()).add(clauses[-1])
+    different = [name for name, types in thrown.items()
+                 if "Blocking" in name and thrown.get(name.replace("Blocking", ""), types) != types]
+    for name in different:
+        print(f"  {name}): not the error type of the async form")
+    return 1 if different else 0
+
+
 def main(words):
     if len(words) == 3 and words[0] == "list":
         print("\n".join(declarations(*read(words[2], words[1]))))
         return 0
     if len(words) == 3 and words[0] == "compare":
         return compare(words[1], words[2])
+    if len(words) == 2 and words[0] == "forms":
+        return forms(words[1])
     sys.exit(__doc__)
 
 

@@ -10,8 +10,8 @@ struct `A damaged container` {
     ]
 
     @Test(arguments: [
-        "", "\0\0\0\0\0\0\0\0", "not JSON", "{}", "[1]", #"{"format": "one"}"#, #"{"format": 2}"#,
-        #"{"format": 0, "container": "00", "lockInode": 1, "hashKey": "00"}"#, "{\"format\": 2, \"container\": \"",
+        "", "\0\0\0\0\0\0\0\0", "not JSON", "{}", "[1]", #"{"format": "one"}"#, #"{"format": 3}"#,
+        #"{"format": 0, "container": "00", "lockInode": 1, "hashKey": "00"}"#, "{\"format\": 3, \"container\": \"",
     ])
     func `a damaged format file ends each command with 65 and is unchanged`(format: String) async throws {
         let container = try await TemporaryContainer()
@@ -37,17 +37,17 @@ struct `A damaged container` {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let file = container.path + "/.group/format"
-        try #"{"format": 1}"#.write(toFile: file, atomically: false, encoding: .utf8)
+        try #"{"format": 2}"#.write(toFile: file, atomically: false, encoding: .utf8)
         let error = try JSONError(try await container.run("read", "a", "--json"))
         #expect(error.code == "olderFormat" && error.advice?.contains("copy the items") == true, "\(error)")
         #expect(try await container.run("read", "a").status == 65)
         let doctor = try await container.run("doctor", "--repair", "--json")
         #expect(doctor.status == 1 && doctor.text.contains(#""code":"formatOlder""#), "\(doctor)")
-        #expect(try String(contentsOfFile: file, encoding: .utf8) == #"{"format": 1}"#)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == #"{"format": 2}"#)
         #expect(try container.content("a") == "content")
     }
 
-    @Test(arguments: [#"{"format": 3}"#, #"{"format": 99, "container": {"new": "shape"}, "more": [1]}"#])
+    @Test(arguments: [#"{"format": 4}"#, #"{"format": 99, "container": {"new": "shape"}, "more": [1]}"#])
     func `a newer format is distinguished from damage`(format: String) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")

@@ -1,9 +1,9 @@
 /// The only place where the version is written; commands, documents and checks read it here.
 public enum GroupContainerVersion {
     /// The version of this package, by semantic versioning.
-    public static let package = "0.2.0"
+    public static let package = "0.3.0"
     /// The version of the format on the disk, in `.group/format`. Another version is refused with
     /// `CoordinationError.Code.newerFormat` or with `olderFormat`: no version before 1.0 reads what an earlier one
     /// wrote.
-    public static let format = 2
+    public static let format = 3
 }

@@ -18,11 +18,11 @@ struct `Format files` {
     @Test(
         arguments: [
             ("", CoordinationError.Code.damaged), ("\0\0\0\0", .damaged), ("not JSON", .damaged), ("[]", .damaged),
-            ("{}", .damaged), (#"{"format": "1"}"#, .damaged), (#"{"format": 2}"#, .damaged),
+            ("{}", .damaged), (#"{"format": "1"}"#, .damaged), (#"{"format": 3}"#, .damaged),
             (#"{"format": 0, "container": "\#(digits)", "hashKey": "\#(digits)", "lockInode": 1}"#, .damaged),
-            (#"{"format": 2, "container": "00", "hashKey": "\#(digits)", "lockInode": 1}"#, .damaged),
-            (#"{"format": 2, "container": "\#(digits)", "hashKey": "zz", "lockInode": 1}"#, .damaged),
-            (#"{"format": 1}"#, .olderFormat), (#"{"format": 3}"#, .newerFormat),
+            (#"{"format": 3, "container": "00", "hashKey": "\#(digits)", "lockInode": 1}"#, .damaged),
+            (#"{"format": 3, "container": "\#(digits)", "hashKey": "zz", "lockInode": 1}"#, .damaged),
+            (#"{"format": 2}"#, .olderFormat), (#"{"format": 4}"#, .newerFormat),
             (#"{"format": 999, "future": [1]}"#, .newerFormat),
         ], [false, true])
     func `an invalid or unsupported format file is an error, and stays as it is`(

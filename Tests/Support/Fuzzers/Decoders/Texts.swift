@@ -20,7 +20,7 @@ extension Decoder {
 
     /// A format file as it is written, but with fixed instead of random numbers.
     private static let formatSample = """
-        {"container": "000102030405060708090a0b0c0d0e0f", "format": 2, "hashKey": "000102030405060708090a0b0c0d0e0f",
+        {"container": "000102030405060708090a0b0c0d0e0f", "format": 3, "hashKey": "000102030405060708090a0b0c0d0e0f",
          "identifier": "group.com.example.todo", "lockInode": 123, "origin": "ff0102030405060708090a0b0c0d0e0f",
          "journalSize": 1048576, "journalAge": 3600}
         """
