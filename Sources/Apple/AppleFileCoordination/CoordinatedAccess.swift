@@ -125,9 +125,9 @@ final class CoordinatedAccess: Sendable {
         return try first.within { try within(accesses.dropFirst(), body) }
     }
 
-    /// Returns the present place of an item, and the private copy that is to be read in its place, if there is one.
-    func place(of intent: AccessIntent) throws -> (path: ItemPath, copy: URL?) {
-        let path = try held.performBlocking { $0.place(of: intent.path) }
+    /// Returns the present path of an item, and the private copy that is to be read in its place, if there is one.
+    func present(of intent: AccessIntent) throws -> (path: ItemPath, copy: URL?) {
+        let path = try held.performBlocking { $0.presentPath(of: intent.path) }
         return (path, state.withLock(\.copies).url(for: intent))
     }
 
@@ -192,18 +192,18 @@ final class GrantedAccess: Sendable {
         var urls = requested.map(\.url)
         do {
             for (path, container) in containers.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-                let places = items.indices.filter { items[$0].container.path.bytes == path }
+                let indices = items.indices.filter { items[$0].container.path.bytes == path }
                 let new = try CoordinatedAccess.within(accesses[...]) {
                     try CoordinatedAccess.begin(
-                        places.map { intents[$0] }, in: container, by: requester, orUntil: cancellation)
+                        indices.map { intents[$0] }, in: container, by: requester, orUntil: cancellation)
                 }
                 accesses += new.accesses
-                for (place, access) in zip(places, new.ofItem) {
-                    let (present, copy) = try access.place(of: intents[place])
-                    if present != items[place].path {
-                        urls[place] = items[place].url(of: present, isDirectory: urls[place].hasDirectoryPath)
+                for (index, access) in zip(indices, new.ofItem) {
+                    let (present, copy) = try access.present(of: intents[index])
+                    if present != items[index].path {
+                        urls[index] = items[index].url(of: present, isDirectory: urls[index].hasDirectoryPath)
                     }
-                    if let copy { urls[place] = copy }
+                    if let copy { urls[index] = copy }
                 }
             }
             try Self.check(cancellation)

@@ -34,13 +34,13 @@ public protocol NSFilePresenter: OldPresenterNames {
     /// Closes an item in the presented directory, because it is about to be removed or replaced.
     func accommodatePresentedSubitemDeletion(
         at url: URL, completionHandler: @escaping @Sendable ((any Error)?) -> Void)
-    /// Takes note of the item's new place, to which this presenter did not move it.
+    /// Takes note of the item's new path, to which this presenter did not move it.
     func presentedItemDidMove(to newURL: URL)
     /// Takes note of a change of the item, which this presenter did not make.
     func presentedItemDidChange()
     /// Takes note of a new item in the presented directory.
     func presentedSubitemDidAppear(at url: URL)
-    /// Takes note of the new place of an item in the presented directory, which may be outside of it.
+    /// Takes note of the new path of an item in the presented directory, which may be outside of it.
     func presentedSubitem(at oldURL: URL, didMoveTo newURL: URL)
     /// Takes note of a change of an item in the presented directory; also of its removal.
     func presentedSubitemDidChange(at url: URL)

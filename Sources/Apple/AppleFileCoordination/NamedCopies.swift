@@ -19,28 +19,28 @@ struct NamedCopies: Sendable {
     /// Names the copies of a request, for which this is called once. Errors: those of the file system.
     init(_ intents: [AccessIntent], in access: Access) throws {
         // All are found before the first one is renamed: the copy of an item can be a part of that of its directory.
-        var places: [AccessIntent: [UInt8]] = [:]
+        var copies: [AccessIntent: [UInt8]] = [:]
         for intent in intents {
             do {
-                if let place = try access.copy(for: intent) { places[intent] = place.bytes }
+                if let copy = try access.copy(for: intent) { copies[intent] = copy.bytes }
             } catch let error as CoordinationError where error.code == .notFound {
                 // An item that does not exist has no copy.
             }
         }
         var named: [[UInt8]: [UInt8]] = [:]
-        for (intent, place) in places where named[place] == nil && !places.values.contains(where: place.isInside) {
-            let item = access.place(of: intent.path)
+        for (intent, copy) in copies where named[copy] == nil && !copies.values.contains(where: copy.isInside) {
+            let item = access.presentPath(of: intent.path)
             let name = Array(item.bytes[((item.bytes.lastIndex(of: Self.slash) ?? -1) + 1)...])
             do throws(Errno) {
-                try Self.give(name, toCopyAt: place)
+                try Self.give(name, toCopyAt: copy)
             } catch {
                 throw CoordinationError(error, operation: "read", item: item.description)
             }
-            named[place] = place + [Self.slash] + name
+            named[copy] = copy + [Self.slash] + name
         }
-        for (intent, place) in places {
-            guard let whole = named.first(where: { place == $0.key || place.isInside($0.key) }) else { continue }
-            let path = whole.value + place[whole.key.count...]
+        for (intent, copy) in copies {
+            guard let whole = named.first(where: { copy == $0.key || copy.isInside($0.key) }) else { continue }
+            let path = whole.value + copy[whole.key.count...]
             urls[intent] = URL(fileURLWithPath: String(decoding: path, as: UTF8.self))
         }
     }
@@ -50,10 +50,10 @@ struct NamedCopies: Sendable {
 
     private static let slash = UInt8(ascii: "/")
 
-    private static func give(_ name: [UInt8], toCopyAt place: [UInt8]) throws(Errno) {
-        guard let end = place.lastIndex(of: slash) else { throw .invalid }
-        let operation = Array(place[(end + 1)...])
-        let staging = try FileDescriptor.open(path: Array(place[..<end]), [.placeOnly, .directory])
+    private static func give(_ name: [UInt8], toCopyAt copy: [UInt8]) throws(Errno) {
+        guard let end = copy.lastIndex(of: slash) else { throw .invalid }
+        let operation = Array(copy[(end + 1)...])
+        let staging = try FileDescriptor.open(path: Array(copy[..<end]), [.pathOnly, .directory])
         let directory = operation + Array(".named".utf8)
         try staging.createDirectory(directory, mode: 0o700)
         do throws(Errno) {

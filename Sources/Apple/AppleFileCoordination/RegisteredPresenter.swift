@@ -16,7 +16,7 @@ final class RegisteredPresenter: Sendable {
     private let ended = Cancellation()
 
     private struct State: Sendable {
-        /// The place of the item, after the changes that the presenter has got.
+        /// The path of the item, after the changes that the presenter has got.
         var path: ItemPath
         var presentation: Presentation?
         /// The question that is being answered.

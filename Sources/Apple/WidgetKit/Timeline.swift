@@ -74,8 +74,8 @@ struct RenderedTimeline: Sendable {
             ($0.element.date, $0.offset) < ($1.element.date, $1.offset)
         }.map(\.element)
         let present = sorted.lastIndex { $0.date <= now } ?? 0
-        for (place, entry) in sorted.enumerated().dropFirst(present) {
-            entries.append(.init(date: place == present ? nil : entry.date, snapshot: view(entry)))
+        for (index, entry) in sorted.enumerated().dropFirst(present) {
+            entries.append(.init(date: index == present ? nil : entry.date, snapshot: view(entry)))
         }
         let date: Date
         switch timeline.policy.policy {

@@ -36,22 +36,22 @@ extension [Change] {
     /// moves and exchanges are followed back to the last write. Returns nil if the item was removed or moved away, or
     /// if the journal does not reach that far back.
     package func lastWrite(of path: ItemPath) -> Change? {
-        var place = path.bytes
+        var earlier = path.bytes
         for change in reversed() {
             switch change.kind {
-            case .created, .modified: if change.path.bytes == place { return change }
-            case .removed: if place.isAtOrBelow(change.path.bytes) { return nil }
+            case .created, .modified: if change.path.bytes == earlier { return change }
+            case .removed: if earlier.isAtOrBelow(change.path.bytes) { return nil }
             case .moved(let from):
-                if place.isAtOrBelow(change.path.bytes) {
-                    place = from.bytes + place.dropFirst(change.path.bytes.count)
-                } else if place.isAtOrBelow(from.bytes) {
+                if earlier.isAtOrBelow(change.path.bytes) {
+                    earlier = from.bytes + earlier.dropFirst(change.path.bytes.count)
+                } else if earlier.isAtOrBelow(from.bytes) {
                     return nil
                 }
             case .exchanged(let other):
-                if place.isAtOrBelow(change.path.bytes) {
-                    place = other.bytes + place.dropFirst(change.path.bytes.count)
-                } else if place.isAtOrBelow(other.bytes) {
-                    place = change.path.bytes + place.dropFirst(other.bytes.count)
+                if earlier.isAtOrBelow(change.path.bytes) {
+                    earlier = other.bytes + earlier.dropFirst(change.path.bytes.count)
+                } else if earlier.isAtOrBelow(other.bytes) {
+                    earlier = change.path.bytes + earlier.dropFirst(other.bytes.count)
                 }
             case .touched, .present, .bookmark, .rescan, .degraded: continue
             }

@@ -85,12 +85,12 @@ package struct IgnoreRules: Equatable, Sendable {
     /// Returns a line without the spaces at its end. A space after a `\` stays.
     private static func withoutSpacesAtEnd(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var end = line.startIndex
-        var place = line.startIndex
-        while place < line.endIndex {
-            let isEscape = line[place] == UInt8(ascii: "\\") && place + 1 < line.endIndex
-            let isSpace = line[place] == UInt8(ascii: " ")
-            place += isEscape ? 2 : 1
-            if !isSpace { end = place }
+        var index = line.startIndex
+        while index < line.endIndex {
+            let isEscape = line[index] == UInt8(ascii: "\\") && index + 1 < line.endIndex
+            let isSpace = line[index] == UInt8(ascii: " ")
+            index += isEscape ? 2 : 1
+            if !isSpace { end = index }
         }
         return line[..<end]
     }

@@ -102,9 +102,9 @@ extension ClusterFold {
             var channel = Channel(last: try reader.count())
             let count: UInt16 = try reader.wholeNumber()
             if count > Channel.mostKept || UInt64(count) > channel.last { throw .malformed("messages") }
-            for place in 1...UInt64(count) + 1 where place <= count {
+            for index in 1...UInt64(count) + 1 where index <= count {
                 let operation = try reader.clusterName()
-                let number = channel.last - UInt64(count) + place
+                let number = channel.last - UInt64(count) + index
                 channel.newest.append(Message(number: number, operation: operation, body: try reader.longBytes()))
             }
             channels[name] = channel

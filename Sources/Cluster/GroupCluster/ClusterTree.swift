@@ -45,12 +45,12 @@ package struct ClusterTree: Equatable, Sendable {
 
     /// Returns the item at a path, whose names are separated by slashes.
     package func item(at path: [UInt8]) -> ItemName? {
-        var place = ItemName.root
+        var current = ItemName.root
         for name in path.split(separator: UInt8(ascii: "/")) {
-            guard let next = child(of: place, Array(name)) else { return nil }
-            place = next
+            guard let next = child(of: current, Array(name)) else { return nil }
+            current = next
         }
-        return place
+        return current
     }
 
     package func children(of parent: ItemName) -> [ItemName] { Array((children[parent] ?? [:]).values) }
@@ -59,10 +59,10 @@ package struct ClusterTree: Equatable, Sendable {
 
     /// Returns whether `item` is `directory` or below it.
     package func isWithin(_ item: ItemName, _ directory: ItemName) -> Bool {
-        var place = item
-        while place != directory {
-            guard let node = nodes[place] else { return false }
-            place = node.parent
+        var current = item
+        while current != directory {
+            guard let node = nodes[current] else { return false }
+            current = node.parent
         }
         return true
     }
@@ -74,8 +74,8 @@ package struct ClusterTree: Equatable, Sendable {
     /// for any disk.
     func hasRoom(in directory: ItemName, for item: ItemName) -> Bool {
         var depth = 1
-        var place = directory
-        while let node = nodes[place] { (depth, place) = (depth + 1, node.parent) }
+        var current = directory
+        while let node = nodes[current] { (depth, current) = (depth + 1, node.parent) }
         var level = [item]
         while !level.isEmpty, depth <= Self.greatestDepth {
             level = level.flatMap { (children[$0] ?? [:]).values }

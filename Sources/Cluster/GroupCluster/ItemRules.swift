@@ -70,7 +70,7 @@ extension ClusterTree {
             let stands = nodes[other]?.content
             if stands?.isSame(as: content) == true { return true }
         }
-        return place(
+        return put(
             change.item, parent, change.name, isStrict: isStrict,
             Node(parent, change.name, placed: operation, content, version: operation))
     }
@@ -98,7 +98,7 @@ extension ClusterTree {
         let copy = ItemName(operation, ItemName.firstCopy | part)
         if nodes[copy] != nil { return false }
         (node.placed, node.content, node.version) = (operation, content, operation)
-        _ = place(copy, node.parent, node.name, isStrict: false, node)
+        _ = put(copy, node.parent, node.name, isStrict: false, node)
         return false
     }
 
@@ -111,7 +111,7 @@ extension ClusterTree {
             let parent = directory(change.ancestors, operation, isStrict: isStrict)
         else { return false }
         node.placed = operation
-        return place(change.item, parent, change.name, isStrict: isStrict, node)
+        return put(change.item, parent, change.name, isStrict: isStrict, node)
     }
 
     /// Removes an item if its content is the base and it has no children.
@@ -123,7 +123,7 @@ extension ClusterTree {
     }
 
     /// Puts an item at a path. If another item is there, puts it beside that one, with a conflict name.
-    private mutating func place(
+    private mutating func put(
         _ item: ItemName, _ parent: ItemName, _ name: FileName, isStrict: Bool, _ node: Node
     ) -> Bool {
         var node = node
@@ -150,7 +150,7 @@ extension ClusterTree {
         var parent = last
         for ancestor in missing {
             let content = ItemContent(.directory, mode: 0o755)
-            _ = place(
+            _ = put(
                 ancestor.item, parent, ancestor.name, isStrict: false,
                 Node(parent, ancestor.name, placed: operation, content, version: operation))
             if nodes[ancestor.item] == nil { return nil }

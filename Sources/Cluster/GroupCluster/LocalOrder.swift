@@ -1,12 +1,12 @@
 // Imports nothing: no file, clock or process.
 
-/// A change that a process of this machine has made. `Place` is a position in the log of a suite.
-package struct DraftedChange<Place> {
+/// A change that a process of this machine has made. `Position` is one in the log of a suite.
+package struct DraftedChange<Position> {
     package enum What {
         case item(LocalItem)
         /// Changes of keys of a suite that belong together, with the position behind them; nil if reading cannot resume
         /// there.
-        case values([ClusterChange], suite: String, place: Place?)
+        case values([ClusterChange], suite: String, position: Position?)
         /// A message, and the name of the record in which it waits.
         case post(ClusterChange, identifier: String)
     }
@@ -30,11 +30,11 @@ package struct DraftedChange<Place> {
 /// The order of the changes that this machine sends. Changes come from three sources: the journal, the suites and the
 /// channels. This type sorts them by their times, and makes entries of the changes of suites and channels. A change of
 /// an item is only a reference, since its content is read when its turn comes.
-package struct LocalOrder<Place> {
+package struct LocalOrder<Position> {
     /// The facts to be noted when an entry is sent.
     package struct Notes {
         package fileprivate(set) var suites: Set<String> = []
-        package fileprivate(set) var places: [String: Place] = [:]
+        package fileprivate(set) var positions: [String: Position] = [:]
         package fileprivate(set) var posts: [String] = []
     }
 
@@ -42,7 +42,7 @@ package struct LocalOrder<Place> {
     private let mostChanges: Int
     private let mostBytes: Int
     /// Changes for which an older one may still come.
-    private var held: [DraftedChange<Place>] = []
+    private var held: [DraftedChange<Position>] = []
     private var notes: [ClusterName: Notes] = [:]
 
     package init(mostChanges: Int, mostBytes: Int) { (self.mostChanges, self.mostBytes) = (mostChanges, mostBytes) }
@@ -52,7 +52,7 @@ package struct LocalOrder<Place> {
     /// A change that is younger than `limit` is held until the next call, because an older one may still come. All
     /// later changes of its suite are held, too. A time far in the future is wrong, and is not waited for.
     package mutating func take(
-        _ new: [DraftedChange<Place>], limit: Int64, now: Int64, name: () -> ClusterName
+        _ new: [DraftedChange<Position>], limit: Int64, now: Int64, name: () -> ClusterName
     ) -> [ClusterOutbox.Draft] {
         var drafts = held + new
         held = []
@@ -96,29 +96,29 @@ package struct LocalOrder<Place> {
         var notes = Notes()
         var size = 0
         /// The index of each key's change. A key that is set often is sent once.
-        private var places: [[UInt8]: Int] = [:]
+        private var indices: [[UInt8]: Int] = [:]
 
-        mutating func add(_ draft: DraftedChange<Place>) {
+        mutating func add(_ draft: DraftedChange<Position>) {
             for change in draft.changes { add(change) }
             switch draft.what {
             case .item: break
-            case .values(_, let suite, let place):
+            case .values(_, let suite, let position):
                 notes.suites.insert(suite)
-                if let place { notes.places[suite] = place }
+                if let position { notes.positions[suite] = position }
             case .post(_, let identifier): notes.posts.append(identifier)
             }
         }
 
         private mutating func add(_ change: ClusterChange) {
             if case .value(let value) = change {
-                if let place = places[value.key], case .value(let before) = changes[place],
+                if let index = indices[value.key], case .value(let before) = changes[index],
                     let joined = before.joined(with: value)
                 {
-                    changes[place] = .value(joined)
-                    size += changes[place].size - ClusterChange.value(before).size
+                    changes[index] = .value(joined)
+                    size += changes[index].size - ClusterChange.value(before).size
                     return
                 }
-                places[value.key] = changes.count
+                indices[value.key] = changes.count
             }
             changes.append(change)
             size += change.size

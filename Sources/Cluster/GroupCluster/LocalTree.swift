@@ -66,11 +66,11 @@ package struct LocalTree: Equatable, Sendable {
     /// Returns the directories above an item, from its own to the root.
     private func way(from item: LocalItem) -> [LocalItem] {
         var way: [LocalItem] = []
-        var place = item
+        var current = item
         // `put` may have made circles. No way is longer than the number of items.
-        while way.count <= nodes.count, let node = nodes[place] {
+        while way.count <= nodes.count, let node = nodes[current] {
             way.append(node.parent)
-            place = node.parent
+            current = node.parent
         }
         return way
     }

@@ -157,10 +157,10 @@ extension ClusterMirror {
     package func ancestors(_ item: ItemName) -> [Ancestor] {
         var ancestors: [Ancestor] = []
         var seen: Set<ItemName> = [item]
-        var place = base[item]?.node.parent
-        while let directory = place, let above = base[directory]?.node, seen.insert(directory).inserted {
+        var next = base[item]?.node.parent
+        while let directory = next, let above = base[directory]?.node, seen.insert(directory).inserted {
             ancestors.append(Ancestor(directory, above.name))
-            place = above.parent
+            next = above.parent
         }
         return ancestors.reversed()
     }

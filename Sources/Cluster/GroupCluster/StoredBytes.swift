@@ -284,7 +284,7 @@ extension ByteReader {
 }
 
 /// The progress of a machine, as it is stored.
-package struct StoredPlace: Equatable, Sendable {
+package struct StoredPosition: Equatable, Sendable {
     /// The index, the revision and the history hash of the fold.
     package var index: UInt64
     package var revision: UInt64
@@ -314,7 +314,7 @@ package struct StoredPlace: Equatable, Sendable {
         self = try reader.cluster("place") { reader throws(ClusterDamage) in
             let index = try reader.count()
             let revision = try reader.count()
-            return StoredPlace(
+            return StoredPosition(
                 index: index, revision: revision, chain: try reader.wholeNumber(), number: try reader.count(),
                 lastLocal: try reader.count())
         }

@@ -30,15 +30,15 @@ extension Dictionary where Value: TreeNode, Value.Item == Key {
         var depths: [Key: Int?] = [root: 0]
         for item in keys {
             var way: [Key] = []
-            var place = item
-            while depths[place] == nil {
-                guard let node = self[place], node.parent == root || self[node.parent]?.content.kind == .directory
+            var current = item
+            while depths[current] == nil {
+                guard let node = self[current], node.parent == root || self[node.parent]?.content.kind == .directory
                 else { throw .malformed("an item that is in no directory") }
-                depths[place] = .some(nil)
-                way.append(place)
-                place = node.parent
+                depths[current] = .some(nil)
+                way.append(current)
+                current = node.parent
             }
-            guard case var depth?? = depths[place] else { throw .malformed("a directory that is in itself") }
+            guard case var depth?? = depths[current] else { throw .malformed("a directory that is in itself") }
             for item in way.reversed() {
                 depth += 1
                 if depth > ClusterTree.greatestDepth { throw .malformed("an item that is too deep") }

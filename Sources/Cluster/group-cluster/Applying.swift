@@ -52,8 +52,8 @@ extension Machine {
             case .conflict, .notFound, .notEmpty, .wrongType, .outsideContainer:
                 // The disk is not what the plan was made for. The item in the way may be of a kind that is never
                 // mirrored, and stay there.
-                let places = try lookAgain(step)
-                let isInTheWay = error.code == .notEmpty || places.contains { disk.isUnmirrored($0) }
+                let paths = try lookAgain(step)
+                let isInTheWay = error.code == .notEmpty || paths.contains { disk.isUnmirrored($0) }
                 let pause: Int64 = isInTheWay ? 1_000_000_000 : 20_000_000
                 guard let item else { return disk.endRound() }
                 // What is in the way may stay for ever, so values and messages do not wait for such an item.
@@ -114,7 +114,7 @@ extension Machine {
     private func lookAgain(_ step: MirrorStep) throws -> [[UInt8]] {
         var wanted: ItemContent?
         if case .create(_, _, _, let content) = step { wanted = content }
-        let places: [[UInt8]] =
+        let paths: [[UInt8]] =
             switch step {
             case .create(_, let parent, let name, _): [disk.path(name, in: parent)]
             case .rename(let local, let parent, let name): [disk.path(of: local), disk.path(name, in: parent)]
@@ -123,9 +123,9 @@ extension Machine {
             case .remove(let local, _): [disk.path(of: local)]
             }
         // The round is not ended here: an item that was not found may have been moved, and the journal shows where to.
-        for place in places { try disk.look(at: place, wanting: wanted) }
+        for path in paths { try disk.look(at: path, wanting: wanted) }
         mustCheckRemovals = true
-        return places
+        return paths
     }
 
     private func purpose(of item: ItemName?) -> String { ClusterEntry.purpose(of: item.flatMap { authors[$0] }) }
@@ -146,7 +146,7 @@ extension Machine {
         case .file, .link:
             guard let staged = try staged(content, for: item) else { return }
             do {
-                _ = try contents.place.exchange(
+                _ = try contents.files.exchange(
                     staged.name, at: path, replacing: false, mode: content.kind == .file ? UInt32(content.mode) : nil,
                     purpose: purpose(of: item), durability: durability, timeout: Self.patience)
             } catch {
@@ -193,7 +193,7 @@ extension Machine {
             }
             // The call may throw after the exchange was made, so the inode decides whether it was.
             do {
-                _ = try contents.place.exchange(
+                _ = try contents.files.exchange(
                     ready.name, at: path, replacing: true, mode: new.kind == .file ? UInt32(new.mode) : nil,
                     purpose: purpose(of: item), durability: durability, timeout: Self.patience)
             } catch {
@@ -216,14 +216,14 @@ extension Machine {
         let item = mirror.items[local]
         let path = disk.path(of: local)
         if expected.kind == .directory {
-            try contents.place.removeDirectory(
+            try contents.files.removeDirectory(
                 ItemPath(bytes: path), purpose: purpose(of: item), durability: durability, timeout: Self.patience)
         } else {
             let file = contents.outName()
             let note = StoredTaken(path: path, aside: path, expected: [expected])
             try taken.begin(note, file)
             do {
-                _ = try contents.place.takeOut(
+                _ = try contents.files.takeOut(
                     ItemPath(bytes: path), to: file, purpose: purpose(of: item), durability: durability,
                     timeout: Self.patience)
             } catch {

@@ -177,9 +177,9 @@ final class ClusterSuite {
         last = follower.cursor.sequence
         // The order is that of the log. The times of two processes may be in another order, and are raised where they
         // are.
-        for place in changes.indices {
-            lastTime = max(lastTime, changes[place].time)
-            changes[place].time = lastTime
+        for index in changes.indices {
+            lastTime = max(lastTime, changes[index].time)
+            changes[index].time = lastTime
         }
         return changes
     }

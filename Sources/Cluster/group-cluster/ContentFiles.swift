@@ -11,12 +11,12 @@ import GroupSystemCalls
 ///     out.RANDOM                a file that is about to be exchanged, or came out of the container: see `TakenOut`
 final class ContentFiles: Sendable {
     static let directory = "cluster-contents"
-    let place: PrivateDirectory
+    let files: PrivateDirectory
     private let directory: FileDescriptor
 
     init(_ container: Container) throws(CoordinationError) {
-        place = PrivateDirectory(Self.directory, in: container)
-        directory = try place.open()
+        files = PrivateDirectory(Self.directory, in: container)
+        directory = try files.open()
     }
 
     static func name(_ digest: [UInt8]) -> [UInt8] { Hexadecimal.digits(of: digest) }
@@ -71,13 +71,13 @@ final class ContentFiles: Sendable {
     /// one reads
     func keep(_ file: borrowing FileDescriptor, isDurable: Bool = true) throws(Errno) -> [UInt8]? {
         let copy = try file.duplicate()
-        var place = 0
+        var offset = 0
         return try write(isDurable: isDurable) { append throws(Errno) in
             while true {
-                let count = place == 0 ? 1 << 14 : 1 << 20
-                let piece = try copy.read(at: place, count: count)
-                place += piece.count
-                if place > LocalDisk.largestFile { throw Errno.tooLarge }
+                let count = offset == 0 ? 1 << 14 : 1 << 20
+                let piece = try copy.read(at: offset, count: count)
+                offset += piece.count
+                if offset > LocalDisk.largestFile { throw Errno.tooLarge }
                 if !piece.isEmpty { try append(piece) }
                 if piece.count < count { return }
             }

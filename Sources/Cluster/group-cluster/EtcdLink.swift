@@ -237,14 +237,14 @@ final class EtcdLink: Sendable {
         }
         found.sort { $0.modRevision < $1.modRevision }
         var entries: [OrderedEntry] = []
-        for (place, keyValue) in found.enumerated() {
-            guard let (machine, number) = keys.entry(keyValue.key), UInt64(found.count - place) <= count else {
+        for (index, keyValue) in found.enumerated() {
+            guard let (machine, number) = keys.entry(keyValue.key), UInt64(found.count - index) <= count else {
                 continue
             }
             // The indexes of entries have no gaps, and the last entry has the index `count`.
             entries.append(
                 OrderedEntry(
-                    index: count - UInt64(found.count - place) + 1, revision: keyValue.modRevision, machine: machine,
+                    index: count - UInt64(found.count - index) + 1, revision: keyValue.modRevision, machine: machine,
                     number: number, bytes: keyValue.value))
         }
         let snapshot = try snapshot(first.ranges[1].keyValues.first, at: first.revision, client)

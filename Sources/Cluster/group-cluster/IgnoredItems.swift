@@ -32,12 +32,12 @@ struct IgnoredItems {
     }
     private var chain: Chain?
 
-    /// The place of an item that is mirrored no more, as it was moved or removed.
-    private struct Place: Hashable {
+    /// The path of an item that is mirrored no more, as it was moved or removed.
+    private struct Entry: Hashable {
         var parent: LocalItem
         var name: FileName
     }
-    private var left: [Place: Int64] = [:]
+    private var left: [Entry: Int64] = [:]
     /// An item that is made anew at its path within this time, in nanoseconds, is mirrored as before: editors and
     /// compilers replace a file like that.
     private static let anewWithin: Int64 = 60_000_000_000
@@ -56,23 +56,23 @@ struct IgnoredItems {
         if names[parent]?.isEmpty == true { names[parent] = nil }
     }
 
-    /// Notes that an item is mirrored at a place, and perhaps was at another one.
+    /// Notes that an item is mirrored at a path, and perhaps was at another one.
     mutating func noteItem(_ node: LocalTree.Node, from old: LocalTree.Node?) {
         remove(node.name, in: node.parent)
         if let old, old.parent != node.parent || old.name != node.name { noteLeft(old) }
         if node.content.kind == .directory { chain = nil }
     }
 
-    /// Notes that an item has left its place.
+    /// Notes that an item has left its path.
     mutating func noteLeft(_ node: LocalTree.Node) {
         if !hasPatterns { return }
         let now = monotonicNanoseconds()
         if left.count > 10_000 { left = left.filter { now - $0.value < Self.anewWithin } }
-        left[Place(parent: node.parent, name: node.name)] = now
+        left[Entry(parent: node.parent, name: node.name)] = now
     }
 
     func wasLeft(_ name: FileName, in parent: LocalItem) -> Bool {
-        left[Place(parent: parent, name: name)].map { monotonicNanoseconds() - $0 < Self.anewWithin } ?? false
+        left[Entry(parent: parent, name: name)].map { monotonicNanoseconds() - $0 < Self.anewWithin } ?? false
     }
 
     /// Forgets what is known of a directory that is gone, or is looked at anew.
@@ -81,7 +81,7 @@ struct IgnoredItems {
         (rules[item], faults[item], chain) = (nil, nil, nil)
     }
 
-    /// Forgets everything but the places that were left, before everything is looked at anew.
+    /// Forgets everything but the paths that were left, before everything is looked at anew.
     mutating func forgetAll() {
         (rules, names, count, faults, chain, toLookAt, inTheWay) = ([:], [:], 0, [:], nil, [], [:])
     }

@@ -96,8 +96,8 @@ struct LoadedState {
     private init(unchecked store: StateStore, _ machine: ClusterName) throws {
         mirror = ClusterMirror()
         outbox = ClusterOutbox(machine: machine)
-        let place = try store.value("place").map { try StoredPlace(bytes: $0) } ?? StoredPlace()
-        lastLocal = place.lastLocal
+        let stored = try store.value("place").map { try StoredPosition(bytes: $0) } ?? StoredPosition()
+        lastLocal = stored.lastLocal
         var nodes: [ItemName: ClusterTree.Node] = [:]
         try store.forEach(.item) { key, value in
             nodes[try ItemName(bytes: key)] = try ClusterTree.Node(bytes: value)
@@ -117,7 +117,7 @@ struct LoadedState {
             channels[key] = try ClusterFold.Channel(bytes: value, messages: messages[key] ?? [])
         }
         fold = try ClusterFold(
-            index: place.index, revision: place.revision, chain: place.chain, machines: machines, nodes: nodes,
+            index: stored.index, revision: stored.revision, chain: stored.chain, machines: machines, nodes: nodes,
             values: values, channels: channels)
         postsInFlight =
             try store.value(StateRow.postsInFlight).map { bytes in
@@ -140,10 +140,10 @@ struct LoadedState {
         }
         mirror = ClusterMirror(base: base)
         let inFlight = try store.value("in flight").map { try ClusterOutbox.InFlight(bytes: $0) }
-        if let inFlight, inFlight.number != place.number + 1 {
+        if let inFlight, inFlight.number != stored.number + 1 {
             throw ClusterDamage.malformed("the number of the entry in flight")
         }
-        outbox = ClusterOutbox(machine: machine, number: place.number, inFlight: inFlight)
+        outbox = ClusterOutbox(machine: machine, number: stored.number, inFlight: inFlight)
         accepted = try Self.accepted(store.value("accepted") ?? [])
         refusedKeys = try Self.keys(store.value(StateRow.refusedKeys))
         unappliedKeys = try Self.keys(store.value(StateRow.unappliedKeys))

@@ -107,12 +107,12 @@ struct LocalDisk {
     }
 
     func item(at path: [UInt8]) -> LocalItem? {
-        var place = LocalItem.root
+        var item = LocalItem.root
         for name in path.split(separator: UInt8(ascii: "/")) {
-            guard let next = tree.child(of: place, Array(name)) else { return nil }
-            place = next
+            guard let next = tree.child(of: item, Array(name)) else { return nil }
+            item = next
         }
-        return place
+        return item
     }
 
     /// Opens the directory of an item. No symbolic link on the path leads out of the container.
@@ -274,8 +274,8 @@ struct LocalDisk {
 
     /// Returns whether something is mounted on a directory of a path.
     private func isHidden(_ path: [UInt8]) -> Bool {
-        path.indices.contains { place in
-            guard path[place] == UInt8(ascii: "/"), let above = try? status(of: Array(path[..<place])) else {
+        path.indices.contains { slash in
+            guard path[slash] == UInt8(ascii: "/"), let above = try? status(of: Array(path[..<slash])) else {
                 return false
             }
             return root.isOther(above)
@@ -283,7 +283,7 @@ struct LocalDisk {
     }
 
     private func status(of path: [UInt8]) throws(Errno) -> FileStatus {
-        try FileDescriptor.open(path, in: root.descriptor, [.placeOnly, .notFollowing]).status()
+        try FileDescriptor.open(path, in: root.descriptor, [.pathOnly, .notFollowing]).status()
     }
 
     static func mode(_ status: FileStatus, _ kind: ItemContent.Kind) -> UInt16 {
@@ -421,7 +421,7 @@ struct LocalDisk {
         }
     }
 
-    /// Looks at the place of a step that could not be made. What is ignored there is taken over if it has the content
+    /// Looks at the path of a step that could not be made. What is ignored there is taken over if it has the content
     /// that the step wants. Otherwise it stays as it is, and is in the way.
     mutating func look(at path: [UInt8], wanting content: ItemContent?) throws {
         try look(at: path)

@@ -67,7 +67,7 @@ final class Locks {
     }
 
     /// Notes that the log was read.
-    func read() { for place in given.indices { given[place].isRead = true } }
+    func read() { for index in given.indices { given[index].isRead = true } }
 
     /// Whether a lock was given, and all entries before it are known.
     var hasGiven: Bool { given.contains(where: \.isRead) }

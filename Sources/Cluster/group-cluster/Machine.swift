@@ -288,13 +288,13 @@ final class Machine {
 
     /// Starts a thread that wakes the loop when a suite or a channel is made.
     private func watchStores() throws {
-        let places = container.storeDirectories
+        let directories = container.storeDirectories
         guard let poller = storesWaker else { return }
         let isOver = isOver
         try WorkThread.start {
             guard let watch = try? PathWatch(), (try? poller.add(watch.descriptor)) != nil else { return }
             while !isOver.withLock({ $0 }) {
-                watch.watch(places)
+                watch.watch(directories)
                 Interruption.raise()
                 _ = try? poller.wait(nanoseconds: nil)
                 watch.drain()

@@ -64,8 +64,8 @@ extension Machine {
             }
         }
         let over = recorded.filter { $0.request.state.isOver }
-        for (place, each) in over.enumerated()
-        where place + Self.mostKept < over.count || requests.age(of: each.name, at: now) > Self.kept {
+        for (index, each) in over.enumerated()
+        where index + Self.mostKept < over.count || requests.age(of: each.name, at: now) > Self.kept {
             try records.remove(request: each.request.operation)
         }
         try locks.takeRecords()

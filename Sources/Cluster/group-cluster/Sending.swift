@@ -145,7 +145,7 @@ extension Machine {
         commits.begin()
         sendingPace.ended(changes: entry.changes.count, at: monotonicNanoseconds())
         channels.sent(notes.posts)
-        suites.noteSent(through: notes.places)
+        suites.noteSent(through: notes.positions)
         toStore.isOutboxChanged = true
     }
 

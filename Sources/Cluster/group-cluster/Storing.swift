@@ -30,10 +30,10 @@ extension Machine {
             for key in keys { try store.set(.value, key, fold.values[key]?.bytes) }
             for item in changedBases { try store.set(.base, item.bytes, mirror.base[item]?.bytes) }
             try disk.store { key, value in try store.set(.local, key, value) }
-            let place = StoredPlace(
+            let position = StoredPosition(
                 index: fold.index, revision: fold.revision, chain: fold.chain, number: outbox.number,
                 lastLocal: disk.lastNumber)
-            try store.set("place", place.bytes)
+            try store.set("place", position.bytes)
             try store.set("machine", outbox.machine.bytes)
             if let cursor = unstored.cursor { try store.set("cursor", Array(cursor.description.utf8)) }
             if unstored.isOutboxChanged {

@@ -98,7 +98,7 @@ final class Suites {
                     // it, so this program may have set it again. The key is compared anew.
                     if change.action == .remove { dirty.insert(change.key) }
                 }
-                let what = DraftedChange<Cursor>.What.values(change.changes, suite: name, place: change.cursor)
+                let what = DraftedChange<Cursor>.What.values(change.changes, suite: name, position: change.cursor)
                 drafts.append(DraftedChange(what, time: change.time))
             }
             if changes.isEmpty && !known.pendingSuites.contains(name) && suite.noteAllSent() {
@@ -134,7 +134,7 @@ final class Suites {
 
     /// Opens a suite that was made after the machine had joined, at its beginning.
     private func makeSuite(_ name: String) throws -> ClusterSuite {
-        let first = try GroupDefaults(container, suite: name, purpose: "cluster").firstPlace
+        let first = try GroupDefaults(container, suite: name, purpose: "cluster").firstPosition
         let suite = try ClusterSuite(container, name, since: first.map { .cursor($0) } ?? .start)
         // The stored position shows later whether the log has dropped changes that were not sent.
         try store.store { try $0.set(StateRow.suite(name), Array(suite.sentThrough.description.utf8)) }
@@ -184,10 +184,10 @@ final class Suites {
     func synchronize(_ names: Set<String>) throws { for name in names { try suites[name]?.synchronize() } }
 
     /// Notes the positions behind the changes that were sent.
-    func noteSent(through places: [String: Cursor]) {
-        for (name, place) in places {
-            suites[name]?.noteSent(through: place)
-            unstoredCursors[name] = place
+    func noteSent(through positions: [String: Cursor]) {
+        for (name, position) in positions {
+            suites[name]?.noteSent(through: position)
+            unstoredCursors[name] = position
         }
     }
 

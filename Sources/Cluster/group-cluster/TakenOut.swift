@@ -293,7 +293,7 @@ final class TakenOut {
             // not be read.
             try disk.move(file, of: contents, to: path)
         } else {
-            _ = try contents.place.exchange(
+            _ = try contents.files.exchange(
                 file, at: ItemPath(bytes: path), replacing: false, mode: nil, purpose: "conflict", durability: .durable,
                 timeout: timeout)
         }

@@ -4,12 +4,12 @@ import GroupBytes
 /// without fraction and exponent is an integer if it fits 64 bits.
 package struct JSONReader {
     private let text: [UInt8]
-    private var place = 0
+    private var offset = 0
     private let deepest: Int
-    /// The names that lead to the present place, and the line of each name; nil where no lines are wanted.
+    /// The names that lead to the present position, and the line of each name; nil where no lines are wanted.
     private var tracked: (path: [String], lines: [[String]: Int])?
-    /// A place whose line is known, from which later lines are counted.
-    private var counted = (place: 0, line: 1)
+    /// A position whose line is known, from which later lines are counted.
+    private var counted = (offset: 0, line: 1)
 
     /// Returns the value of a text. `deepest`: how many levels the value may have; a scalar has one.
     package static func value(of text: [UInt8], deepest: Int) throws(TextFault) -> JSONValue {
@@ -31,31 +31,31 @@ package struct JSONReader {
     private mutating func whole() throws(TextFault) -> JSONValue {
         let value = try value(depth: 1)
         skipBlanks()
-        if place < text.count { throw fault("unexpected text after the value") }
+        if offset < text.count { throw fault("unexpected text after the value") }
         return value
     }
 
     /// Records the line of a name that begins at `start`.
     private mutating func enter(_ name: String, at start: Int) {
         guard tracked != nil else { return }
-        counted = (start, counted.line + text[counted.place..<start].count { $0 == 0x0A })
+        counted = (start, counted.line + text[counted.offset..<start].count { $0 == 0x0A })
         tracked?.path.append(name)
         if let path = tracked?.path { tracked?.lines[path] = counted.line }
     }
 
     private init(text: [UInt8], deepest: Int) { (self.text, self.deepest) = (text, deepest) }
 
-    private func fault(_ what: String) -> TextFault { TextFault(what, at: place, of: text) }
+    private func fault(_ what: String) -> TextFault { TextFault(what, at: offset, of: text) }
 
-    private var next: UInt8? { place < text.count ? text[place] : nil }
+    private var next: UInt8? { offset < text.count ? text[offset] : nil }
 
     private mutating func skipBlanks() {
-        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { place += 1 }
+        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { offset += 1 }
     }
 
     private mutating func take(_ byte: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: byte) else { return false }
-        place += 1
+        offset += 1
         return true
     }
 
@@ -64,10 +64,10 @@ package struct JSONReader {
         if depth > deepest { throw fault("nested more than \(deepest) levels deep") }
         switch next {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            place += 1
-            return text[place - 1] == UInt8(ascii: "{") ? try object(depth) : try array(depth)
+            offset += 1
+            return text[offset - 1] == UInt8(ascii: "{") ? try object(depth) : try array(depth)
         case UInt8(ascii: "\""):
-            place += 1
+            offset += 1
             return .string(try string())
         case UInt8(ascii: "t"): return try word("true", .bool(true))
         case UInt8(ascii: "f"): return try word("false", .bool(false))
@@ -78,8 +78,8 @@ package struct JSONReader {
     }
 
     private mutating func word(_ word: String, _ value: JSONValue) throws(TextFault) -> JSONValue {
-        guard text[place...].starts(with: word.utf8) else { throw fault("expected a value") }
-        place += word.utf8.count
+        guard text[offset...].starts(with: word.utf8) else { throw fault("expected a value") }
+        offset += word.utf8.count
         return value
     }
 
@@ -102,7 +102,7 @@ package struct JSONReader {
         if take("}") { return .object([]) }
         while true {
             skipBlanks()
-            let start = place
+            let start = offset
             if !take("\"") { throw fault("a name in quotes is missing") }
             let name = try string()
             if !names.insert(name).inserted {
@@ -120,13 +120,13 @@ package struct JSONReader {
     }
 
     private mutating func digits() -> Int {
-        let start = place
-        while let byte = next, (0x30...0x39).contains(byte) { place += 1 }
-        return place - start
+        let start = offset
+        while let byte = next, (0x30...0x39).contains(byte) { offset += 1 }
+        return offset - start
     }
 
     private mutating func number() throws(TextFault) -> JSONValue {
-        let start = place
+        let start = offset
         _ = take("-")
         let first = next
         let count = digits()
@@ -138,11 +138,11 @@ package struct JSONReader {
         }
         if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
             isWhole = false
-            place += 1
+            offset += 1
             if !take("+") { _ = take("-") }
             if digits() == 0 { throw fault("the exponent is missing") }
         }
-        let word = String(decoding: text[start..<place], as: UTF8.self)
+        let word = String(decoding: text[start..<offset], as: UTF8.self)
         if isWhole, let number = Int64(word) { return .integer(number) }
         guard let number = Double(word), number.isFinite else { throw fault("the number is too large") }
         return .double(number)
@@ -156,10 +156,10 @@ package struct JSONReader {
             switch byte {
             case UInt8(ascii: "\""):
                 guard let text = bytes.validText else { throw fault("a string is not UTF-8") }
-                place += 1
+                offset += 1
                 return text
             case UInt8(ascii: "\\"):
-                place += 1
+                offset += 1
                 bytes += Array(String(try escaped()).utf8)
             case ..<0x20:
                 throw fault(
@@ -167,7 +167,7 @@ package struct JSONReader {
                 )
             default:
                 bytes.append(byte)
-                place += 1
+                offset += 1
             }
         }
     }
@@ -175,7 +175,7 @@ package struct JSONReader {
     /// Returns the character of an escape, after its backslash.
     private mutating func escaped() throws(TextFault) -> Unicode.Scalar {
         guard let letter = next else { throw fault("a string does not end") }
-        place += 1
+        offset += 1
         switch letter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(letter)
         case UInt8(ascii: "b"): return "\u{8}"
@@ -196,11 +196,11 @@ package struct JSONReader {
     }
 
     private mutating func unit() throws(TextFault) -> UInt32 {
-        let digits = text[place..<min(place + 4, text.count)]
+        let digits = text[offset..<min(offset + 4, text.count)]
         guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
             let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
         else { throw fault("an escape sequence needs four hexadecimal digits") }
-        place += 4
+        offset += 4
         return code
     }
 }

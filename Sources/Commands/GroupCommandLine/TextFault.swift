@@ -6,9 +6,9 @@ package struct TextFault: Error, Equatable, CustomStringConvertible {
     package let what: String
 
     /// Creates an error at an offset of a text.
-    package init(_ what: String, at place: Int, of text: [UInt8]) {
+    package init(_ what: String, at offset: Int, of text: [UInt8]) {
         self.what = what
-        line = 1 + text.prefix(place).count { $0 == 0x0A }
+        line = 1 + text.prefix(offset).count { $0 == 0x0A }
     }
 
     /// A sentence for the user.

@@ -7,9 +7,9 @@ import GroupSystemCalls
 package struct ChangeText: Sendable {
     /// The forms of a line.
     package enum Form: Sendable {
-        /// `KIND<TAB>PATH[<TAB>FROM]`; with `isNumbered`, `SEQUENCE<TAB>PART<TAB>` before it; with `hasPlaces`,
+        /// `KIND<TAB>PATH[<TAB>FROM]`; with `isNumbered`, `SEQUENCE<TAB>PART<TAB>` before it; with `hasCursor`,
         /// `CURSOR<TAB>` before all of that.
-        case pipe(isNumbered: Bool, hasPlaces: Bool)
+        case pipe(isNumbered: Bool, hasCursor: Bool)
         case json
         case format(LineFormat, isForTerminal: Bool)
         case terminal(TerminalText)
@@ -46,15 +46,15 @@ package struct ChangeText: Sendable {
     /// Chooses the form from the options and from where the output goes.
     package init(_ run: borrowing CommandRun) throws {
         let (arguments, options) = (run.arguments, run.options)
-        let (isNumbered, hasPlaces) = (arguments.flag("sequence"), arguments.flag("cursor"))
-        if isNumbered || hasPlaces {
+        let (isNumbered, hasCursor) = (arguments.flag("sequence"), arguments.flag("cursor"))
+        if isNumbered || hasCursor {
             if options.isJSON || arguments.value("format") != nil {
                 throw arguments.usageError(
                     isNumbered
                         ? "--sequence is for plain lines: --json has it, and --format has %q"
                         : "--cursor is for plain lines: --json has it, and --format has %C")
             }
-            form = .pipe(isNumbered: isNumbered, hasPlaces: hasPlaces)
+            form = .pipe(isNumbered: isNumbered, hasCursor: hasCursor)
             return
         }
         if let format = arguments.value("format") {
@@ -72,15 +72,15 @@ package struct ChangeText: Sendable {
         }
         let terminal = TerminalText(options.color)
         let isTerminal = terminal.isColored || StandardOutput.isTerminal
-        form = options.isJSON ? .json : isTerminal ? .terminal(terminal) : .pipe(isNumbered: false, hasPlaces: false)
+        form = options.isJSON ? .json : isTerminal ? .terminal(terminal) : .pipe(isNumbered: false, hasCursor: false)
     }
 
     /// Returns the bytes of the line, with what ends it. `cursor` is where its follower starts again once the line is
     /// handled.
     package func line(_ change: Change, cursor: Cursor) -> [UInt8] {
         switch form {
-        case .pipe(let isNumbered, let hasPlaces):
-            pipe(change, isNumbered: isNumbered, cursor: hasPlaces ? cursor : nil)
+        case .pipe(let isNumbered, let hasCursor):
+            pipe(change, isNumbered: isNumbered, cursor: hasCursor ? cursor : nil)
         case .json: Array((change.json.encoded() + "\n").utf8)
         case .format(let format, let isForTerminal): format.line(change, isForTerminal: isForTerminal)
         case .terminal(let text): Array((TerminalLine(text).line(change) + "\n").utf8)

@@ -109,7 +109,7 @@ package struct CommandRun: ~Copyable {
     private func explained(_ error: CoordinationError, _ group: [UInt8]) -> CoordinationError {
         var error = error
         if let other = arguments.positionals.dropFirst().first, other.contains(UInt8(ascii: "/")),
-            (try? FileDescriptor.open(path: other + Array("/.group".utf8), [.placeOnly, .directory])) != nil
+            (try? FileDescriptor.open(path: other + Array("/.group".utf8), [.pathOnly, .directory])) != nil
         {
             let words = arguments.commandPath + [PipeText.escaped(other), PipeText.escaped(group)]
             error.remedy = .ofCommand("GROUP comes first: \(words.joined(separator: " "))")

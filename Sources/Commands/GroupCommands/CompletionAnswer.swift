@@ -63,7 +63,7 @@ package struct CompletionAnswer {
         let names = (try? FileDescriptor.open(path: directory, [.reading, .directory]).entryNames()) ?? []
         let containers = names.filter { name in
             let group = directory + name + Array("/.group".utf8)
-            return (try? FileDescriptor.open(path: group, [.placeOnly, .directory])) != nil
+            return (try? FileDescriptor.open(path: group, [.pathOnly, .directory])) != nil
         }
         return identifiers.sorted()
             + containers.compactMap { (directory + $0 + [UInt8(ascii: "/")]).validText }.sorted()

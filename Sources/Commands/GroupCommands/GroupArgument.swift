@@ -32,7 +32,7 @@ enum GroupArgument {
             let item = Array(path[(end + 1)...])
             let group = Array(path[...end])
             let mark = group + Array(".group".utf8)
-            if item.isEmpty || (try? FileDescriptor.open(path: mark, [.placeOnly, .directory])) == nil { continue }
+            if item.isEmpty || (try? FileDescriptor.open(path: mark, [.pathOnly, .directory])) == nil { continue }
             let words = (usage.commandPath.map { Array($0.utf8) } + [group, item]).map(ShellWords.quoted)
             return UsageError(
                 usage.message + "; '\(PipeText.escaped(path))' is an item of a container: "

@@ -2,15 +2,15 @@ package import GroupSystemCalls
 
 /// A small file outside of the container that a command keeps for its user.
 package enum WholeFile {
-    /// Writes a file beside its place, under a random name, and renames it: a reader finds the old content or the new.
-    /// The mode of the old file is kept. Any other file type at the place (a device, a symbolic link) is refused and
+    /// Writes a file beside its path, under a random name, and renames it: a reader finds the old content or the new.
+    /// The mode of the old file is kept. Any other file type at the path (a device, a symbolic link) is refused and
     /// left alone.
     package static func write(_ content: [UInt8], at path: [UInt8]) throws(Errno) {
         _ = try put(content, at: path, isFirst: false) { (_) throws(Errno) in true }
     }
 
     /// Writes a file as `write` does, and locks its first byte before the rename; the lock lasts as long as the
-    /// descriptor is open. With `isFirst`, a file at the place is an error.
+    /// descriptor is open. With `isFirst`, a file at the path is an error.
     package static func writeHeld(
         _ content: [UInt8], at path: [UInt8], isFirst: Bool
     ) throws(Errno) -> FileDescriptor {

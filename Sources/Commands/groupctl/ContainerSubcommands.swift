@@ -7,7 +7,7 @@ import GroupSystemCalls
 func create(_ run: inout CommandRun) throws -> ExitStatus {
     guard let group = run.arguments.positional("GROUP") else { throw run.arguments.usageError("GROUP is missing") }
     let location = try ContainerName(argument: group).location()
-    let wasThere = (try? FileDescriptor.open(path: location + Array("/.group/format".utf8), .placeOnly)) != nil
+    let wasThere = (try? FileDescriptor.open(path: location + Array("/.group/format".utf8), .pathOnly)) != nil
     let before = permissions(of: location)
     let container = try Container(
         named: group, creating: true, adopting: run.arguments.flag("adopt"),
@@ -38,7 +38,7 @@ func create(_ run: inout CommandRun) throws -> ExitStatus {
 }
 
 private func permissions(of path: [UInt8]) -> UInt32? {
-    try? FileDescriptor.open(path: path, [.placeOnly, .directory]).status().permissions
+    try? FileDescriptor.open(path: path, [.pathOnly, .directory]).status().permissions
 }
 
 /// Returns a mode as chmod(1) takes it, with four digits.

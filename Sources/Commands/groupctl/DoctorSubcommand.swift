@@ -8,9 +8,9 @@ func doctor(_ run: inout CommandRun) throws -> ExitStatus {
     guard let group = run.arguments.positional("GROUP") else { throw run.arguments.usageError("GROUP is missing") }
     let doctor = try ContainerCheck(ContainerName(argument: group))
     let repairs = run.arguments.flag("repair")
-    let place = PipeText.escaped(group)
-    let progress = run.progress("checking \(place)")
-    let note = { (what: String) in progress.show("\(place): \(what)") }
+    let name = PipeText.escaped(group)
+    let progress = run.progress("checking \(name)")
+    let note = { (what: String) in progress.show("\(name): \(what)") }
     let (repaired, left) = repairs ? try doctor.repair(note) : ([], doctor.examine(note))
     progress.end()
     for finding in repaired { try printFinding(finding, isRepaired: true, &run) }

@@ -9,7 +9,7 @@ func present(_ run: inout CommandRun) throws -> ExitStatus {
     guard let command = run.arguments.command else { throw run.arguments.usageError("COMMAND is missing") }
     if let status = CommandStartFailure.check(command, for: run) { return status }
     let path = try run.itemPath()
-    let place = Guarded(path)
+    let item = Guarded(path)
     let container = try run.openContainer()
     // The purpose under which other processes see this one.
     _ = container.coordinator(purpose: run.options.purpose)
@@ -24,7 +24,7 @@ func present(_ run: inout CommandRun) throws -> ExitStatus {
                 "asked to \(wanted.words.joined(separator: ", ")) by process \(accessor.processIdentifier)", accessor)
             if answers != .all && !wanted.contains(.saveChanges) { return }
             let variables = [
-                ("GROUP_CONTAINER", container.path.bytes), ("GROUP_ITEM", place.withLock { $0.bytes }),
+                ("GROUP_CONTAINER", container.path.bytes), ("GROUP_ITEM", item.withLock { $0.bytes }),
                 ("GROUP_WANTED", Array(wanted.words.joined(separator: " ").utf8)),
                 (AnsweredQuestion.variable, Array(question.text.utf8)),
             ]
@@ -34,7 +34,7 @@ func present(_ run: inout CommandRun) throws -> ExitStatus {
         reacquire: { change in log.note(change.map { "reacquired after \($0.kind.name)" } ?? "reacquired") },
         didChange: { change in log.note("\(change.kind.name) \(change.path)") },
         didMove: { path, _ in
-            place.withLock { $0 = path }
+            item.withLock { $0 = path }
             log.note("moved to \(path)")
         },
         didEnd: { error in

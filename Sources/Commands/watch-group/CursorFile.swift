@@ -95,7 +95,7 @@ struct CursorFile {
             if !status.isRegularFile { return file }
             guard try wait(for: file, until: end) else { throw .tryAgain }
             // The file may have been replaced during the wait.
-            if try FileDescriptor.open(path: path, .placeOnly).status().inode == status.inode { return file }
+            if try FileDescriptor.open(path: path, .pathOnly).status().inode == status.inode { return file }
         }
     }
 
@@ -117,7 +117,7 @@ struct CursorFile {
     }
 
     private var inUse: CoordinationError {
-        let inode = (try? FileDescriptor.open(path: path, .placeOnly).status().inode) ?? 0
+        let inode = (try? FileDescriptor.open(path: path, .pathOnly).status().inode) ?? 0
         let process = OpenFiles.holder(ofInode: inode)
         let follower = process.map { "process \($0) (\(programName(ofProcess: $0)))" } ?? "another process"
         return CoordinationError(

@@ -14,9 +14,9 @@ protocol WatchSource: Sendable {
 
     init(_ options: Options, in container: Container, since origin: ChangeOrigin, purpose: String) throws
 
-    /// The place from which a restart misses nothing that was not returned.
+    /// The position from which a restart misses nothing that was not returned.
     var resumeCursor: Cursor { get }
-    /// The place in the log from which the source reads on.
+    /// The position in the log from which the source reads on.
     var readCursor: Cursor { get }
     /// Whether the watch is complete from the beginning, rather than once a leader watches.
     static var isCompleteAtOnce: Bool { get }

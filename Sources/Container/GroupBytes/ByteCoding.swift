@@ -38,14 +38,14 @@ public struct ByteWriter {
     }
 
     /// Fills in the length of what was written since `reserveCount`.
-    @inlinable public mutating func fillCount(at place: Int) {
-        overwrite(UInt32(truncatingIfNeeded: written.count - place), at: place - 4)
+    @inlinable public mutating func fillCount(at offset: Int) {
+        overwrite(UInt32(truncatingIfNeeded: written.count - offset), at: offset - 4)
     }
 
     /// Writes a number over bytes that were written before.
-    @inlinable public mutating func overwrite<Number: FixedWidthInteger>(_ number: Number, at place: Int) {
+    @inlinable public mutating func overwrite<Number: FixedWidthInteger>(_ number: Number, at offset: Int) {
         var rest = number
-        for index in place..<place + MemoryLayout<Number>.size {
+        for index in offset..<offset + MemoryLayout<Number>.size {
             written[index] = UInt8(truncatingIfNeeded: rest)
             rest >>= 8
         }

@@ -28,9 +28,9 @@ extension MemberTable {
     package func announce(_ entry: Int, rangeStart: UInt64, operation: [UInt8]) {
         guard let own else { return }
         entries.withLock { _ in
-            let place = inFlightPlace(own.slot, entry)
-            own.map.write(operation, at: place + 8)
-            own.map.store64(place, rangeStart)
+            let offset = inFlightOffset(own.slot, entry)
+            own.map.write(operation, at: offset + 8)
+            own.map.store64(offset, rangeStart)
             own.map.setBits64(MemberTableLayout.inFlightMembers + own.slot / 64 * 8, 1 << UInt64(own.slot % 64))
         }
     }
@@ -38,7 +38,7 @@ extension MemberTable {
     package func clearInFlight(_ entry: Int) {
         guard let own else { return }
         entries.withLock { entries in
-            own.map.store64(inFlightPlace(own.slot, entry), 0)
+            own.map.store64(inFlightOffset(own.slot, entry), 0)
             entries.inFlight.remove(entry)
             if entries.inFlight.isEmpty { clearInFlightBit(own.slot) }
         }
@@ -58,7 +58,7 @@ extension MemberTable {
         return taken.isEmpty ? [] : inFlight(of: slot).filter { taken.contains($0.entry) }
     }
 
-    private func inFlightPlace(_ slot: Int, _ entry: Int) -> Int {
+    private func inFlightOffset(_ slot: Int, _ entry: Int) -> Int {
         MemberTableLayout.slot(slot) + MemberTableLayout.inFlight + entry * MemberTableLayout.inFlightBytes
     }
 
@@ -77,17 +77,17 @@ extension MemberTable {
 
     package func inFlight(of slot: Int) -> [InFlightOperation] {
         (0..<MemberTableLayout.inFlightCount).compactMap { entry in
-            let place = inFlightPlace(slot, entry)
-            let rangeStart = map.load64(place)
+            let offset = inFlightOffset(slot, entry)
+            let rangeStart = map.load64(offset)
             return rangeStart == 0
                 ? nil
                 : InFlightOperation(
-                    slot: slot, entry: entry, rangeStart: rangeStart, operation: map.bytes(place + 8, count: 16))
+                    slot: slot, entry: entry, rangeStart: rangeStart, operation: map.bytes(offset + 8, count: 16))
         }
     }
 
     /// Removes an entry. Only for a process with the right to repair the slot.
-    package func forget(_ change: InFlightOperation) { own?.map.store64(inFlightPlace(change.slot, change.entry), 0) }
+    package func forget(_ change: InFlightOperation) { own?.map.store64(inFlightOffset(change.slot, change.entry), 0) }
 
     /// Clears a slot as if its member had left. Only for a process with the right to repair the slot.
     package func clear(slot: Int) {

@@ -140,14 +140,14 @@ struct LockAcquisition {
                 advancePart()
                 continue
             }
-            if needsPermit, !hasPermit, let place = WaiterThreads.takePermit() {
+            if needsPermit, !hasPermit, let turn = WaiterThreads.takePermit() {
                 // A request that waits for a permit must not keep any lock: the waiters that have a permit may be waiting
                 // for that lock.
                 for entry in entries { memberTable.publishStage(.wanted, of: entry) }
                 lockManager.lockFile.unlock(handle)
                 lowerContended()
                 taken = 0
-                return .permit(place)
+                return .permit(turn)
             }
             hasPermit = needsPermit
             try lookForCircle()
@@ -158,8 +158,8 @@ struct LockAcquisition {
 
     /// Records how a wait ended. Throws unless the wait was granted; the caller must then call `abandon`.
     mutating func resolve(_ outcome: WaitOutcome, of wait: LockWait) throws(LockFailure) {
-        if case .permit(let place) = wait {
-            if outcome == .granted { hasPermit = true } else { WaiterThreads.leaveLine(place) }
+        if case .permit(let turn) = wait {
+            if outcome == .granted { hasPermit = true } else { WaiterThreads.leaveLine(turn) }
         }
         // This runs before our own entry is removed, so that the holders in the way can still be seen.
         switch outcome {
@@ -347,7 +347,7 @@ enum LockWait {
     /// The request's turn in this process.
     case turn(OneShotEvent<Void>)
     /// A permit for a thread that waits in the kernel.
-    case permit(WaiterThreads.Place)
+    case permit(WaiterThreads.Turn)
     /// Locks of other processes, by a wait in the kernel.
     case kernel([LockWaiter.Step], LockFile.Handle)
 
@@ -355,7 +355,7 @@ enum LockWait {
         if deadline.isOver { return .timedOut }
         return switch self {
         case .turn(let signal): WaitOutcome(signal.block(until: deadline, orUntil: cancellation))
-        case .permit(let place): WaitOutcome(place.signal.block(until: deadline, orUntil: cancellation))
+        case .permit(let turn): WaitOutcome(turn.signal.block(until: deadline, orUntil: cancellation))
         case .kernel(let steps, let handle): KernelWait.block(steps, on: handle, until: deadline, orUntil: cancellation)
         }
     }
@@ -364,7 +364,7 @@ enum LockWait {
         if deadline.isOver { return .timedOut }
         return switch self {
         case .turn(let signal): WaitOutcome(await signal.suspend(until: deadline))
-        case .permit(let place): WaitOutcome(await place.signal.suspend(until: deadline))
+        case .permit(let turn): WaitOutcome(await turn.signal.suspend(until: deadline))
         case .kernel(let steps, let handle): await KernelWait.suspend(steps, on: handle, until: deadline)
         }
     }

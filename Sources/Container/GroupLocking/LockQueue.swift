@@ -43,7 +43,7 @@ struct LockQueue: Sendable {
     /// Whether no request holds or waits, and nothing is kept of earlier requests.
     var isEmpty: Bool { lanes.isEmpty && directories.isEmpty && free.count == requests.count }
 
-    /// Takes a place in line. If `mayGo` is false, a later call of `recordGrant` or `end` returns the ticket when its
+    /// Takes a turn in line. If `mayGo` is false, a later call of `recordGrant` or `end` returns the ticket when its
     /// turn comes.
     mutating func request(_ plan: LockPlan) -> (ticket: Ticket, mayGo: Bool) {
         arrivals += 1

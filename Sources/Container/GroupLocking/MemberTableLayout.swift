@@ -22,7 +22,7 @@ package enum MemberTableLayout {
     package static let leader = 96
     /// The latest term whose leader watches every directory.
     package static let watchTerm = 104
-    /// The place in the journal of the record that reports watching as incomplete: file number and offset (4 bytes
+    /// The position in the journal of the record that reports watching as incomplete: file number and offset (4 bytes
     /// each); 0 while watching is complete.
     package static let degraded = 112
     /// A counter (4 bytes) that members increase to probe the leader. The leader copies it to `replied` to show that
@@ -60,8 +60,8 @@ package enum MemberTableLayout {
     /// One bit for each slot: its member waits for a lock. One look at these bits shows whether any member waits.
     static let contendingMembers = 768
 
-    /// Directories that were found in the journal: for each, the place up to which it was found there, and a hash of
-    /// its path and that place (8 bytes each).
+    /// Directories that were found in the journal: for each, the position up to which it was found there, and a hash of
+    /// its path and that position (8 bytes each).
     static let knownDirectories = 2_048
     static let knownDirectoryCount = 128
 

@@ -21,21 +21,21 @@ extension MemberTable {
         guard let own, let free = takeAccess() else { return nil }
         // Read once: each access to the property would count a reference.
         let map = own.map
-        let place = publishedPlace(own.slot, free)
-        map.store32(place + MemberTableLayout.publishedMode, UInt32(claim.part.mode.rawValue))
-        map.store64(place + MemberTableLayout.publishedStart, UInt64(bitPattern: claim.part.range.start))
-        map.store64(place + MemberTableLayout.publishedLength, UInt64(bitPattern: claim.part.range.length))
-        map.store64(place + MemberTableLayout.publishedSince, UInt64(bitPattern: wallNanoseconds()))
-        map.store64(place + MemberTableLayout.publishedTicket, claim.ticket)
-        map.store64(place + MemberTableLayout.publishedOwner, claim.ownerBits)
-        map.store64(place + MemberTableLayout.publishedOrder, claim.order)
+        let offset = publishedOffset(own.slot, free)
+        map.store32(offset + MemberTableLayout.publishedMode, UInt32(claim.part.mode.rawValue))
+        map.store64(offset + MemberTableLayout.publishedStart, UInt64(bitPattern: claim.part.range.start))
+        map.store64(offset + MemberTableLayout.publishedLength, UInt64(bitPattern: claim.part.range.length))
+        map.store64(offset + MemberTableLayout.publishedSince, UInt64(bitPattern: wallNanoseconds()))
+        map.store64(offset + MemberTableLayout.publishedTicket, claim.ticket)
+        map.store64(offset + MemberTableLayout.publishedOwner, claim.ownerBits)
+        map.store64(offset + MemberTableLayout.publishedOrder, claim.order)
         map.write(
-            purpose, at: place + MemberTableLayout.publishedPurpose,
+            purpose, at: offset + MemberTableLayout.publishedPurpose,
             terminatedWithin: MemberTableLayout.publishedPurposeBytes
         )
         map.write(
-            path, at: place + MemberTableLayout.publishedPath, terminatedWithin: MemberTableLayout.publishedPathBytes)
-        map.store32(place + MemberTableLayout.publishedStage, claim.stage.rawValue)
+            path, at: offset + MemberTableLayout.publishedPath, terminatedWithin: MemberTableLayout.publishedPathBytes)
+        map.store32(offset + MemberTableLayout.publishedStage, claim.stage.rawValue)
         return free
     }
 
@@ -53,24 +53,24 @@ extension MemberTable {
 
     func publishStage(_ stage: Claim.Stage, of entry: Int) {
         guard let own else { return }
-        let place = publishedPlace(own.slot, entry)
+        let offset = publishedOffset(own.slot, entry)
         if stage == .held {
-            own.map.store64(place + MemberTableLayout.publishedSince, UInt64(bitPattern: wallNanoseconds()))
+            own.map.store64(offset + MemberTableLayout.publishedSince, UInt64(bitPattern: wallNanoseconds()))
         }
-        own.map.store32(place + MemberTableLayout.publishedStage, stage.rawValue)
+        own.map.store32(offset + MemberTableLayout.publishedStage, stage.rawValue)
     }
 
     /// Draws a ticket as a wait begins. Every member sees what is waited for before the ticket is drawn, so the waiter
     /// with the last ticket of a circle sees all of it.
     func drawTicket(for waiting: [Int], queued: Int?) -> UInt64 {
         guard let own else { return 0 }
-        for entry in waiting { own.map.store64(publishedPlace(own.slot, entry) + MemberTableLayout.publishedTicket, 0) }
-        // The stage is set only now: the ticket of an earlier wait would claim an earlier place in the line.
+        for entry in waiting { own.map.store64(publishedOffset(own.slot, entry) + MemberTableLayout.publishedTicket, 0) }
+        // The stage is set only now: the ticket of an earlier wait would claim an earlier position in the line.
         if let queued { publishStage(.queued, of: queued) }
         SharedMap.fence()
         let ticket = own.map.add64(MemberTableLayout.ticket, 1) &+ 1
         for entry in waiting {
-            own.map.store64(publishedPlace(own.slot, entry) + MemberTableLayout.publishedTicket, ticket)
+            own.map.store64(publishedOffset(own.slot, entry) + MemberTableLayout.publishedTicket, ticket)
         }
         SharedMap.fence()
         return ticket
@@ -87,11 +87,11 @@ extension MemberTable {
 
     func withdraw(_ entry: Int) {
         guard let own else { return }
-        own.map.store32(publishedPlace(own.slot, entry) + MemberTableLayout.publishedStage, 0)
+        own.map.store32(publishedOffset(own.slot, entry) + MemberTableLayout.publishedStage, 0)
         takenEntries.bitwiseAnd(~(1 << UInt32(entry)), ordering: .releasing)
     }
 
-    private func publishedPlace(_ slot: Int, _ entry: Int) -> Int {
+    private func publishedOffset(_ slot: Int, _ entry: Int) -> Int {
         MemberTableLayout.slot(slot) + MemberTableLayout.published + entry * MemberTableLayout.publishedBytes
     }
 
@@ -103,12 +103,12 @@ extension MemberTable {
 
     package func publishedLocks(of member: Member) -> [PublishedLock] {
         (0..<MemberTableLayout.publishedCount).compactMap { entry in
-            let place = publishedPlace(member.slot, entry)
-            guard let claim = claim(at: place, of: member.slot) else { return nil }
+            let offset = publishedOffset(member.slot, entry)
+            guard let claim = claim(at: offset, of: member.slot) else { return nil }
             return PublishedLock(
-                claim: claim, since: Self.time(map.load64(place + MemberTableLayout.publishedSince)),
-                purpose: text(place + MemberTableLayout.publishedPurpose, MemberTableLayout.publishedPurposeBytes),
-                path: text(place + MemberTableLayout.publishedPath, MemberTableLayout.publishedPathBytes),
+                claim: claim, since: Self.time(map.load64(offset + MemberTableLayout.publishedSince)),
+                purpose: text(offset + MemberTableLayout.publishedPurpose, MemberTableLayout.publishedPurposeBytes),
+                path: text(offset + MemberTableLayout.publishedPath, MemberTableLayout.publishedPathBytes),
                 member: member)
         }
     }
@@ -117,37 +117,37 @@ extension MemberTable {
     func claims() -> [Claim] {
         liveMembers().flatMap { member in
             (0..<MemberTableLayout.publishedCount).compactMap {
-                claim(at: publishedPlace(member.slot, $0), of: member.slot)
+                claim(at: publishedOffset(member.slot, $0), of: member.slot)
             }
         }
     }
 
-    private func claim(at place: Int, of slot: Int) -> Claim? {
-        guard let stage = Claim.Stage(rawValue: map.load32(place + MemberTableLayout.publishedStage)),
-            let mode = LockMode(rawValue: Int(map.load32(place + MemberTableLayout.publishedMode)))
+    private func claim(at offset: Int, of slot: Int) -> Claim? {
+        guard let stage = Claim.Stage(rawValue: map.load32(offset + MemberTableLayout.publishedStage)),
+            let mode = LockMode(rawValue: Int(map.load32(offset + MemberTableLayout.publishedMode)))
         else { return nil }
         let range = LockRange(
-            start: word(place + MemberTableLayout.publishedStart),
-            length: word(place + MemberTableLayout.publishedLength))
+            start: word(offset + MemberTableLayout.publishedStart),
+            length: word(offset + MemberTableLayout.publishedLength))
         if range.length <= 0 || range.last < range.start { return nil }
-        let owner = map.load64(place + MemberTableLayout.publishedOwner)
+        let owner = map.load64(offset + MemberTableLayout.publishedOwner)
         let claim = Claim(
             member: slot, ownerBits: owner,
-            ticket: map.load64(place + MemberTableLayout.publishedTicket),
-            order: map.load64(place + MemberTableLayout.publishedOrder),
+            ticket: map.load64(offset + MemberTableLayout.publishedTicket),
+            order: map.load64(offset + MemberTableLayout.publishedOrder),
             stage: stage, part: LockPlan.Part(range: range, mode: mode))
         // Another claim may have been written over it meanwhile.
         let isSame =
-            map.load32(place + MemberTableLayout.publishedStage) == stage.rawValue
-            && map.load64(place + MemberTableLayout.publishedOwner) == owner
-            && map.load64(place + MemberTableLayout.publishedStart) == UInt64(bitPattern: range.start)
+            map.load32(offset + MemberTableLayout.publishedStage) == stage.rawValue
+            && map.load64(offset + MemberTableLayout.publishedOwner) == owner
+            && map.load64(offset + MemberTableLayout.publishedStart) == UInt64(bitPattern: range.start)
         return isSame ? claim : nil
     }
 
-    private func word(_ place: Int) -> Int64 { Int64(bitPattern: map.load64(place)) }
+    private func word(_ offset: Int) -> Int64 { Int64(bitPattern: map.load64(offset)) }
 
-    private func text(_ place: Int, _ count: Int) -> String {
-        printable(Array(map.bytes(place, count: count).prefix { $0 != 0 }))
+    private func text(_ offset: Int, _ count: Int) -> String {
+        printable(Array(map.bytes(offset, count: count).prefix { $0 != 0 }))
     }
 
     /// Returns the first item that this member waits for, and a holder that is in the way; nil where it waits for none,

@@ -34,7 +34,7 @@ package struct WaitGraph: Sendable {
         /// The ticket that was drawn when the wait began, counted over all members; 0: not drawn yet, or not written
         /// yet.
         package var ticket: UInt64
-        /// The claim's place among the nested requests of its process, which go one after the other; 0: not nested.
+        /// The claim's position among the nested requests of its process, which go one after the other; 0: not nested.
         var order: UInt64
         package var stage: Stage
         package var part: LockPlan.Part

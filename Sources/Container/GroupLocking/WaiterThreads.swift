@@ -46,19 +46,19 @@ enum WaiterThreads {
     }
     private static let state = Guarded(State())
 
-    struct Place: Sendable {
+    struct Turn: Sendable {
         let number: UInt64
         let signal: OneShotEvent<Void>
     }
 
-    /// Takes a permit at once and returns nil, or returns a place in the line for one.
-    static func takePermit() -> Place? {
+    /// Takes a permit at once and returns nil, or returns a turn in the line.
+    static func takePermit() -> Turn? {
         state.withLock { state in
             if state.forkGeneration != GroupSystemCalls.forkGeneration { state = State() }
             guard let number = state.permits.take() else { return nil }
             let signal = OneShotEvent<Void>()
             state.signals[number] = signal
-            return Place(number: number, signal: signal)
+            return Turn(number: number, signal: signal)
         }
     }
 
@@ -69,11 +69,11 @@ enum WaiterThreads {
         next?.set(())
     }
 
-    /// Leaves the line. A permit that was given to this place meanwhile goes to the next.
-    static func leaveLine(_ place: Place) {
+    /// Leaves the line. A permit that was given to this turn meanwhile goes to the next.
+    static func leaveLine(_ turn: Turn) {
         let isStillWaiting = state.withLock { state in
-            state.signals[place.number] = nil
-            return state.permits.withdraw(place.number)
+            state.signals[turn.number] = nil
+            return state.permits.withdraw(turn.number)
         }
         if !isStillWaiting { returnPermit() }
     }

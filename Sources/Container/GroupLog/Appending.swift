@@ -37,7 +37,7 @@ extension SegmentedLog {
             switch try tryAppending(
                 body, isControl: isControl, exactlyAt: expected, wakesReaders: wakesReaders)
             {
-            case .appended(let place): return place
+            case .appended(let position): return position
             case .taken, .pending: return nil
             case .full(let segment, let end): _ = try successor(of: segment, sealedAt: end, needed: body.count)
             }
@@ -66,7 +66,7 @@ extension SegmentedLog {
             switch reserveAndCommit(
                 body, isControl: isControl, by: writer, in: segment, at: expected.offset, tries: 0, wakesReaders)
             {
-            case .committed(let behind): return .appended(segment.place(behind, of: expected, isControl: isControl))
+            case .committed(let behind): return .appended(segment.position(behind, of: expected, isControl: isControl))
             case .aborted: return .taken
             case .taken: break
             }
@@ -77,17 +77,17 @@ extension SegmentedLog {
             switch next.reading {
             case .empty: break
             case .record(let record) where record.state == .seal:
-                return .full(next.segment, end: next.place.offset)
+                return .full(next.segment, end: next.position.offset)
             case .record(let record) where record.state == .reserved:
-                return .pending(next.segment, record, offset: next.place.offset)
+                return .pending(next.segment, record, offset: next.position.offset)
             default: return .taken
             }
             if !fits {
-                seal(next.segment, at: next.place.offset, by: writer)
+                seal(next.segment, at: next.position.offset, by: writer)
                 continue
             }
             switch reserveAndCommit(
-                body, isControl: isControl, by: writer, in: next.segment, at: next.place.offset, tries: 0, wakesReaders)
+                body, isControl: isControl, by: writer, in: next.segment, at: next.position.offset, tries: 0, wakesReaders)
             {
             case .committed(let behind): return .appended(try next.segment.resolve(upTo: behind))
             case .aborted: return .taken
@@ -98,8 +98,8 @@ extension SegmentedLog {
     }
 
     /// Advances as `advance` does. Where a record header is broken, first cuts the segment there: the caller has read
-    /// up to that place, and not beyond it.
-    private func advanceToAppend(_ expected: LogPosition) throws(LogFailure) -> Place? {
+    /// up to that position, and not beyond it.
+    private func advanceToAppend(_ expected: LogPosition) throws(LogFailure) -> RecordPosition? {
         do {
             return try advance(expected)
         } catch {
@@ -158,7 +158,7 @@ extension SegmentedLog {
         let isCommitted = segment.exchange(at: offset, reserved, header)
         if wakesReaders { configuration.wakeOtherReaders() }
         guard isCommitted else { return .aborted }
-        // If the segment was cut before this place meanwhile, the record is in no segment.
+        // If the segment was cut before this position meanwhile, the record is in no segment.
         if let cut = segment.cut, cut <= offset { return .aborted }
         return .committed(behind: offset + units * 8)
     }
@@ -172,7 +172,7 @@ extension SegmentedLog {
 
 extension Segment {
     /// The position after a record that was appended exactly at a position up to which everything was read.
-    fileprivate func place(_ offset: Int, of expected: LogPosition, isControl: Bool) -> LogPosition {
+    fileprivate func position(_ offset: Int, of expected: LogPosition, isControl: Bool) -> LogPosition {
         LogPosition(
             segment: expected.segment, offset: offset, sequence: expected.sequence + (isControl ? 0 : 1),
             checksum: map.load64(offset - 8))

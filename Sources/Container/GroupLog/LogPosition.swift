@@ -1,6 +1,6 @@
 // Imports nothing: no file, clock or process.
 
-/// A place between two records of a log.
+/// A point between two records of a log.
 package struct LogPosition: Hashable, Sendable {
     /// The number of the segment.
     package var segment: UInt64

@@ -1,47 +1,47 @@
 import GroupSystemCalls
 
 extension SegmentedLog {
-    package typealias Place = (place: LogPosition, segment: Segment, reading: RecordHeader.Reading)
+    package typealias RecordPosition = (position: LogPosition, segment: Segment, reading: RecordHeader.Reading)
 
     /// Finds the position of the record that follows a position, or where it will stand: skips aborted records
     /// and the ends of segments. A seal is returned if the next segment is not created yet. Returns nil if the position
     /// is lost.
-    package func advance(_ position: LogPosition) throws(LogFailure) -> Place? {
-        var place = position
+    package func advance(_ position: LogPosition) throws(LogFailure) -> RecordPosition? {
+        var current = position
         while true {
-            guard let segment = try segment(place.segment) else {
-                if try isDropped(place.segment) { return nil }
-                throw .damaged("\(name)/\(place.segment).log", operation: "read", .missing)
+            guard let segment = try segment(current.segment) else {
+                if try isDropped(current.segment) { return nil }
+                throw .damaged("\(name)/\(current.segment).log", operation: "read", .missing)
             }
             // Records after the end of a segment that was recovered or cut never happened.
             let end = segment.end
-            if let end, place.offset >= end {
-                if place.offset > end { return nil }
-                guard let next = try self.segment(place.segment &+ 1) else {
-                    return try isDropped(place.segment &+ 1) ? nil : (place, segment, .record(.seal(by: 0)))
+            if let end, current.offset >= end {
+                if current.offset > end { return nil }
+                guard let next = try self.segment(current.segment &+ 1) else {
+                    return try isDropped(current.segment &+ 1) ? nil : (current, segment, .record(.seal(by: 0)))
                 }
                 segment.map.releasePages()
-                place = .start(of: next.header)
+                current = .start(of: next.header)
                 continue
             }
-            let reading = try reading(of: segment, at: place.offset)
-            guard case .record(let record) = reading else { return (place, segment, reading) }
+            let reading = try reading(of: segment, at: current.offset)
+            guard case .record(let record) = reading else { return (current, segment, reading) }
             // An end within a record, which only damage makes: the record does not count. A reader that took it would
             // be behind the end, lose its position, and begin anew for ever.
-            if let end, record.state != .seal, place.offset + record.byteCount > end {
-                place.offset = end
+            if let end, record.state != .seal, current.offset + record.byteCount > end {
+                current.offset = end
                 continue
             }
             switch record.state {
-            case .aborted: place.offset += record.byteCount
+            case .aborted: current.offset += record.byteCount
             case .seal:
                 // Only a writer creates the next segment: reading must go on while the disk refuses that.
-                guard let next = try self.segment(place.segment &+ 1) else {
-                    return try isDropped(place.segment &+ 1) ? nil : (place, segment, reading)
+                guard let next = try self.segment(current.segment &+ 1) else {
+                    return try isDropped(current.segment &+ 1) ? nil : (current, segment, reading)
                 }
                 segment.map.releasePages()
-                place = .start(of: next.header)
-            case .reserved, .committed: return (place, segment, reading)
+                current = .start(of: next.header)
+            case .reserved, .committed: return (current, segment, reading)
             }
         }
     }
@@ -90,21 +90,21 @@ extension SegmentedLog {
         while true {
             guard let next = try advance(position) else { return .lost }
             let segment = next.segment
-            var place = next.place
-            if place.sequence != position.sequence { return .gap(place) }
+            var current = next.position
+            if current.sequence != position.sequence { return .gap(current) }
             guard case .record(let record) = next.reading else { return .end }
             switch record.state {
             case .seal, .aborted: return .end
-            case .reserved: if !waits || !awaits(record, in: segment, at: place.offset) { return .end }
+            case .reserved: if !waits || !awaits(record, in: segment, at: current.offset) { return .end }
             case .committed:
-                guard let (body, checksum) = segment.body(at: place.offset, record) else {
-                    if isTorn(segment, at: place.offset) { return .end }
-                    throw .damaged(segment.name, operation: "read", .brokenChecksum(offset: place.offset))
+                guard let (body, checksum) = segment.body(at: current.offset, record) else {
+                    if isTorn(segment, at: current.offset) { return .end }
+                    throw .damaged(segment.name, operation: "read", .brokenChecksum(offset: current.offset))
                 }
-                place.offset += record.byteCount
-                if !record.isControl { place.sequence += 1 }
-                place.checksum = checksum
-                return .entry(LogEntry(body: body, isControl: record.isControl, position: place))
+                current.offset += record.byteCount
+                if !record.isControl { current.sequence += 1 }
+                current.checksum = checksum
+                return .entry(LogEntry(body: body, isControl: record.isControl, position: current))
             }
         }
     }
@@ -114,14 +114,14 @@ extension SegmentedLog {
     }
 
     /// Returns the position after a record that does not fit its checksum; nil if no such record stands there.
-    package func placeBehindBroken(_ position: LogPosition) throws(LogFailure) -> LogPosition? {
+    package func positionBehindBroken(_ position: LogPosition) throws(LogFailure) -> LogPosition? {
         guard let next = try advance(position), case .record(let record) = next.reading, record.state == .committed
         else { return nil }
-        var place = next.place
-        place.offset += record.byteCount
-        if !record.isControl { place.sequence += 1 }
-        place.checksum = next.segment.map.load64(place.offset - 8)
-        return place
+        var current = next.position
+        current.offset += record.byteCount
+        if !record.isControl { current.sequence += 1 }
+        current.checksum = next.segment.map.load64(current.offset - 8)
+        return current
     }
 
     /// Returns whether `step(behind:)` would have a record to return or a reservation to wait for. Cost: one load,
@@ -131,7 +131,7 @@ extension SegmentedLog {
         if isOnlyForReading { return false }
         // The reader that reads on finds and reports an error or a lost position.
         guard let next = try? advance(position) else { return true }
-        if next.place.sequence != position.sequence { return true }
+        if next.position.sequence != position.sequence { return true }
         guard case .record(let record) = next.reading else { return false }
         return record.state != .seal
     }
@@ -181,7 +181,7 @@ extension SegmentedLog {
         return .start(of: try last().header)
     }
 
-    /// Returns a place at or before the end, without waiting for a reservation: every later record is appended after
+    /// Returns a position at or before the end, without waiting for a reservation: every later record is appended after
     /// it.
     package func tail() -> (segment: UInt64, offset: Int) {
         guard let segment = try? last(), let end = try? findEnd(of: segment) else { return (1, SegmentHeader.size) }

@@ -40,12 +40,12 @@ package struct RecordHeader: Equatable, Sendable {
         case damaged
     }
 
-    /// Decodes a word. `place` is its offset in the segment, `salt` is the segment's: a stale word of another segment,
+    /// Decodes a word. `offset` is its offset in the segment, `salt` is the segment's: a stale word of another segment,
     /// or one that was moved, is `damaged`.
-    static func decode(_ word: UInt64, place: Int, salt: UInt64) -> Reading {
+    static func decode(_ word: UInt64, offset: Int, salt: UInt64) -> Reading {
         if word == 0 { return .empty }
         let fields = word & 0xffff_ffff_ffff
-        guard word >> 48 == check(fields, place: place, salt: salt), let state = State(rawValue: fields & 7) else {
+        guard word >> 48 == check(fields, offset: offset, salt: salt), let state = State(rawValue: fields & 7) else {
             return .damaged
         }
         let header = RecordHeader(
@@ -56,20 +56,20 @@ package struct RecordHeader: Equatable, Sendable {
     }
 
     /// Adds the check that record headers have to a number below 2⁴⁸, for other words of the segment.
-    static func checked(_ number: UInt64, place: Int, salt: UInt64) -> UInt64 {
-        number & 0xffff_ffff_ffff | check(number & 0xffff_ffff_ffff, place: place, salt: salt) << 48
+    static func checked(_ number: UInt64, offset: Int, salt: UInt64) -> UInt64 {
+        number & 0xffff_ffff_ffff | check(number & 0xffff_ffff_ffff, offset: offset, salt: salt) << 48
     }
 
-    func encoded(place: Int, salt: UInt64) -> UInt64 {
+    func encoded(offset: Int, salt: UInt64) -> UInt64 {
         let fields =
             state.rawValue | (isControl ? 8 : 0) | UInt64(units & 0x3f_ffff) << 4 | UInt64(writer & 0x3ff) << 26
             | UInt64(min(tries, 15)) << 36
-        return fields | Self.check(fields, place: place, salt: salt) << 48
+        return fields | Self.check(fields, offset: offset, salt: salt) << 48
     }
 
-    private static func check(_ fields: UInt64, place: Int, salt: UInt64) -> UInt64 {
+    private static func check(_ fields: UInt64, offset: Int, salt: UInt64) -> UInt64 {
         // The finalizer of MurmurHash3 (Appleby): every bit of the input affects the 16 bits that are kept.
-        var mixed = fields ^ salt ^ UInt64(truncatingIfNeeded: place) << 20
+        var mixed = fields ^ salt ^ UInt64(truncatingIfNeeded: offset) << 20
         mixed = (mixed ^ mixed >> 33) &* 0xff51_afd7_ed55_8ccd
         mixed = (mixed ^ mixed >> 33) &* 0xc4ce_b9fe_1a85_ec53
         return (mixed ^ mixed >> 33) & 0xffff

@@ -22,18 +22,18 @@ extension SegmentedLog {
         guard let map = segment.writableMap else { return }
         // First, because no recovery looks at older segments once the last one is settled.
         if configuration.makePreamble != nil { try settleSegments(before: segment.header.number) }
-        let (place, isAtEnd) = try endOfWhole(segment, repairing: repairing)
+        let (position, isAtEnd) = try endOfWhole(segment, repairing: repairing)
         let isClean =
             isAtEnd && segment.cut == nil && !segment.hasFailedSync
-            && !segment.hasContent(from: place.offset) && !map.isDamaged
+            && !segment.hasContent(from: position.offset) && !map.isDamaged
         if RecoveryDecision(of: map, in: incarnation) == nil {
             // These words are of processes that are gone.
             map.store64(SegmentHeader.priority, 0)
             map.store64(SegmentHeader.syncer, 0)
         }
         let decision = (isClean ? RecoveryDecision.goesOn : .ends).decide(in: map, incarnation)
-        if decision == .ends { try end(segment, at: place) }
-        configuration.report(.recovered(file: segment.name, end: place.offset))
+        if decision == .ends { try end(segment, at: position) }
+        configuration.report(.recovered(file: segment.name, end: position.offset))
     }
 
     /// Returns where the segment's whole records end, and whether nothing begins there. Aborts the
@@ -41,35 +41,35 @@ extension SegmentedLog {
     private func endOfWhole(
         _ segment: Segment, repairing: Bool
     ) throws(LogFailure) -> (LogPosition, isAtEnd: Bool) {
-        var place = LogPosition.start(of: segment.header)
+        var position = LogPosition.start(of: segment.header)
         let durable = Int(clamping: segment.map.load64(SegmentHeader.durableMark))
-        while place.offset < segment.cut ?? .max, let (bytes, counts) = wholeRecord(in: segment, at: place.offset) {
-            place.offset += bytes
-            if counts { place.sequence += 1 }
+        while position.offset < segment.cut ?? .max, let (bytes, counts) = wholeRecord(in: segment, at: position.offset) {
+            position.offset += bytes
+            if counts { position.sequence += 1 }
         }
-        if place.offset < min(durable, segment.cut ?? durable) {
+        if position.offset < min(durable, segment.cut ?? durable) {
             if !repairing {
-                throw .damaged(segment.name, operation: "recover", .brokenAfterSync(offset: place.offset))
+                throw .damaged(segment.name, operation: "recover", .brokenAfterSync(offset: position.offset))
             }
-            segment.cut(at: place.offset)
+            segment.cut(at: position.offset)
         }
-        if case .empty? = try? segment.reading(at: place.offset) { return (place, true) }
-        return (place, false)
+        if case .empty? = try? segment.reading(at: position.offset) { return (position, true) }
+        return (position, false)
     }
 
     /// Ends a segment: the log goes on in the next segment, which begins where this one ends.
-    private func end(_ segment: Segment, at place: LogPosition) throws(LogFailure) {
+    private func end(_ segment: Segment, at position: LogPosition) throws(LogFailure) {
         // The next recovery looks at the last segment only, so all earlier ones must be whole on the disk. (If the file
         // system was not unmounted in fact, this one may not be on the disk yet.)
-        try secure(segment, through: place)
+        try secure(segment, through: position)
         _ = try makeSegment(
-            after: place, leap: segment.leap, preamble: try configuration.makePreamble?(segment, place.offset, 0))
+            after: position, leap: segment.leap, preamble: try configuration.makePreamble?(segment, position.offset, 0))
         forget(segment)
         if configuration.makePreamble != nil {
             try translating("recover", file: name) { () throws(Errno) in try directory.synchronize() }
             dropSegments(before: segment.header.number &+ 1)
         }
-        let kept = (place.offset + 4_095) / 4_096 * 4_096
+        let kept = (position.offset + 4_095) / 4_096 * 4_096
         if kept < segment.capacity { segment.descriptor.freeRange(start: kept, length: segment.capacity - kept) }
     }
 
@@ -88,12 +88,12 @@ extension SegmentedLog {
     private func isWholeOnDisk(_ number: UInt64) -> Bool {
         guard let segment = try? segment(number), let end = segment.end else { return false }
         if segment.isDurable(through: end) { return true }
-        var place = LogPosition.start(of: segment.header)
-        while place.offset < end, let (bytes, counts) = wholeRecord(in: segment, at: place.offset) {
-            place.offset += bytes
-            if counts { place.sequence += 1 }
+        var position = LogPosition.start(of: segment.header)
+        while position.offset < end, let (bytes, counts) = wholeRecord(in: segment, at: position.offset) {
+            position.offset += bytes
+            if counts { position.sequence += 1 }
         }
-        return place.offset == end && (try? secure(segment, through: place)) != nil
+        return position.offset == end && (try? secure(segment, through: position)) != nil
     }
 
     private func wholeRecord(in segment: Segment, at offset: Int) -> (bytes: Int, counts: Bool)? {
@@ -123,7 +123,7 @@ extension Segment {
         if word == 0 { return nil }
         let offset = word & 0xffff_ffff_ffff
         // A flipped bit of this word must not cut anything.
-        guard word == RecordHeader.checked(offset, place: SegmentHeader.cut, salt: header.salt),
+        guard word == RecordHeader.checked(offset, offset: SegmentHeader.cut, salt: header.salt),
             let offset = Int(exactly: offset), offset >= SegmentHeader.size, offset <= capacity - 8,
             offset.isMultiple(of: 8)
         else { return nil }
@@ -134,7 +134,7 @@ extension Segment {
     /// followers get a `rescan`.
     func cut(at offset: Int) {
         guard let writableMap else { return }
-        let word = RecordHeader.checked(UInt64(offset), place: SegmentHeader.cut, salt: header.salt)
+        let word = RecordHeader.checked(UInt64(offset), offset: SegmentHeader.cut, salt: header.salt)
         while cut.map({ $0 > offset }) ?? true {
             if writableMap.exchange64(SegmentHeader.cut, map.load64(SegmentHeader.cut), word) { return }
         }
@@ -174,7 +174,7 @@ extension SegmentedLog {
         cut(segment, at: broken, because: damage)
     }
 
-    /// Cuts a segment at an empty place that has something after it. After the end of a segment that is appended to
+    /// Cuts a segment at an empty position that has something after it. After the end of a segment that is appended to
     /// there are only zeros, so a header was lost; after a new record in its place, the stale records could seem to
     /// follow.
     func cutAtLostHeader(_ segment: Segment, at offset: Int) {

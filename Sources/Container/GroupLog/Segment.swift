@@ -78,10 +78,10 @@ package final class Segment: Sendable {
 
     /// The offset after the records that the segment was created with.
     var firstAppended: Int {
-        guard let place = Int(exactly: map.load64(SegmentHeader.preambleEnd)), place > SegmentHeader.size,
-            place <= capacity - 8, place.isMultiple(of: 8)
+        guard let end = Int(exactly: map.load64(SegmentHeader.preambleEnd)), end > SegmentHeader.size,
+            end <= capacity - 8, end.isMultiple(of: 8)
         else { return SegmentHeader.size }
-        return place
+        return end
     }
 
     /// Returns whether anything stands at or after an offset. The holes of a file are not read, because that takes
@@ -110,7 +110,7 @@ package final class Segment: Sendable {
         guard offset >= SegmentHeader.size, offset <= capacity - 8, offset.isMultiple(of: 8) else {
             throw .damaged(name, operation: "read", .outside(offset: offset))
         }
-        let reading = RecordHeader.decode(map.load64(offset), place: offset, salt: header.salt)
+        let reading = RecordHeader.decode(map.load64(offset), offset: offset, salt: header.salt)
         // After the load, because that load may be the access that discovers the damage and reads a zero, which is no
         // end of the log.
         if map.isDamaged {
@@ -128,8 +128,8 @@ package final class Segment: Sendable {
     func exchange(at offset: Int, _ expected: RecordHeader?, _ desired: RecordHeader) -> Bool {
         guard let writableMap else { return false }
         return writableMap.exchange64(
-            offset, expected?.encoded(place: offset, salt: header.salt) ?? 0,
-            desired.encoded(place: offset, salt: header.salt))
+            offset, expected?.encoded(offset: offset, salt: header.salt) ?? 0,
+            desired.encoded(offset: offset, salt: header.salt))
     }
 
     func writeBody(_ body: [UInt8], at offset: Int, units: Int) {
@@ -171,22 +171,22 @@ package final class Segment: Sendable {
     func resolve(upTo limit: Int) throws(LogFailure) -> LogPosition {
         // Records that were settled after a cut never happened.
         let limit = min(limit, cut ?? limit)
-        var place = resolved.withLock { known in known.last { $0.offset <= limit } } ?? .start(of: header)
-        while place.offset < limit {
-            guard case .record(let record) = try reading(at: place.offset) else { break }
+        var position = resolved.withLock { known in known.last { $0.offset <= limit } } ?? .start(of: header)
+        while position.offset < limit {
+            guard case .record(let record) = try reading(at: position.offset) else { break }
             if record.state == .seal { break }
             if record.state == .reserved {
-                if awaitOrAbort(record, at: place.offset) { continue }
+                if awaitOrAbort(record, at: position.offset) { continue }
                 break
             }
-            place.offset += record.byteCount
+            position.offset += record.byteCount
             // Not for an aborted record: its writer may still be writing into it.
             if record.state == .committed {
-                place.checksum = map.load64(place.offset - 8)
-                if !record.isControl { place.sequence += 1 }
+                position.checksum = map.load64(position.offset - 8)
+                if !record.isControl { position.sequence += 1 }
             }
         }
-        let reached = place
+        let reached = position
         resolved.withLock { known in
             guard let last = known.last, reached.offset > last.offset else { return }
             // The furthest position moves on; one every 64 KiB stays in the list as a milestone.
@@ -222,7 +222,7 @@ package final class Segment: Sendable {
             pause(nanoseconds: min(limit, 20_000))
         }
     ) -> Bool {
-        let word = record.encoded(place: offset, salt: header.salt)
+        let word = record.encoded(offset: offset, salt: header.salt)
         // Mostly the writer is about to commit it on another processor. If it has lost its processor to this thread,
         // it gets it back by the sleep.
         for _ in 0..<Self.looks where map.load64(offset) != word { return true }

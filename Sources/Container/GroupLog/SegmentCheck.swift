@@ -1,6 +1,6 @@
 import GroupSystemCalls
 
-/// A damaged place of a log.
+/// A damaged part of a log.
 package struct SegmentDamage: Hashable, Sendable {
     package var file: String
     /// The byte of the broken record; nil if the segment as a whole cannot be read.

@@ -150,7 +150,7 @@ package struct SegmentPreamble: Sendable {
             if offset + units * 8 > map.size - 8 || units > RecordHeader.largestUnits { throw Errno.tooLarge }
             let record = RecordHeader(state: .committed, isControl: true, units: units, writer: writer, tries: 0)
             Segment.writeBody(body, into: map, at: offset, units: units, salt: header.salt)
-            map.store64(offset, record.encoded(place: offset, salt: header.salt))
+            map.store64(offset, record.encoded(offset: offset, salt: header.salt))
             offset += units * 8
         }
         map.store64(SegmentHeader.preambleEnd, UInt64(offset))
@@ -167,15 +167,15 @@ package struct SegmentPreamble: Sendable {
 extension Segment {
     /// The position after the records that the segment was created with.
     package var positionAfterPreamble: LogPosition {
-        var place = LogPosition.start(of: header)
-        place.offset = firstAppended
-        if place.offset > SegmentHeader.size { place.checksum = map.load64(place.offset - 8) }
-        return place
+        var position = LogPosition.start(of: header)
+        position.offset = firstAppended
+        if position.offset > SegmentHeader.size { position.checksum = map.load64(position.offset - 8) }
+        return position
     }
 
     /// Returns whether nothing stands after a position of this segment by now, and something can. Cost: a few loads.
-    package func isEnd(_ place: LogPosition) -> Bool {
-        map.load64(place.offset) == 0 && place.segment == header.number && recordedEnd == nil && !map.isDamaged
+    package func isEnd(_ position: LogPosition) -> Bool {
+        map.load64(position.offset) == 0 && position.segment == header.number && recordedEnd == nil && !map.isDamaged
             && map.load64(SegmentHeader.cut) == 0
     }
 
@@ -183,22 +183,22 @@ extension Segment {
     /// segments. Returns true if nothing stands after the position; false if there is something that needs a closer
     /// look, or where another segment begins.
     package func readOn(
-        from place: inout LogPosition,
+        from position: inout LogPosition,
         _ look: (_ offset: Int, _ bodyCount: Int, _ sequence: UInt64, _ isControl: Bool) -> Void
     ) throws(LogFailure) -> Bool {
-        if recordedEnd != nil || place.segment != header.number { return false }
+        if recordedEnd != nil || position.segment != header.number { return false }
         while cut == nil {
-            guard case .record(let record) = try reading(at: place.offset) else { return true }
+            guard case .record(let record) = try reading(at: position.offset) else { return true }
             switch record.state {
             case .seal, .reserved: return false
-            case .aborted: place.offset += record.byteCount
+            case .aborted: position.offset += record.byteCount
             case .committed:
-                let offset = place.offset
+                let offset = position.offset
                 guard let (count, checksum) = checkedBody(at: offset, record) else { return false }
-                place.offset += record.byteCount
-                if !record.isControl { place.sequence += 1 }
-                place.checksum = checksum
-                look(offset, count, place.sequence, record.isControl)
+                position.offset += record.byteCount
+                if !record.isControl { position.sequence += 1 }
+                position.checksum = checksum
+                look(offset, count, position.sequence, record.isControl)
             }
         }
         return false

@@ -110,14 +110,14 @@ package struct SegmentSalvage: Sendable {
         of descriptor: borrowing FileDescriptor, _ status: FileStatus, size: Int
     ) -> [Range<Int>]? {
         if status.allocated >= UInt64(size) { return nil }
-        var (contents, place): ([Range<Int>], Int) = ([], 0)
-        while let content = descriptor.nextContent(from: place, upTo: size) {
+        var (contents, offset): ([Range<Int>], Int) = ([], 0)
+        while let content = descriptor.nextContent(from: offset, upTo: size) {
             if contents.count == mostContents {
                 contents.append(content.lowerBound..<size)
                 break
             }
             contents.append(content)
-            place = content.upperBound
+            offset = content.upperBound
         }
         return contents
     }
@@ -158,88 +158,88 @@ package struct SegmentSalvage: Sendable {
 
     /// Passes every record that can be read to `look`. Linear in the segment.
     package func read(_ look: (_ body: [UInt8], _ sequence: UInt64, _ isControl: Bool) -> Void) -> Reading {
-        var place = LogPosition.start(of: header)
-        var reading = Reading(place)
-        while place.offset <= map.size - 8, place.offset < limit {
-            note(place, &reading)
-            switch RecordHeader.decode(map.load64(place.offset), place: place.offset, salt: header.salt) {
+        var position = LogPosition.start(of: header)
+        var reading = Reading(position)
+        while position.offset <= map.size - 8, position.offset < limit {
+            note(position, &reading)
+            switch RecordHeader.decode(map.load64(position.offset), offset: position.offset, salt: header.salt) {
             case .record(let record) where record.state == .seal:
                 reading.isComplete = true
                 return reading
-            case .record(let record) where place.offset + record.byteCount <= map.size:
+            case .record(let record) where position.offset + record.byteCount <= map.size:
                 // The last record may have been begun and never finished.
                 if record.state == .reserved { reading.isTorn = true }
                 if record.state == .committed {
                     reading.isTorn = false
-                    if !record.isControl { place.sequence += 1 }
-                    if let body = body(at: place.offset, count: record.byteCount) {
+                    if !record.isControl { position.sequence += 1 }
+                    if let body = body(at: position.offset, count: record.byteCount) {
                         reading.records += 1
-                        look(body, place.sequence, record.isControl)
-                    } else if !note(.brokenChecksum(offset: place.offset), place, &reading) {
+                        look(body, position.sequence, record.isControl)
+                    } else if !note(.brokenChecksum(offset: position.offset), position, &reading) {
                         return reading
                     } else {
                         reading.lost += 1
                     }
                 }
-                place.offset += record.byteCount
+                position.offset += record.byteCount
             case .empty:
                 // Either there are zeros as far as the file reaches, or a process still writes.
-                let next = nextRecord(behind: place.offset)
-                if map.load64(place.offset) != 0 { continue }
-                guard let next, note(.lostRecordHeader(offset: place.offset), place, &reading)
+                let next = nextRecord(behind: position.offset)
+                if map.load64(position.offset) != 0 { continue }
+                guard let next, note(.lostRecordHeader(offset: position.offset), position, &reading)
                 else {
                     reading.isComplete = true
                     return reading
                 }
                 reading.lost += 1
-                place = skip(to: next, from: place)
+                position = skip(to: next, from: position)
             case .record, .damaged:
-                guard note(.brokenRecordHeader(offset: place.offset), place, &reading) else {
+                guard note(.brokenRecordHeader(offset: position.offset), position, &reading) else {
                     return reading
                 }
                 // Only the header may be broken: the record's length stands after it.
-                let count = bodyCount(at: place.offset)
-                if let count, let body = body(at: place.offset, count: Segment.byteCount(bodyCount: count)) {
+                let count = bodyCount(at: position.offset)
+                if let count, let body = body(at: position.offset, count: Segment.byteCount(bodyCount: count)) {
                     reading.records += 1
-                    let isControl = place.offset < carriedEnd || isControl(body)
-                    if !isControl { place.sequence += 1 }
-                    look(body, place.sequence, isControl)
-                    place.offset += Segment.byteCount(bodyCount: count)
+                    let isControl = position.offset < carriedEnd || isControl(body)
+                    if !isControl { position.sequence += 1 }
+                    look(body, position.sequence, isControl)
+                    position.offset += Segment.byteCount(bodyCount: count)
                     continue
                 }
                 reading.lost += 1
-                guard let next = nextRecord(behind: place.offset) else { return reading }
-                place = skip(to: next, from: place)
+                guard let next = nextRecord(behind: position.offset) else { return reading }
+                position = skip(to: next, from: position)
             }
         }
-        note(place, &reading)
+        note(position, &reading)
         return reading
     }
 
-    private func note(_ place: LogPosition, _ reading: inout Reading) {
-        reading.last = place.sequence
-        if reading.faults.isEmpty { reading.good = place }
+    private func note(_ position: LogPosition, _ reading: inout Reading) {
+        reading.last = position.sequence
+        if reading.faults.isEmpty { reading.good = position }
     }
 
     /// Records a fault. Returns false if the segment ends here instead, because it was not recovered since a boot.
-    private func note(_ damage: LogDamage, _ place: LogPosition, _ reading: inout Reading) -> Bool {
-        if let tornFrom, place.offset >= tornFrom {
+    private func note(_ damage: LogDamage, _ position: LogPosition, _ reading: inout Reading) -> Bool {
+        if let tornFrom, position.offset >= tornFrom {
             reading.isTorn = true
             return false
         }
-        reading.faults.append(SegmentDamage(file: name, offset: place.offset, damage))
+        reading.faults.append(SegmentDamage(file: name, offset: position.offset, damage))
         return true
     }
 
     /// Skips damage. As many sequence numbers are left out as records may have stood there, so that no number is used
     /// twice.
-    private func skip(to offset: Int, from place: LogPosition) -> LogPosition {
-        var place = place
-        if place.offset >= carriedEnd {
-            place.sequence += UInt64((offset - place.offset) / Segment.byteCount(bodyCount: 0) + 1)
+    private func skip(to offset: Int, from position: LogPosition) -> LogPosition {
+        var position = position
+        if position.offset >= carriedEnd {
+            position.sequence += UInt64((offset - position.offset) / Segment.byteCount(bodyCount: 0) + 1)
         }
-        place.offset = offset
-        return place
+        position.offset = offset
+        return position
     }
 
     private func bodyCount(at offset: Int) -> Int? {
@@ -274,7 +274,7 @@ package struct SegmentSalvage: Sendable {
                 offset += 4_096
                 continue
             }
-            if case .record(let record) = RecordHeader.decode(map.load64(offset), place: offset, salt: header.salt),
+            if case .record(let record) = RecordHeader.decode(map.load64(offset), offset: offset, salt: header.salt),
                 record.state == .committed, body(at: offset, count: record.byteCount) != nil
             {
                 return offset

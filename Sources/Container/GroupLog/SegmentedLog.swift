@@ -35,7 +35,7 @@ package import GroupSystemCalls
 // Invariants, until the next power cut: (1) A word leaves `empty` once, and the length in it never changes afterwards,
 // so all processes see the same chain of headers. (2) `committed`, `aborted` and `seal` never change, so all processes
 // see the same records with the same numbers. And for ever: (3) An ended segment ends in one place, and what is behind
-// that place does not belong to the log.
+// that position does not belong to the log.
 //
 // Why the dangerous cases are harmless:
 //
@@ -56,7 +56,7 @@ package import GroupSystemCalls
 // valid records behind it. The present incarnation differs then from the one in the segment's header, and each
 // process that opens the log recovers it first (`recover`):
 //
-//     reservations are aborted; E is the first place without a whole record
+//     reservations are aborted; E is the first position without a whole record
 //        │
 //        ├─ E lies before the durable mark ─────────────▶ `damaged`: what was on the disk is broken now
 //        ├─ only zeros from E to the segment's end ─────▶ goes on: the log is appended to at E
@@ -354,9 +354,9 @@ extension SegmentedLog {
 
     /// Returns the end of the whole records. Linear in the segment's length, with every record's checksum.
     func endOfUnrecovered(_ segment: Segment) throws(LogFailure) -> LogPosition {
-        var place = LogPosition.start(of: segment.header)
-        while case .entry(let entry) = try knownStep(behind: place) { place = entry.position }
-        return place
+        var position = LogPosition.start(of: segment.header)
+        while case .entry(let entry) = try knownStep(behind: position) { position = entry.position }
+        return position
     }
 }
 

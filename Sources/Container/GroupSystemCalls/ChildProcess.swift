@@ -113,7 +113,7 @@ extension ChildProcess {
         return try filter(words, input: source, limit: limit, variables: variables)
     }
 
-    /// Runs a command with the file `input`, from its place on, as its standard input, and returns its output and its
+    /// Runs a command with the file `input`, from its position on, as its standard input, and returns its output and its
     /// exit status. The input is a file rather than a pipe, so a command that writes before it has read everything
     /// cannot deadlock. The kernel kills it when the calling thread ends. Returns nil where it has written more than
     /// `limit` bytes, and was killed.
@@ -173,11 +173,11 @@ extension ChildProcess {
 
     private static func currentEnvironment() -> [[UInt8]] {
         var variables: [[UInt8]] = []
-        var place = unsafe environ
-        while let variable = unsafe place.pointee {
+        var variables = unsafe environ
+        while let variable = unsafe variables.pointee {
             let bytes = unsafe UnsafeBufferPointer(start: variable, count: strlen(variable))
             unsafe variables.append(bytes.map { UInt8(bitPattern: $0) })
-            unsafe place += 1
+            unsafe variables += 1
         }
         return variables
     }

@@ -19,7 +19,7 @@ extension FileDescriptor {
         for component in name.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             try Self.checkComponent(component)
         }
-        let parent = try FileDescriptor.open(Array(name[..<slash]), in: self, [.placeOnly, .directory])
+        let parent = try FileDescriptor.open(Array(name[..<slash]), in: self, [.pathOnly, .directory])
         let number = parent.number
         return Entry(parent: parent, number: number, name: Array(name[(slash + 1)...]))
     }
@@ -169,7 +169,7 @@ extension FileDescriptor {
     /// Returns the absolute path of the open file, as the kernel shows it in /proc. System calls: openat2(2),
     /// readlinkat(2)
     package func absolutePath() throws(Errno) -> [UInt8] {
-        let links = try FileDescriptor.open(path: Array("/proc/thread-self/fd".utf8), [.placeOnly, .directory])
+        let links = try FileDescriptor.open(path: Array("/proc/thread-self/fd".utf8), [.pathOnly, .directory])
         return try links.linkTarget(of: Array("\(number)".utf8))
     }
 }

@@ -7,7 +7,7 @@ import Musl
 
 /// The extended attributes of a file: names with a namespace in front (`user.comment`), values of any bytes.
 ///
-/// The calls that take a descriptor refuse a `placeOnly` one (EBADF), and a file that may not be read can only be opened
+/// The calls that take a descriptor refuse a `pathOnly` one (EBADF), and a file that may not be read can only be opened
 /// in that way. Then attributes are read through `/proc/thread-self/fd` (not every thread has the process's table: see
 /// `SeparateTable`). A file system without attributes has none.
 extension FileDescriptor {

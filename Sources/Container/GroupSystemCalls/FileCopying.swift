@@ -16,37 +16,37 @@ extension FileDescriptor {
             _ = try check { lseek(to, 0, SEEK_END) }
             return
         }
-        var place = 0
-        while let data = try source.data(from: place) {
-            place = data.lowerBound
-            _ = try check { lseek(to, place, SEEK_SET) }
+        var offset = 0
+        while let data = try source.data(from: offset) {
+            offset = data.lowerBound
+            _ = try check { lseek(to, offset, SEEK_SET) }
             let copied = try copy(data, of: source)
-            place += copied
+            offset += copied
             // The source was truncated meanwhile.
-            if copied < data.upperBound - data.lowerBound { return try setSize(place) }
+            if copied < data.upperBound - data.lowerBound { return try setSize(offset) }
         }
         let size = Int(clamping: try source.status().size)
-        if size > place {
+        if size > offset {
             try setSize(size)
-            place = size
+            offset = size
         }
         // Files of the kernel's own have size 0, but may have content.
-        _ = try check { lseek(to, place, SEEK_SET) }
-        _ = try copyThroughMemory(place..<Int.max, of: source)
+        _ = try check { lseek(to, offset, SEEK_SET) }
+        _ = try copyThroughMemory(offset..<Int.max, of: source)
     }
 
     /// Returns the next range with data; nil where only a hole follows, or the end.
-    private func data(from place: Int) throws(Errno) -> Range<Int>? {
+    private func data(from offset: Int) throws(Errno) -> Range<Int>? {
         let size = Int(clamping: try status().size)
-        if place >= size { return nil }
+        if offset >= size { return nil }
         do throws(Errno) {
-            let start = try check { lseek(number, place, Self.seekData) }
+            let start = try check { lseek(number, offset, Self.seekData) }
             let end = try check { lseek(number, start, Self.seekHole) }
             return start < end ? start..<end : nil
         } catch {
             if error.code == ENXIO { return nil }
             // The file system does not support the search for holes.
-            if error == .invalid || error == .notSupported { return place..<size }
+            if error == .invalid || error == .notSupported { return offset..<size }
             throw error
         }
     }
@@ -56,23 +56,23 @@ extension FileDescriptor {
     /// Copies a range to the present position of this file, and returns the number of bytes that there were.
     private func copy(_ range: Range<Int>, of source: borrowing FileDescriptor) throws(Errno) -> Int {
         let (from, to) = (source.number, number)
-        var place = range.lowerBound
+        var offset = range.lowerBound
         do throws(Errno) {
-            _ = try check { lseek(from, place, SEEK_SET) }
-            while place < range.upperBound {
+            _ = try check { lseek(from, offset, SEEK_SET) }
+            while offset < range.upperBound {
                 // Limited, so that a signal need not wait for gigabytes.
-                let most = min(range.upperBound - place, 1 << 26)
+                let most = min(range.upperBound - offset, 1 << 26)
                 let count = try retryingOnInterrupt { clinux_copy_range(from, to, most) }
                 if count == 0 { break }
-                place += count
+                offset += count
             }
         } catch {
             // This file system, or this kernel, cannot do it; it reports that before it has copied anything.
             let unable = [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EBADF]
             if !unable.contains(error.code) { throw error }
         }
-        if place == range.upperBound { return place - range.lowerBound }
-        return place - range.lowerBound + (try copyThroughMemory(place..<range.upperBound, of: source))
+        if offset == range.upperBound { return offset - range.lowerBound }
+        return offset - range.lowerBound + (try copyThroughMemory(offset..<range.upperBound, of: source))
     }
 
     private func copyThroughMemory(
@@ -80,18 +80,18 @@ extension FileDescriptor {
     ) throws(Errno) -> Int {
         let from = source.number
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        var place = range.lowerBound
-        while place < range.upperBound {
-            let most = min(range.upperBound - place, chunk.count)
-            let start = place
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let most = min(range.upperBound - offset, chunk.count)
+            let start = offset
             let count = try retryingOnInterrupt {
                 unsafe chunk.withUnsafeMutableBytes { unsafe pread(from, $0.baseAddress, most, start) }
             }
             if count == 0 { break }
             try writeAll(chunk.span.extracting(0..<count))
-            place += count
+            offset += count
         }
-        return place - range.lowerBound
+        return offset - range.lowerBound
     }
 
     /// Returns whether two files have the same bytes from their present positions on. System calls: read(2)

@@ -35,8 +35,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
         @inlinable package static var readingItself: OpenMode {
             OpenMode(rawValue: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         }
-        /// A place in the tree rather than a file to read (O_PATH).
-        @inlinable package static var placeOnly: OpenMode { OpenMode(rawValue: 0o10000000) }
+        /// A location in the tree rather than a file to read (O_PATH).
+        @inlinable package static var pathOnly: OpenMode { OpenMode(rawValue: 0o10000000) }
     }
 
     /// The entries that the resolution of a path may pass through.
@@ -62,7 +62,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         resolving resolution: Resolution = .beneathWithoutLinks
     ) throws(Errno) -> FileDescriptor {
         let number = directory.number
-        let openMode = openMode.contains(.placeOnly) ? openMode : openMode.union(.nonBlocking)
+        let openMode = openMode.contains(.pathOnly) ? openMode : openMode.union(.nonBlocking)
         // EAGAIN: because of a rename elsewhere the kernel cannot be sure that the path stayed below; the call is to be
         // repeated.
         while true {
@@ -96,7 +96,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// System calls: openat2(2)
     package static var refusalOfOpening: Errno? {
         do throws(Errno) {
-            _ = try open(path: [UInt8(ascii: "/")], [.placeOnly, .directory])
+            _ = try open(path: [UInt8(ascii: "/")], [.pathOnly, .directory])
             return nil
         } catch {
             return [.notPermitted, .noSystemCall].contains(error) ? error : nil
@@ -194,7 +194,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return try open(name, in: directory, [mode, .creating, .exclusively], mode: 0o600)
     }
 
-    /// Reads `count` bytes at a place, or fewer if the file ends before. System calls: pread(2)
+    /// Reads `count` bytes at an offset, or fewer if the file ends before. System calls: pread(2)
     package func read(at offset: Int, count: Int) throws(Errno) -> [UInt8] {
         var content = [UInt8](repeating: 0, count: count)
         let number = number
@@ -245,8 +245,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Sets the place of the next read or write. System calls: lseek(2)
-    package func seek(to place: Int) throws(Errno) { _ = try check { lseek(number, off_t(place), SEEK_SET) } }
+    /// Sets the offset of the next read or write. System calls: lseek(2)
+    package func seek(to offset: Int) throws(Errno) { _ = try check { lseek(number, off_t(offset), SEEK_SET) } }
 
     /// Writes all bytes over the beginning of the file; the bytes after them stay. System calls: pwrite(2)
     package func overwrite(_ content: [UInt8]) throws(Errno) {
@@ -307,14 +307,14 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// System calls: fallocate(FALLOC_FL_PUNCH_HOLE)
     package func freeRange(start: Int, length: Int) { _ = clinux_free_range(number, Int64(start), Int64(length)) }
 
-    /// Returns the next range with content at or after a place; nil where there is only a hole up to `limit`. With a
-    /// file system that knows no holes, everything is content. Changes the place of the next read or write. System
+    /// Returns the next range with content at or after an offset; nil where there is only a hole up to `limit`. With a
+    /// file system that knows no holes, everything is content. Changes the offset of the next read or write. System
     /// calls: lseek(SEEK_DATA), lseek(SEEK_HOLE)
-    package func nextContent(from place: Int, upTo limit: Int) -> Range<Int>? {
-        if place >= limit { return nil }
-        let found = clinux_next_content(number, Int64(place))
-        if found == -1 { return Errno.last == .noSuchDevice ? nil : place..<limit }
-        let start = max(place, Int(found))
+    package func nextContent(from offset: Int, upTo limit: Int) -> Range<Int>? {
+        if offset >= limit { return nil }
+        let found = clinux_next_content(number, Int64(offset))
+        if found == -1 { return Errno.last == .noSuchDevice ? nil : offset..<limit }
+        let start = max(offset, Int(found))
         if start >= limit { return nil }
         let end = Int(clinux_next_hole(number, Int64(start)))
         return start..<(end > start ? min(end, limit) : limit)

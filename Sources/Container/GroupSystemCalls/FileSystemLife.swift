@@ -55,7 +55,7 @@ extension FileDescriptor {
 
     /// Returns the kernel's name of the device, such as "sda1".
     private func blockDevice(of status: FileStatus) -> String? {
-        let directory = try? FileDescriptor.open(path: Array("/sys/dev/block".utf8), [.placeOnly, .directory])
+        let directory = try? FileDescriptor.open(path: Array("/sys/dev/block".utf8), [.pathOnly, .directory])
         let name = Array("\(status.device >> 32):\(status.device & 0xffff_ffff)".utf8)
         guard let target = try? directory?.linkTarget(of: name), let device = target.split(separator: 0x2f).last else {
             return nil
@@ -78,7 +78,7 @@ extension FileDescriptor {
 
     /// Returns the inode number of the directory, or 0 where there is none, as in a sandbox without /sys.
     private static func identity(ofSession path: String) -> UInt64 {
-        guard let directory = try? open(path: Array("/sys/fs/\(path)".utf8), [.placeOnly, .directory]),
+        guard let directory = try? open(path: Array("/sys/fs/\(path)".utf8), [.pathOnly, .directory]),
             (try? directory.fileSystemType()) == sysfs
         else { return 0 }
         return (try? directory.status().inode) ?? 0

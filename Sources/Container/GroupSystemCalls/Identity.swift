@@ -28,8 +28,8 @@ private func programName(of process: String) -> String {
 /// Returns the absolute path of this process's program; nil where the kernel does not provide it.
 /// System calls: readlinkat(2)
 package func programPath() -> [UInt8]? {
-    let place = try? FileDescriptor.open(path: Array("/proc/self".utf8), [.placeOnly, .directory])
-    return (try? place?.linkTarget(of: Array("exe".utf8))) ?? nil
+    let file = try? FileDescriptor.open(path: Array("/proc/self".utf8), [.pathOnly, .directory])
+    return (try? file?.linkTarget(of: Array("exe".utf8))) ?? nil
 }
 
 package func processIdentifier() -> Int32 { getpid() }

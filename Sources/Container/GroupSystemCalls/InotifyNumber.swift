@@ -8,15 +8,15 @@ import CGroupLinux
 /// locks are released in the end.
 package enum InotifyNumber {
     /// The reserved number, which is that of an eventfd until the queue gets it.
-    private static let place = Guarded<(isTaken: Bool, number: Int32?)>((false, nil))
+    private static let reserve = Guarded<(isTaken: Bool, number: Int32?)>((false, nil))
 
     /// Reserves the lowest free number, unless one is or was reserved already. Where no number is free, the order stays
     /// as it is.
     /// System calls: eventfd(2)
     package static func keep() {
-        place.withLock { place in
-            if place.isTaken { return }
-            place = (true, try? check { clinux_eventfd() })
+        reserve.withLock { reserve in
+            if reserve.isTaken { return }
+            reserve = (true, try? check { clinux_eventfd() })
         }
     }
 
@@ -24,9 +24,9 @@ package enum InotifyNumber {
     /// opens a file at this moment may get it instead.
     /// System calls: close(2)
     static func release() {
-        place.withLock { place in
-            if let number = place.number { _ = FileDescriptor(owning: number) }
-            place = (true, nil)
+        reserve.withLock { reserve in
+            if let number = reserve.number { _ = FileDescriptor(owning: number) }
+            reserve = (true, nil)
         }
     }
 }

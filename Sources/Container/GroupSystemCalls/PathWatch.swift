@@ -34,12 +34,12 @@ package final class PathWatch {
         var present = Set<Int32>()
         var seen = Set<[UInt8]>()
         for path in paths {
-            var place = path[...]
+            var prefix = path[...]
             // The path, its directory, and where that is missing, the nearest directory above that exists.
             var isMissing = true
             var depth = 0
             while isMissing || depth < 2 {
-                let name = place.isEmpty ? [UInt8(ascii: "/")] : Array(place)
+                let name = prefix.isEmpty ? [UInt8(ascii: "/")] : Array(prefix)
                 if seen.insert(name).inserted || isMissing {
                     let watch = unsafe withCString(name) {
                         unsafe inotify_add_watch(queue.number, $0, Self.mask)
@@ -50,8 +50,8 @@ package final class PathWatch {
                     isMissing = false
                 }
                 depth += 1
-                guard let slash = place.lastIndex(of: UInt8(ascii: "/")) else { break }
-                place = place[..<slash]
+                guard let slash = prefix.lastIndex(of: UInt8(ascii: "/")) else { break }
+                prefix = prefix[..<slash]
             }
         }
         for old in watches.subtracting(present) { inotify_rm_watch(queue.number, old) }

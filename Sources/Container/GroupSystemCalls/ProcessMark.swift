@@ -42,7 +42,7 @@ package struct ProcessTable {
     /// there.
     private lazy var others = readOthers()
 
-    private struct Place: Hashable {
+    private struct Name: Hashable {
         var namespace: UInt64
         var identifier: Int32
     }
@@ -56,7 +56,7 @@ package struct ProcessTable {
             let view = Self.view("\(mark.identifier)", mark)
             return Entry(identifier: mark.namespace == 0 && view == nil ? nil : mark.identifier, view: view)
         }
-        let shown = others[Place(namespace: mark.namespace, identifier: mark.identifier)]
+        let shown = others[Name(namespace: mark.namespace, identifier: mark.identifier)]
         let view = shown.flatMap { Self.view("\($0)", mark) }
         if mark.namespace != 0, mark.namespace == own { return Entry(identifier: mark.identifier, view: view) }
         return Entry(identifier: view == nil || !isOwnProc ? nil : shown, view: view)
@@ -66,15 +66,15 @@ package struct ProcessTable {
         ProcessView(of: name).flatMap { $0.started == mark.started ? $0 : nil }
     }
 
-    private func readOthers() -> [Place: Int32] {
-        var places: [Place: Int32] = [:]
+    private func readOthers() -> [Name: Int32] {
+        var processes: [Name: Int32] = [:]
         for process in OpenFiles.processes(of: nil) {
             guard let namespace = Self.namespace(of: "\(process)"), !isOwnProc || namespace != own,
                 let identifier = Self.innermostIdentifier(of: process)
             else { continue }
-            places[Place(namespace: namespace, identifier: identifier)] = process
+            processes[Name(namespace: namespace, identifier: identifier)] = process
         }
-        return places
+        return processes
     }
 
     /// Returns the inode of a process's PID namespace; nil where this user may not examine the process.

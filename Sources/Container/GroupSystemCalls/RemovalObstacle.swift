@@ -30,9 +30,9 @@ extension FileDescriptor {
                 if left == 0 { return nil }
                 left -= 1
                 guard let status = try? open.status(of: name), status.isDirectory else { continue }
-                let place = path + [UInt8(ascii: "/")] + name
-                if open.cannotEmpty(name, status) { return RemovalObstacle(path: place, owner: status.owner) }
-                rest.append(place)
+                let inner = path + [UInt8(ascii: "/")] + name
+                if open.cannotEmpty(name, status) { return RemovalObstacle(path: inner, owner: status.owner) }
+                rest.append(inner)
             }
         }
         return nil

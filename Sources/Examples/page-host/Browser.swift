@@ -32,8 +32,8 @@ final class Browser {
         let nothing = try FileDescriptor.open(path: Array("/dev/null".utf8), .readingAndWriting)
         let words = Self.words(program, profile.path).map { Array($0.utf8) }
         // What it writes besides its profile goes there, too.
-        let place = Array(profile.path.utf8)
-        let variables = ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"].map { ($0, place) }
+        let path = Array(profile.path.utf8)
+        let variables = ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"].map { ($0, path) }
         let process = try SupervisedProcess(
             words, variables: variables, input: nothing, output: nothing,
             errors: nothing.number, attached: [toIt.reading.number, fromIt.writing.number])

@@ -27,7 +27,7 @@ struct PhotoStore {
         var data: Data
     }
 
-    private struct Place {
+    private struct Paths {
         let directory, original, photo, base, edit: ItemPath
         init(_ name: String) {
             directory = ItemPath("\(PhotoStore.directory)/\(name)")
@@ -42,10 +42,10 @@ struct PhotoStore {
 
     /// Adds a photo. Errors: `PhotoFault.alreadyThere`; those of the coordinator
     func add(_ name: String, _ png: [UInt8]) throws {
-        let place = Place(name)
-        try coordinator.transaction(.writing(place.original)) { access in
-            if try access.item(place.original) != nil { throw PhotoFault.alreadyThere(name) }
-            try access.write(bytes: png, to: place.original)
+        let paths = Paths(name)
+        try coordinator.transaction(.writing(paths.original)) { access in
+            if try access.item(paths.original) != nil { throw PhotoFault.alreadyThere(name) }
+            try access.write(bytes: png, to: paths.original)
         }
     }
 
@@ -75,46 +75,46 @@ struct PhotoStore {
 
     /// Opens a photo. Errors: `PhotoFault.missing`; those of the coordinator
     func photo(_ name: String) throws -> Photo {
-        let place = Place(name)
-        return try coordinator.coordinate(.reading(place.directory, .recursively)) { access in
-            if try access.item(place.original) == nil { throw PhotoFault.missing(name) }
+        let paths = Paths(name)
+        return try coordinator.coordinate(.reading(paths.directory, .recursively)) { access in
+            if try access.item(paths.original) == nil { throw PhotoFault.missing(name) }
             func attachment(_ path: ItemPath) throws -> (AttachedFile, Attachment) {
                 let file = try AttachedFile(path: "\(try access.absolutePath(of: path))")
                 return (file, Attachment(.file(file), type: .png, name: "\(name).png"))
             }
-            guard try access.item(place.edit) != nil else {
-                let (file, attachment) = try attachment(place.original)
-                return Photo(path: place.original, file: file, edit: nil, request: PhotoEdit(attachment))
+            guard try access.item(paths.edit) != nil else {
+                let (file, attachment) = try attachment(paths.original)
+                return Photo(path: paths.original, file: file, edit: nil, request: PhotoEdit(attachment))
             }
-            let edit = try access.read(place.edit, as: Edit.self)
-            let base = try access.item(place.base) == nil ? place.original : place.base
-            let (file, photo) = try attachment(place.photo)
+            let edit = try access.read(paths.edit, as: Edit.self)
+            let base = try access.item(paths.base) == nil ? paths.original : paths.base
+            let (file, photo) = try attachment(paths.photo)
             let adjustment = PhotoEdit.Adjustment(format: edit.format, version: edit.version, data: Array(edit.data))
             let earlier = PhotoEdit.Earlier(base: try attachment(base).1, adjustment: adjustment)
             return Photo(
-                path: place.photo, file: file, edit: edit, request: PhotoEdit(photo, earlier: earlier))
+                path: paths.photo, file: file, edit: edit, request: PhotoEdit(photo, earlier: earlier))
         }
     }
 
     /// Stores an edit, all of it or nothing. An edit that was not resumed has the photo as its base that `before` has.
     /// Errors: `PhotoFault.changed`; those of the coordinator
     func store(_ edit: Edit, _ png: [UInt8], resumed: Bool, of name: String, before: Edit?) throws {
-        let place = Place(name)
-        try coordinator.transaction(place.changes) { access in
-            let present = try access.item(place.edit) == nil ? nil : access.read(place.edit, as: Edit.self)
+        let paths = Paths(name)
+        try coordinator.transaction(paths.changes) { access in
+            let present = try access.item(paths.edit) == nil ? nil : access.read(paths.edit, as: Edit.self)
             if present != before { throw PhotoFault.changed(name) }
-            if before != nil && !resumed { try access.write(bytes: access.readBytes(place.photo), to: place.base) }
-            try access.write(bytes: png, to: place.photo)
-            try access.write(json: edit, to: place.edit)
+            if before != nil && !resumed { try access.write(bytes: access.readBytes(paths.photo), to: paths.base) }
+            try access.write(bytes: png, to: paths.photo)
+            try access.write(json: edit, to: paths.edit)
         }
     }
 
     /// Removes all edits of a photo: it is the original again. Returns false if there were none.
     func undo(_ name: String) throws -> Bool {
-        let place = Place(name)
-        return try coordinator.transaction(place.changes) { access in
-            if try access.item(place.edit) == nil { return false }
-            for path in [place.photo, place.base, place.edit] where try access.item(path) != nil {
+        let paths = Paths(name)
+        return try coordinator.transaction(paths.changes) { access in
+            if try access.item(paths.edit) == nil { return false }
+            for path in [paths.photo, paths.base, paths.edit] where try access.item(path) != nil {
                 try access.remove(path)
             }
             return true

@@ -16,10 +16,10 @@ extension TodoSnapshot {
         title = "To do"
         text = todos.map { ($0.done ? "[x] " : "[ ] ") + $0.title }.joined(separator: ", ")
         lines = todos.enumerated().reversed().map { index, todo in
-            let url = TodoPlace.entry(index + 1).url
+            let url = TodoLink.entry(index + 1).url
             return todo.done ? .init("✓ \(todo.title)", .secondary, url: url) : .init(todo.title, url: url)
         }
-        if lines.isEmpty { lines = [.init("+ Add an entry", .prominent, url: TodoPlace.add.url)] }
+        if lines.isEmpty { lines = [.init("+ Add an entry", .prominent, url: TodoLink.add.url)] }
     }
 
     /// Creates the number of open entries.

@@ -83,13 +83,13 @@ private func serve(_ container: Container, _ list: TodoList, _ run: inout Comman
     let signals = TerminationSignals()
     // The container's whole path, because a launcher may run in another directory.
     let links = try AppLinks(
-        container, scheme: TodoPlace.scheme, arguments: ["--group", container.path.description, "serve"])
+        container, scheme: TodoLink.scheme, arguments: ["--group", container.path.description, "serve"])
     var isDone = false
     while !isDone {
         isDone = try !links.openNext(timeout: idle, endedBy: signals) { url in
             let entries = try list.entries()
             defer { try? run.output.flush() }
-            switch TodoPlace(url: url) {
+            switch TodoLink(url: url) {
             case .entry(let number) where entries.indices.contains(number - 1):
                 try run.output.writeLine("entry \(number): \(entries[number - 1].title)")
             case .entry(let number):

@@ -46,7 +46,7 @@ public struct BlockingGroupPasteboard: Sendable {
             new.intents.isEmpty
                 ? try pasteboard.record(new)
                 : try coordinator.coordinate(new.intents, timeout: timeout) { access in
-                    try pasteboard.place(new, by: access)
+                    try pasteboard.put(new, by: access)
                 }
         }
         let others = pasteboard.otherDirectories()

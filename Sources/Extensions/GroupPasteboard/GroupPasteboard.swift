@@ -148,7 +148,7 @@ public struct GroupPasteboard: Sendable {
                 new.intents.isEmpty
                     ? try record(new)
                     : try await coordinator.coordinate(new.intents, timeout: timeout) { access in
-                        try self.place(new, by: access)
+                        try self.put(new, by: access)
                     })
         } catch {
             count = .failure(error)
@@ -178,7 +178,7 @@ public struct GroupPasteboard: Sendable {
 
     /// Writes the files, and then records the content that has them. The lock on their directory is held until the record
     /// is there, so that no other process takes them for what a killed one has left.
-    func place(_ new: NewContent, by access: Access) throws -> Int {
+    func put(_ new: NewContent, by access: Access) throws -> Int {
         try new.write(by: access)
         return try record(new)
     }
@@ -230,9 +230,9 @@ public struct GroupPasteboard: Sendable {
 
     /// Removes the directory of a content, under its lock, which no process has that is about to set that content. The
     /// content may have been set since the look at the directory, and then stays.
-    func remove(_ place: ItemPath, by access: Access) throws {
-        if try presentDirectory().map(directory.appending) == place { return }
-        if try access.item(place) != nil { try access.remove(place, recursively: true) }
+    func remove(_ path: ItemPath, by access: Access) throws {
+        if try presentDirectory().map(directory.appending) == path { return }
+        if try access.item(path) != nil { try access.remove(path, recursively: true) }
     }
 
     // MARK: Observing

@@ -13,7 +13,7 @@ public struct PasteboardChangeCounts: AsyncSequence, Sendable {
     /// Returns an iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(counts: counts.makeAsyncIterator()) }
 
-    /// The place of one consumer.
+    /// The position of one consumer.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var counts: DefaultsValues<Int>.Iterator
         private var last: Int?

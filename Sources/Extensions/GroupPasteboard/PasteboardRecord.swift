@@ -43,7 +43,7 @@ struct PasteboardRecord: Codable, Sendable {
 
     /// Returns the items. `directory` is that of the pasteboard: a record names no files elsewhere. Errors: `Malformed`
     func items(of container: Container, in directory: ItemPath) throws(Malformed) -> [PasteboardItem] {
-        let place = self.directory.map(directory.appending)
+        let contents = self.directory.map(directory.appending)
         var found: [PasteboardItem] = []
         for line in items {
             let item: ExtensionItem
@@ -55,7 +55,7 @@ struct PasteboardRecord: Codable, Sendable {
                 throw Malformed(reason: "an item of the record is malformed: \(error)")
             }
             for case .item(let path) in item.attachments.map(\.content)
-            where !(place.map(path.isDirectly) ?? false) {
+            where !(contents.map(path.isDirectly) ?? false) {
                 throw Malformed(reason: "the record names '\(path)', which is no file of this content")
             }
             found.append(PasteboardItem(item.attachments))

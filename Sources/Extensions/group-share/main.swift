@@ -17,12 +17,12 @@ CommandRun.main(groupShareSpecification, completing: identifiers) { run in
     if let identifier = try run.arguments.text("desktop-entry") {
         guard let manifest = run.manifest(identifier, of: host) else { return .notFound }
         // A file manager runs it in another working directory.
-        let place = try directory.map { path throws(Errno) in
+        let path = try directory.map { path throws(Errno) in
             String(
-                decoding: try FileDescriptor.open(path: Array(path.utf8), [.placeOnly, .directory]).absolutePath(),
+                decoding: try FileDescriptor.open(path: Array(path.utf8), [.pathOnly, .directory]).absolutePath(),
                 as: UTF8.self)
         }
-        let entry = DesktopEntry(of: manifest, FileTypes(), directory: place)
+        let entry = DesktopEntry(of: manifest, FileTypes(), directory: path)
         try run.output.write(Array(entry.text.utf8))
         return .success
     }

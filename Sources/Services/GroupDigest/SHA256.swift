@@ -53,17 +53,17 @@ extension SHA256 {
         of file: borrowing FileDescriptor, _ body: ([UInt8]) throws(Errno) -> Void = { _ in }
     ) throws(Errno) -> [UInt8]? {
         var digest = SHA256()
-        var place = 0
+        var offset = 0
         while true {
             // A buffer is zeroed before it is read into: most files need a small one.
-            let count = place == 0 ? 1 << 14 : 1 << 20
-            let piece = try file.read(at: place, count: count)
+            let count = offset == 0 ? 1 << 14 : 1 << 20
+            let piece = try file.read(at: offset, count: count)
             if !piece.isEmpty {
                 digest?.add(piece)
                 try body(piece)
             }
             if piece.count < count { return digest?.finish() }
-            place += piece.count
+            offset += piece.count
         }
     }
 }

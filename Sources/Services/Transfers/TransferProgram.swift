@@ -31,7 +31,7 @@ enum TransferProgram {
         }
         directories += (environmentValue("PATH") ?? "").split(separator: ":").map { Array($0.utf8) }
         return directories.map { $0 + [UInt8(ascii: "/")] + Array(name.utf8) }.first { path in
-            (try? FileDescriptor.open(path: path, [.placeOnly]).status())?.isRegularFile == true
+            (try? FileDescriptor.open(path: path, [.pathOnly]).status())?.isRegularFile == true
         }
     }
 
@@ -50,7 +50,7 @@ enum TransferProgram {
 
     private static var hasUserServices: Bool {
         guard let directory = environmentValue("XDG_RUNTIME_DIR"), directory.hasPrefix("/") else { return false }
-        return (try? FileDescriptor.open(path: Array("\(directory)/systemd/private".utf8), [.placeOnly])) != nil
+        return (try? FileDescriptor.open(path: Array("\(directory)/systemd/private".utf8), [.pathOnly])) != nil
     }
 
     private static func runAsService(_ words: [[UInt8]]) throws(Errno) -> Bool {

@@ -23,7 +23,7 @@ public struct TransferProgress: AsyncSequence, Sendable {
         Iterator(id: id, records: records, changes: changes.makeAsyncIterator())
     }
 
-    /// The place of one consumer.
+    /// The position of one consumer.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let id: Transfer.ID
         fileprivate let records: TransferRecords

@@ -59,7 +59,7 @@ struct Attempt {
         let name = TransferFiles.part(transfer.id)
         let path = ItemPath(transfer.path)
         if transfer.state == .placing, let inode = transfer.inode,
-            try TransferFiles.directory(of: container).isPlaced(inode: inode, at: path)
+            try TransferFiles.directory(of: container).isInstalled(inode: inode, at: path)
         {
             return .placed
         }
@@ -94,7 +94,7 @@ struct Attempt {
                     return true
                 })
         else { return .gone }
-        try TransferFiles.directory(of: container).place(
+        try TransferFiles.directory(of: container).install(
             name, at: path, purpose: "group-transfer", timeout: .seconds(30))
         return .placed
     }
@@ -348,11 +348,11 @@ struct Attempt {
                 return !isGone
             }
             let length = try file.status().size
-            var place = 0
+            var offset = 0
             let source = PartFile(file)
             exchange.http.onSource = { room in
-                guard let piece = try? source.file.read(at: place, count: room) else { return nil }
-                place += piece.count
+                guard let piece = try? source.file.read(at: offset, count: room) else { return nil }
+                offset += piece.count
                 return piece
             }
             var request = Exchange.Request(url: url, length: length, stall: stall)

@@ -11,7 +11,7 @@ package struct FileIdentity: Hashable, Sendable {
     /// Reads the identity of the file at a path; nil if no file can be opened there. Follows symbolic links. System
     /// calls: openat2(2), statx(2)
     package init?(path: [UInt8]) {
-        guard let file = try? FileDescriptor.open(path: path, .placeOnly), let status = try? file.status() else {
+        guard let file = try? FileDescriptor.open(path: path, .pathOnly), let status = try? file.status() else {
             return nil
         }
         self.path = path

@@ -56,16 +56,16 @@ package enum ProtocolLine {
     }
 
     private static func described(_ error: DecodingError) -> String {
-        func place(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
+        func path(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
             let keys = context.codingPath + (last.map { [$0] } ?? [])
             return keys.map { $0.intValue.map { "[\($0)]" } ?? ".\($0.stringValue)" }.joined().drop { $0 == "." } + ": "
         }
         return switch error {
-        case .keyNotFound(let key, let context): place(context, key) + "it is missing"
-        case .valueNotFound(_, let context): place(context) + "it is null"
-        case .typeMismatch(let type, let context): place(context) + "it must be of type \(type)"
+        case .keyNotFound(let key, let context): path(context, key) + "it is missing"
+        case .valueNotFound(_, let context): path(context) + "it is null"
+        case .typeMismatch(let type, let context): path(context) + "it must be of type \(type)"
         case .dataCorrupted(let context):
-            context.codingPath.isEmpty ? "it is not JSON" : place(context) + context.debugDescription
+            context.codingPath.isEmpty ? "it is not JSON" : path(context) + context.debugDescription
         @unknown default: "it is not a message"
         }
     }

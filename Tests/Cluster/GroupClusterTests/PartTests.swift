@@ -130,7 +130,7 @@ import Testing
     private static func values(_ key: String, _ number: Int64, at time: Int64, suite: String = "s")
         -> DraftedChange<Int>
     {
-        DraftedChange(.values([set(key, number)], suite: suite, place: Int(time)), time: time)
+        DraftedChange(.values([set(key, number)], suite: suite, position: Int(time)), time: time)
     }
 
     /// The order of changes, with entries named 1, 2, ….
@@ -163,7 +163,7 @@ import Testing
                 .entry(ClusterEntry(Self.name(2), [Self.set("a", 1), message]), nil),
             ])
         let notes = order.order.notes(of: Self.name(2))
-        #expect(notes?.suites == ["s"] && notes?.places == ["s": 30] && notes?.posts == ["p"])
+        #expect(notes?.suites == ["s"] && notes?.positions == ["s": 30] && notes?.posts == ["p"])
         #expect(order.order.pendingSuites == ["s"] && order.order.hasEntries)
         order.order.forget(Self.name(1))
         order.order.forget(Self.name(2))
@@ -191,7 +191,7 @@ import Testing
         var order = Order()
         let add = ClusterChange.value(ValueChange(Array("s\0a".utf8), .add(5)))
         let drafts = order.take([
-            Self.values("a", 1, at: 1), DraftedChange(.values([add], suite: "s", place: nil), time: 2),
+            Self.values("a", 1, at: 1), DraftedChange(.values([add], suite: "s", position: nil), time: 2),
             Self.values("b", 1, at: 3), Self.values("c", 1, at: 4), Self.values("d", 1, at: 5),
         ])
         #expect(

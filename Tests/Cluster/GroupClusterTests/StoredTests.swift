@@ -87,14 +87,14 @@ private let directory = ItemContent(.directory, mode: 0o755)
             let channel = try ClusterFold.Channel(last: number, messages: [])
             #expect(throws: ClusterDamage.self) { try ClusterFold.Channel(bytes: channel.bytes, messages: []) }
             for place in [
-                StoredPlace(index: number), StoredPlace(revision: number), StoredPlace(number: number),
-                StoredPlace(lastLocal: number),
+                StoredPosition(index: number), StoredPosition(revision: number), StoredPosition(number: number),
+                StoredPosition(lastLocal: number),
             ] {
-                #expect(throws: ClusterDamage.self) { try StoredPlace(bytes: place.bytes) }
+                #expect(throws: ClusterDamage.self) { try StoredPosition(bytes: place.bytes) }
             }
         }
-        let place = StoredPlace(index: 1 << 62, revision: 2, chain: .max, number: 3, lastLocal: 4)
-        #expect(try StoredPlace(bytes: place.bytes) == place)
+        let place = StoredPosition(index: 1 << 62, revision: 2, chain: .max, number: 3, lastLocal: 4)
+        #expect(try StoredPosition(bytes: place.bytes) == place)
         for number in [0, .max] as [UInt64] {
             let inFlight = ClusterOutbox.InFlight(number: number, entry: ClusterEntry(operation(1)), sent: [])
             #expect(throws: ClusterDamage.self) { try ClusterOutbox.InFlight(bytes: inFlight.bytes) }
@@ -143,14 +143,14 @@ private let directory = ItemContent(.directory, mode: 0o755)
         let stored = StoredLocal(inode: 1, size: 2, modified: 3, changed: 4, local(5, "name", file))
         #expect(try StoredLocal(bytes: stored.bytes) == stored)
         let samples = [
-            stored.bytes, StoredPlace(index: 1).bytes, LocalItem(3).bytes,
+            stored.bytes, StoredPosition(index: 1).bytes, LocalItem(3).bytes,
             StoredTaken(path: bytes("a"), aside: bytes("b"), expected: [file]).bytes,
         ]
         var random = SeededGenerator(seed: faultSeed)
         for round in 0..<20_000 {
             let row = mutated(samples[round % samples.count], using: &random)
             if let local = try? StoredLocal(bytes: row) { #expect(local.bytes == row) }
-            if let place = try? StoredPlace(bytes: row) { #expect(place.bytes == row) }
+            if let place = try? StoredPosition(bytes: row) { #expect(place.bytes == row) }
             if let item = try? LocalItem(bytes: row) { #expect(item.bytes == row) }
             if let note = try? StoredTaken(bytes: row) { #expect(note.bytes == row) }
         }

@@ -23,7 +23,7 @@ struct `Unfinished segments` {
     private static func size(of container: TemporaryContainer) throws -> Int {
         let files = try #require(FileManager.default.enumerator(atPath: "\(container.path)/.group"))
         return try files.compactMap { $0 as? String }.reduce(0) { sum, name in
-            let file = try FileDescriptor.open(path: Array("\(container.path)/.group/\(name)".utf8), .placeOnly)
+            let file = try FileDescriptor.open(path: Array("\(container.path)/.group/\(name)".utf8), .pathOnly)
             return sum + Int(try file.status().allocated)
         }
     }

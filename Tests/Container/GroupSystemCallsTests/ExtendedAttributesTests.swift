@@ -39,7 +39,7 @@ struct `Extended attributes` {
         let temporary = try TemporaryDirectory()
         guard let file = try file(in: temporary) else { return }
         try file.setAttribute(Self.name, to: [1, 2])
-        let place = try FileDescriptor.open(Array("file".utf8), in: temporary.directory, [.placeOnly, .notFollowing])
+        let place = try FileDescriptor.open(Array("file".utf8), in: temporary.directory, [.pathOnly, .notFollowing])
         #expect(try place.attributeNames() == [Self.name])
         #expect(try place.attribute(Self.name) == [1, 2])
     }

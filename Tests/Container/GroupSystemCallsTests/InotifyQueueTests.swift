@@ -102,7 +102,7 @@ struct `Inotify queues` {
             try temporary.directory.createDirectory(hello, mode: 0o700)
             let watcher = try Watcher()
             let outer = try watcher.queue.watch(temporary.directory)
-            let directory = try FileDescriptor.open(hello, in: temporary.directory, [.placeOnly, .directory])
+            let directory = try FileDescriptor.open(hello, in: temporary.directory, [.pathOnly, .directory])
             let inner = try watcher.queue.watch(directory)
 
             try temporary.directory.unlink(hello, directory: true)
@@ -124,7 +124,7 @@ struct `Inotify queues` {
             try temporary.directory.createDirectory(hello, mode: 0o700)
             let watcher = try Watcher()
             let watch = try watcher.queue.watch(
-                FileDescriptor.open(hello, in: temporary.directory, [.placeOnly, .directory]))
+                FileDescriptor.open(hello, in: temporary.directory, [.pathOnly, .directory]))
             try temporary.directory.rename(hello, to: other, in: temporary.directory, replacing: false)
             let events = try watcher.events(until: .watchedMoved)
             #expect(events.map(\.watch) == [watch])

@@ -163,7 +163,7 @@ import Testing
                 if count % 10 == 0 { try #require(standing.item(at: location) == treeIndex.item(at: location)) }
                 let generation = try treeIndex.generation(of: `Tree index`.location(path))
                 try #require(generation == naive.generations[path], "seed \(seed), change \(count): \(path)")
-                let place = treeIndex.place(ofInode: state.inode)
+                let place = treeIndex.location(ofInode: state.inode)
                 if let place {
                     try #require(treeIndex[place]?.inode == state.inode, "seed \(seed), change \(count): \(record)")
                 }

@@ -44,7 +44,7 @@ import Testing
         #expect(Self.paths(treeIndex) == ["a", "a/h", "ab", "c", "c/b", "c/b/g", "c/f"])
         #expect(treeIndex[try Self.location("a")]?.inode == 6)
         #expect(treeIndex[try Self.location("c")]?.inode == 1)
-        #expect(treeIndex.place(ofInode: 4) == (try Self.location("c/b/g")))
+        #expect(treeIndex.location(ofInode: 4) == (try Self.location("c/b/g")))
     }
 
     @Test func `a tree index has an item as it was last created, modified or touched`() throws {
@@ -54,8 +54,8 @@ import Testing
         #expect(try treeIndex[Self.location("f")] == Self.state(.file, inode: 1, size: 9))
         treeIndex.apply(Self.record(.touched, "f", Self.state(.file, inode: 2, size: 9)))
         #expect(try treeIndex[Self.location("f")]?.inode == 2)
-        #expect(treeIndex.place(ofInode: 1) == nil)
-        #expect(try treeIndex.place(ofInode: 2) == Self.location("f"))
+        #expect(treeIndex.location(ofInode: 1) == nil)
+        #expect(try treeIndex.location(ofInode: 2) == Self.location("f"))
     }
 
     @Test func `a tree index applies all changes of a transaction, one after the other`() throws {
@@ -73,23 +73,23 @@ import Testing
                 operation: ChangeRecord.noOperation, processIdentifier: 1, purpose: [], time: 0))
         #expect(Self.paths(treeIndex) == ["a", "a/f", "n", "n/b", "n/b/g", "n/f"])
         #expect(try treeIndex[Self.location("a/f")]?.inode == 8)
-        #expect(treeIndex.place(ofInode: 5) == nil && treeIndex.place(ofInode: 2) == nil)
-        #expect(try treeIndex.place(ofInode: 4) == Self.location("n/b/g"))
+        #expect(treeIndex.location(ofInode: 5) == nil && treeIndex.location(ofInode: 2) == nil)
+        #expect(try treeIndex.location(ofInode: 4) == Self.location("n/b/g"))
     }
 
     @Test func `removing a directory takes everything in it out of the tree index, and nothing beside it`() throws {
         var treeIndex = sample()
         treeIndex.apply(Self.record(.removed, "a"))
         #expect(Self.paths(treeIndex) == ["ab"])
-        #expect((1...4).allSatisfy { treeIndex.place(ofInode: $0) == nil })
-        #expect(try treeIndex.place(ofInode: 5) == Self.location("ab"))
+        #expect((1...4).allSatisfy { treeIndex.location(ofInode: $0) == nil })
+        #expect(try treeIndex.location(ofInode: 5) == Self.location("ab"))
     }
 
     @Test func `moving a directory moves everything in it in the tree index, and nothing beside it`() throws {
         var treeIndex = sample()
         treeIndex.apply(Self.record(.moved, "z", from: "a", Self.state(.directory, inode: 1)))
         #expect(Self.paths(treeIndex) == ["ab", "z", "z/b", "z/b/g", "z/f"])
-        #expect(try treeIndex.place(ofInode: 4) == Self.location("z/b/g"))
+        #expect(try treeIndex.location(ofInode: 4) == Self.location("z/b/g"))
         #expect(try treeIndex[Self.location("z/b/g")] == Self.state(.file, inode: 4))
     }
 
@@ -97,8 +97,8 @@ import Testing
         var treeIndex = sample()
         treeIndex.apply(Self.record(.moved, "ab", from: "a/f"))
         #expect(Self.paths(treeIndex) == ["a", "a/b", "a/b/g", "ab"])
-        #expect(try treeIndex.place(ofInode: 2) == Self.location("ab"))
-        #expect(treeIndex.place(ofInode: 5) == nil)
+        #expect(try treeIndex.location(ofInode: 2) == Self.location("ab"))
+        #expect(treeIndex.location(ofInode: 5) == nil)
     }
 
     @Test func `an item's generation in the tree index is that of its own last record`() throws {
@@ -127,11 +127,11 @@ import Testing
         var treeIndex = TreeIndex()
         treeIndex.apply(Self.record(.created, "f", Self.state(.file, inode: 1)))
         treeIndex.apply(Self.record(.created, "g", Self.state(.file, inode: 1)))
-        #expect(try treeIndex.place(ofInode: 1) == Self.location("g"))
+        #expect(try treeIndex.location(ofInode: 1) == Self.location("g"))
         treeIndex.apply(Self.record(.removed, "f"))
-        #expect(try treeIndex.place(ofInode: 1) == Self.location("g"))
+        #expect(try treeIndex.location(ofInode: 1) == Self.location("g"))
         treeIndex.apply(Self.record(.removed, "g"))
-        #expect(treeIndex.place(ofInode: 1) == nil)
+        #expect(treeIndex.location(ofInode: 1) == nil)
     }
 
     @Test func `a tree index ignores terms, and paths that name no item`() {
@@ -170,10 +170,10 @@ import Testing
         }
         #expect(treeIndex.count == expected.count)
         #expect(Dictionary(uniqueKeysWithValues: treeIndex.map { ($0.location, $0.item.state.inode) }) == expected)
-        #expect(expected.allSatisfy { treeIndex.place(ofInode: $0.value) == $0.key })
+        #expect(expected.allSatisfy { treeIndex.location(ofInode: $0.value) == $0.key })
         for number in 0..<30 { treeIndex.removeTree(at: try Self.location("d\(number)")) }
         #expect(treeIndex.count == 0 && treeIndex.entryCount(of: nil) == 0)
-        #expect(expected.allSatisfy { treeIndex.place(ofInode: $0.value) == nil })
+        #expect(expected.allSatisfy { treeIndex.location(ofInode: $0.value) == nil })
     }
 
     @Test
@@ -186,8 +186,8 @@ import Testing
         treeIndex.apply(Self.record(.created, "z/b/h", Self.state(.file, inode: 10)))
         treeIndex.apply(Self.record(.moved, "z", from: "a", Self.state(.directory, inode: 1)))
         #expect(Self.paths(treeIndex) == ["ab", "z", "z/b", "z/b/g", "z/b/h", "z/f"])
-        #expect(treeIndex.place(ofInode: 8) == nil && treeIndex.place(ofInode: 9) == nil)
-        #expect(try treeIndex.place(ofInode: 3) == Self.location("z/b"))
+        #expect(treeIndex.location(ofInode: 8) == nil && treeIndex.location(ofInode: 9) == nil)
+        #expect(try treeIndex.location(ofInode: 3) == Self.location("z/b"))
         // Events that come out of order may say so.
         treeIndex.apply(Self.record(.moved, "z/b/y", from: "z", Self.state(.directory, inode: 1)))
         #expect(Self.paths(treeIndex) == ["ab", "z/b/y", "z/b/y/b", "z/b/y/b/g", "z/b/y/b/h", "z/b/y/f"])
@@ -201,9 +201,9 @@ import Testing
         treeIndex.apply(Self.record(.created, deep, Self.state(.directory, inode: 20)))
         treeIndex.apply(Self.record(.moved, deep + "/" + String(repeating: "e", count: 78), from: "a"))
         #expect(treeIndex.map(\.location.bytes.count).max() == 4_094)
-        #expect(treeIndex.place(ofInode: 4) == nil)
+        #expect(treeIndex.location(ofInode: 4) == nil)
         #expect(try treeIndex.hasItems(below: Self.location(deep)))
         treeIndex.apply(Self.record(.moved, "a", from: deep + "/" + String(repeating: "e", count: 78)))
-        #expect(try treeIndex.place(ofInode: 4) == Self.location("a/b/g"))
+        #expect(try treeIndex.location(ofInode: 4) == Self.location("a/b/g"))
     }
 }

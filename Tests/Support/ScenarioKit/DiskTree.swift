@@ -25,7 +25,7 @@ package struct DiskTree: SteppableTree, Sendable {
     private func parent(_ path: [UInt8]) throws(Errno) -> Place {
         let whole = place(path)
         let slash = whole.lastIndex(of: UInt8(ascii: "/")) ?? 0
-        let directory = try FileDescriptor.open(path: Array(whole[..<slash]), [.placeOnly, .directory])
+        let directory = try FileDescriptor.open(path: Array(whole[..<slash]), [.pathOnly, .directory])
         return Place(directory: directory, name: Array(whole[(slash + 1)...]))
     }
 

@@ -33,7 +33,7 @@ import Testing
         /// Watches every directory that is not watched yet.
         func watchAll(_ directory: [UInt8] = []) throws {
             let descriptor = try FileDescriptor.open(
-                path: Array((temporary.path + "/container/").utf8) + directory, [.placeOnly, .directory])
+                path: Array((temporary.path + "/container/").utf8) + directory, [.pathOnly, .directory])
             watches[try queue.watch(descriptor)] = try simulated.watch(directory)
             for name in try disk.entries(directory).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
                 let path = directory.isEmpty ? name : directory + [UInt8(ascii: "/")] + name
@@ -63,7 +63,7 @@ import Testing
             for name in names {
                 let path = directory.isEmpty ? name : directory + [UInt8(ascii: "/")] + name
                 let descriptor = try FileDescriptor.open(
-                    path: Array((temporary.path + "/container/").utf8) + directory, [.placeOnly, .directory])
+                    path: Array((temporary.path + "/container/").utf8) + directory, [.pathOnly, .directory])
                 let real = try descriptor.status(of: name)
                 let node = try #require(try simulated.status(path)?.node)
                 try #require(

@@ -36,7 +36,7 @@ package struct KeyLine: Sendable {
             }
     }
 
-    /// Returns the line that marks that everything up to a place was printed.
+    /// Returns the line that marks that everything up to a position was printed.
     package static func bookmark(_ suite: String, at cursor: Cursor) -> KeyLine {
         // The change has no meaning but its suite and its cursor.
         let change = DefaultsChange(

@@ -13,28 +13,28 @@ struct XMLTokens {
     }
 
     private let text: [UInt8]
-    private var place = 0
+    private var offset = 0
     /// The offset of the last token.
-    private(set) var tokenPlace = 0
+    private(set) var tokenStart = 0
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     init(_ text: [UInt8]) throws(TextFault) {
         self.text = text
-        if text.starts(with: Self.byteOrderMark) { place = 3 }
+        if text.starts(with: Self.byteOrderMark) { offset = 3 }
         if text.starts(with: [0xFE, 0xFF]) || text.starts(with: [0xFF, 0xFE]) {
             throw fault("the text is UTF-16; only UTF-8 is supported")
         }
     }
 
-    func fault(_ what: String) -> TextFault { TextFault(what, at: tokenPlace, of: text) }
+    func fault(_ what: String) -> TextFault { TextFault(what, at: tokenStart, of: text) }
 
-    private func isHere(_ word: String) -> Bool { text[place...].starts(with: word.utf8) }
+    private func isHere(_ word: String) -> Bool { text[offset...].starts(with: word.utf8) }
 
     mutating func next() throws(TextFault) -> Token {
         while true {
-            tokenPlace = place
-            if place == text.count { return .finish }
-            if text[place] != UInt8(ascii: "<") { return .text(try characters()) }
+            tokenStart = offset
+            if offset == text.count { return .finish }
+            if text[offset] != UInt8(ascii: "<") { return .text(try characters()) }
             if isHere("<!--") {
                 _ = try upTo("-->", behind: "<!--", "a comment")
             } else if isHere("<![CDATA[") {
@@ -53,11 +53,11 @@ struct XMLTokens {
     private mutating func upTo(
         _ end: String, behind start: String, _ what: String
     ) throws(TextFault) -> ArraySlice<UInt8> {
-        let begin = place + start.utf8.count
+        let begin = offset + start.utf8.count
         var here = begin
         while here < text.count {
             if text[here...].starts(with: end.utf8) {
-                place = here + end.utf8.count
+                offset = here + end.utf8.count
                 return text[begin..<here]
             }
             here += 1
@@ -76,9 +76,9 @@ struct XMLTokens {
 
     private mutating func skipDocumentType() throws(TextFault) {
         var quote: UInt8?
-        while place < text.count {
-            let byte = text[place]
-            place += 1
+        while offset < text.count {
+            let byte = text[offset]
+            offset += 1
             if let open = quote {
                 if byte == open { quote = nil }
             } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
@@ -94,22 +94,22 @@ struct XMLTokens {
 
     private mutating func characters() throws(TextFault) -> String {
         var bytes: [UInt8] = []
-        let begin = place
-        while place < text.count, text[place] != UInt8(ascii: "<") {
-            if text[place] == UInt8(ascii: "&") {
+        let begin = offset
+        while offset < text.count, text[offset] != UInt8(ascii: "<") {
+            if text[offset] == UInt8(ascii: "&") {
                 bytes += try reference()
             } else {
-                let start = place
-                while place < text.count, text[place] != UInt8(ascii: "<"), text[place] != UInt8(ascii: "&") {
-                    place += 1
+                let start = offset
+                while offset < text.count, text[offset] != UInt8(ascii: "<"), text[offset] != UInt8(ascii: "&") {
+                    offset += 1
                 }
-                if contains("]]>", in: text[start..<place]) {
+                if contains("]]>", in: text[start..<offset]) {
                     throw fault("']]>' outside a CDATA section")
                 }
-                bytes += normalized(text[start..<place])
+                bytes += normalized(text[start..<offset])
             }
         }
-        tokenPlace = text[begin..<place].firstIndex { !" \t\n\r".utf8.contains($0) } ?? begin
+        tokenStart = text[begin..<offset].firstIndex { !" \t\n\r".utf8.contains($0) } ?? begin
         return try checked(bytes)
     }
 
@@ -143,11 +143,11 @@ struct XMLTokens {
     ]
 
     private mutating func reference() throws(TextFault) -> [UInt8] {
-        tokenPlace = place
-        let end = text[place...].prefix(16).firstIndex(of: UInt8(ascii: ";"))
+        tokenStart = offset
+        let end = text[offset...].prefix(16).firstIndex(of: UInt8(ascii: ";"))
         guard let end else { throw fault("an '&' that begins no reference; write '&amp;'") }
-        let name = String(decoding: text[(place + 1)..<end], as: UTF8.self)
-        place = end + 1
+        let name = String(decoding: text[(offset + 1)..<end], as: UTF8.self)
+        offset = end + 1
         if let byte = Self.entities[name] { return [byte] }
         let digits = name.dropFirst(name.hasPrefix("#x") ? 2 : 1)
         guard name.hasPrefix("#"), digits.allSatisfy(\.isHexDigit),
@@ -157,20 +157,20 @@ struct XMLTokens {
     }
 
     private mutating func tag() throws(TextFault) -> Token {
-        place += 1
-        let isEnd = place < text.count && text[place] == UInt8(ascii: "/")
-        if isEnd { place += 1 }
+        offset += 1
+        let isEnd = offset < text.count && text[offset] == UInt8(ascii: "/")
+        if isEnd { offset += 1 }
         let name = word()
         if name.isEmpty { throw fault("a '<' that begins no element; write '&lt;'") }
         var attributes: [String: String] = [:]
         while true {
             skipBlanks()
             if isHere(">") {
-                place += 1
+                offset += 1
                 return isEnd ? .end(name) : .start(name, attributes: attributes, isEmpty: false)
             }
             if isHere("/>"), !isEnd {
-                place += 2
+                offset += 2
                 return .start(name, attributes: attributes, isEmpty: true)
             }
             let attribute = word()
@@ -178,25 +178,25 @@ struct XMLTokens {
             guard !isEnd, !attribute.isEmpty, isHere("=") else {
                 throw fault("the tag of '\(shown(name))' does not end")
             }
-            place += 1
+            offset += 1
             skipBlanks()
-            guard place < text.count, text[place] == UInt8(ascii: "\"") || text[place] == UInt8(ascii: "'"),
-                let end = text[(place + 1)...].firstIndex(of: text[place])
+            guard offset < text.count, text[offset] == UInt8(ascii: "\"") || text[offset] == UInt8(ascii: "'"),
+                let end = text[(offset + 1)...].firstIndex(of: text[offset])
             else { throw fault("an attribute of '\(shown(name))' has no value in quotes") }
-            attributes[attribute] = String(decoding: text[(place + 1)..<end], as: UTF8.self)
-            place = end + 1
+            attributes[attribute] = String(decoding: text[(offset + 1)..<end], as: UTF8.self)
+            offset = end + 1
         }
     }
 
     private func shown(_ name: String) -> String { PipeText.escaped(Array(name.utf8)) }
 
     private mutating func word() -> String {
-        let start = place
-        while place < text.count, !" \t\n\r<>/=&\"'".utf8.contains(text[place]) { place += 1 }
-        return String(decoding: text[start..<place], as: UTF8.self)
+        let start = offset
+        while offset < text.count, !" \t\n\r<>/=&\"'".utf8.contains(text[offset]) { offset += 1 }
+        return String(decoding: text[start..<offset], as: UTF8.self)
     }
 
     private mutating func skipBlanks() {
-        while place < text.count, " \t\n\r".utf8.contains(text[place]) { place += 1 }
+        while offset < text.count, " \t\n\r".utf8.contains(text[offset]) { offset += 1 }
     }
 }

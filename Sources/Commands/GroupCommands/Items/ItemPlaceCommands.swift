@@ -65,8 +65,8 @@ extension ItemCommands {
         do {
             return try body()
         } catch var error as CoordinationError {
-            let place = try run.openContainer().path.bytes + [UInt8(ascii: "/")] + to.bytes
-            let isDirectory = (try? FileDescriptor.open(path: place, [.placeOnly, .directory])) != nil
+            let destination = try run.openContainer().path.bytes + [UInt8(ascii: "/")] + to.bytes
+            let isDirectory = (try? FileDescriptor.open(path: destination, [.pathOnly, .directory])) != nil
             if [.wrongType, .notEmpty].contains(error.code) && isDirectory {
                 let name = from.bytes.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
                 let inside = to.bytes + [UInt8(ascii: "/")] + name
@@ -101,8 +101,8 @@ extension ItemCommands {
             try run.output.writeLine(JSONValue.object(fields).encoded())
         }
         let how = from.map { " from '\($0)'" } ?? ""
-        let place = generation.map { ", at generation \($0)" } ?? ""
-        run.explain(result.isChanged ? "'\(path)' was \(done)\(how)\(place)" : "'\(path)' is unchanged")
+        let suffix = generation.map { ", at generation \($0)" } ?? ""
+        run.explain(result.isChanged ? "'\(path)' was \(done)\(how)\(suffix)" : "'\(path)' is unchanged")
         return !result.isChanged && run.arguments.flag("exit-code") ? .unchanged : .success
     }
 }

@@ -50,7 +50,7 @@ struct ItemSource: WatchSource {
 
     static var isCompleteAtOnce: Bool { false }
     var resumeCursor: Cursor { follower.cursor }
-    var readCursor: Cursor { follower.place }
+    var readCursor: Cursor { follower.readPosition }
 
     mutating func next(timeout: Duration?, since seen: Interruption) throws(CoordinationError) -> Change? {
         try follower.next(timeout: timeout, since: seen)

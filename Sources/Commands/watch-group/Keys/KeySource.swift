@@ -50,7 +50,7 @@ struct KeySource: WatchSource {
     /// The process that sets a key wakes the followers: no leader is necessary.
     static var isCompleteAtOnce: Bool { true }
     var resumeCursor: Cursor { follower.cursor }
-    var readCursor: Cursor { follower.place }
+    var readCursor: Cursor { follower.readPosition }
 
     mutating func next(timeout: Duration?, since seen: Interruption) throws(CoordinationError) -> KeyLine? {
         var timeout = timeout

@@ -10,7 +10,7 @@ struct ChannelRecord: Equatable, Sendable {
     enum Step: Equatable, Sendable {
         /// A message; nil is a signal, which has no content.
         case post([UInt8]?)
-        /// A message whose place was decided elsewhere, with its number there.
+        /// A message whose position was decided elsewhere, with its number there.
         case relayedPost(number: UInt64, [UInt8]?)
         /// The order of this channel's messages is decided elsewhere, after the one with that number there; nil: no longer.
         case relayed(after: UInt64?)

@@ -1,8 +1,8 @@
 package import FoundationEssentials
 import GroupSystemCalls
 
-/// A message that waits for its place: the order of the channel's messages is decided elsewhere. A service takes it from
-/// the suite that its record names, and has it appended to the channel when its place is known.
+/// A message that waits for its position: the order of the channel's messages is decided elsewhere. A service takes it from
+/// the suite that its record names, and has it appended to the channel when its position is known.
 package struct RelayedPost: Codable, Equatable, Sendable {
     /// The largest content, in bytes.
     package static let largest = 128 << 10
@@ -21,26 +21,26 @@ package struct RelayedPost: Codable, Equatable, Sendable {
 }
 
 extension GroupChannel {
-    /// Leaves a message to the service that decides about its place. Errors: `unavailable`, `limitReached`, and those of
+    /// Leaves a message to the service that decides about its position. Errors: `unavailable`, `limitReached`, and those of
     /// `GroupDefaults.set`
     func relay(_ content: [UInt8]?, _ durability: Durability) throws(CoordinationError) {
         if let content, content.count > RelayedPost.largest {
             throw CoordinationError(
                 .limitReached, operation: "post", item: name,
-                reason: "a message whose place is decided elsewhere has at most \(RelayedPost.largest) bytes",
+                reason: "a message whose position is decided elsewhere has at most \(RelayedPost.largest) bytes",
                 remedy: .init(.reduceSize, "write the content to an item, and post its path"))
         }
         guard let name = ServiceRecord.relay(of: container) else {
             throw CoordinationError(
                 .unavailable, operation: "post", item: name,
-                reason: "the places of the channel's messages are decided elsewhere, and no program takes them there",
+                reason: "the positions of the channel's messages are decided elsewhere, and no program takes them there",
                 remedy: .init(.startProgram, "nothing was posted; start that program, in its present version"))
         }
         let suite = try GroupDefaults(container, suite: name)
         if suite.size > RelayedPost.mostWaiting {
             throw CoordinationError(
                 .limitReached, operation: "post", item: self.name,
-                reason: "\(RelayedPost.mostWaiting >> 20) MiB of messages wait for their places",
+                reason: "\(RelayedPost.mostWaiting >> 20) MiB of messages wait for their positions",
                 remedy: .init(.tryAgain, "try again when some have them"))
         }
         let post = RelayedPost(
@@ -50,7 +50,7 @@ extension GroupChannel {
         try suite.set(value, forKey: RelayedPost.prefix + post.identifier, durability: durability)
     }
 
-    /// The number of the last message whose place was decided elsewhere; nil where this channel decides itself.
+    /// The number of the last message whose position was decided elsewhere; nil where this channel decides itself.
     package func relayedNumber() throws(CoordinationError) -> UInt64? {
         try container.opened.locating { () throws(CoordinationError) -> UInt64? in
             guard let store = try store(creating: false) else { return nil }
@@ -58,16 +58,16 @@ extension GroupChannel {
         }
     }
 
-    /// Has the places of this channel's messages be decided elsewhere, after the one with that number; nil ends that.
+    /// Has the positions of this channel's messages be decided elsewhere, after the one with that number; nil ends that.
     package func setRelay(after number: UInt64?) throws(CoordinationError) {
         try container.opened.locating { () throws(CoordinationError) in
             let store = try writableStore("join")
-            let place = try store.append(record(.relayed(after: number))) { $0.relayed != number }
-            if let place { try store.synchronize(through: place) }
+            let end = try store.append(record(.relayed(after: number))) { $0.relayed != number }
+            if let end { try store.synchronize(through: end) }
         }
     }
 
-    /// Appends the next message whose place was decided elsewhere. Returns false if the channel has it.
+    /// Appends the next message whose position was decided elsewhere. Returns false if the channel has it.
     package func appendRelayed(number: UInt64, _ content: [UInt8]?, purpose: String) throws(CoordinationError)
         -> Bool
     {

@@ -32,7 +32,7 @@ struct ChannelState: LogState, Equatable {
     private(set) var unknown: [[UInt8]] = []
     /// The number of the last message that was posted.
     private(set) var last: UInt64
-    /// The number of the last message whose place was decided elsewhere; nil where this channel decides itself.
+    /// The number of the last message whose position was decided elsewhere; nil where this channel decides itself.
     private(set) var relayed: UInt64?
 
     /// Where there is no listener, the newest messages are kept for a future one: at most this many, of at most this

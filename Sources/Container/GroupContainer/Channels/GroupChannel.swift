@@ -102,25 +102,25 @@ public final class GroupChannel: Sendable {
             }
             let size = ChannelState.size(count, purpose)
             let mayBeRelayed = !Container.isOwnName(name)
-            let place = try store.append(record(.post(content))) { (state) throws(CoordinationError) in
+            let end = try store.append(record(.post(content))) { (state) throws(CoordinationError) in
                 if mayBeRelayed && state.relayed != nil { return false }
                 // The first message of a channel that the service has not seen yet.
                 if mayBeRelayed && state.last == 0 && ServiceRecord.relay(of: container) != nil { return false }
                 try store.checkRoom(for: size, in: state)
                 return true
             }
-            guard let place else {
+            guard let end else {
                 try relay(content, durability)
                 return 0
             }
-            if durability == .durable { try store.synchronize(through: place) }
-            return place.sequence
+            if durability == .durable { try store.synchronize(through: end) }
+            return end.sequence
         }
     }
 
     // MARK: Listeners
 
-    /// The place where a new listener begins.
+    /// The position where a new listener begins.
     public enum Beginning: Sendable {
         /// The messages that are posted after this call.
         case now
@@ -145,9 +145,9 @@ public final class GroupChannel: Sendable {
             }
             let store = try writableStore("listen")
             let right = try ListenerLock(to: name, as: listener, container.opened)
-            let place = try store.append(record(.listen(listener, fromOldest: beginning == .start))) { _ in true }
+            let end = try store.append(record(.listen(listener, fromOldest: beginning == .start))) { _ in true }
             // Otherwise a message that is posted durably from now on might find no listener after a power cut.
-            if let place { try store.synchronize(through: place) }
+            if let end { try store.synchronize(through: end) }
             return GroupListener(listener, of: self, try MessageFeed(store, listener: listener), right)
         }
     }
@@ -241,7 +241,7 @@ package enum ChannelLimits {
 }
 
 extension CompactedLog<ChannelState> {
-    /// Appends a record if it is still needed; else returns nil. Returns the place after the record; its sequence
+    /// Appends a record if it is still needed; else returns nil. Returns the position after the record; its sequence
     /// number is the number of a message.
     func append(
         _ record: ChannelRecord, if isNeeded: (ChannelState) throws(CoordinationError) -> Bool

@@ -31,7 +31,7 @@ public final class GroupListener: Sendable {
         return try follower.next(timeout: timeout, since: seen)
     }
 
-    /// The messages from the listener's place on, without end. After a `break`, another loop goes on there. A task that
+    /// The messages from the listener's position on, without end. After a `break`, another loop goes on there. A task that
     /// is cancelled takes no message. Errors: those of `next(timeout:)`.
     public var messages: FollowerSequence<GroupMessage> { FollowerSequence(.success(feed)) }
 
@@ -51,7 +51,7 @@ public final class GroupListener: Sendable {
         let (channel, name, store) = (channel, name, feed.store)
         try store.checkMayWrite("acknowledge")
         let record = channel.record(.acknowledge(name, upTo: number))
-        let place = try store.append(record) { (state) throws(CoordinationError) in
+        let end = try store.append(record) { (state) throws(CoordinationError) in
             guard let listener = state.listeners[name] else {
                 throw CoordinationError(
                     .notFound, operation: "acknowledge", item: "\(channel.name)/\(name)",
@@ -66,7 +66,7 @@ public final class GroupListener: Sendable {
         }
         feed.pass(number)
         guard durability == .durable else { return }
-        if let place { return try store.synchronize(through: place) }
+        if let end { return try store.synchronize(through: end) }
         try store.synchronize(through: try translating(store.log.end()))
     }
 }
@@ -112,8 +112,8 @@ private final class ListenerFeed: Feed {
 extension GroupMessage: StreamElement {
     /// The error with which listening fails.
     public typealias Failure = CoordinationError
-    /// A listener's place is what it has acknowledged: there is no other one.
-    public typealias Place = Void
+    /// A listener's position is what it has acknowledged: there is no other one.
+    public typealias Position = Void
 }
 
 /// The right to listen to a channel under a name. The kernel ends it with its process, however the process ends.

@@ -3,7 +3,7 @@ public import FoundationEssentials
 /// A message of a channel.
 public struct GroupMessage: Hashable, Sendable {
     /// The number of the message in the channel: the first one has 1, each later one the next number. (It is no
-    /// `SequenceNumber`: that is a place in the container's journal, in which messages are not.)
+    /// `SequenceNumber`: that is a position in the container's journal, in which messages are not.)
     public var number: UInt64
     /// The content of the message; nil for a signal.
     public var bytes: [UInt8]?

@@ -1,6 +1,6 @@
 import GroupLog
 
-/// The place of a listener, which reads the channel's log by itself. Messages that the listener has not read yet are
+/// The position of a listener, which reads the channel's log by itself. Messages that the listener has not read yet are
 /// carried from segment to segment, so that it loses none: it then begins with the last segment again, and skips the
 /// messages that it has delivered. For use by one thread.
 struct MessageFeed: Sendable {
@@ -43,7 +43,7 @@ struct MessageFeed: Sendable {
             do {
                 step = try store.log.knownStep(behind: position)
             } catch {
-                position = try translating(store.placeBehindDamage(position, error))
+                position = try translating(store.positionBehindDamage(position, error))
                 continue
             }
             switch step {
@@ -54,7 +54,7 @@ struct MessageFeed: Sendable {
             case .entry(let entry):
                 position = entry.position
                 try take(entry)
-            case .gap(let place): position = place
+            case .gap(let next): position = next
             case .end: return nil
             case .lost:
                 position = .start(of: try translating(store.log.last()).header)

@@ -105,10 +105,10 @@ struct CheckedContainer {
     }
 
     /// Returns whether any process has a lock on that byte.
-    func isHeld(_ place: Int64) -> Bool {
+    func isHeld(_ byte: Int64) -> Bool {
         guard let lock, let handle = try? lock.borrow() else { return false }
         defer { lock.giveBackUnlocked(handle) }
-        let found = try? handle.descriptor.conflict(with: .exclusive, ByteRange(start: place, length: 1))
+        let found = try? handle.descriptor.conflict(with: .exclusive, ByteRange(start: byte, length: 1))
         return found.flatMap(\.self) != nil
     }
 

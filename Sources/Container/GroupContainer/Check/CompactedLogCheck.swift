@@ -301,7 +301,7 @@ extension LogsFacts {
         for name in store.names {
             let item = "\(label)/\(printable(name))"
             if SegmentedLog.segmentNumber(name) != nil {
-                guard let file = try? FileDescriptor.open(name, in: own, .placeOnly) else { continue }
+                guard let file = try? FileDescriptor.open(name, in: own, .pathOnly) else { continue }
                 try checkPermissions(of: file, item, directory)
             } else if StagedName(unfinished: name, of: nil, size: 0) == nil, !name.starts(with: "damaged-".utf8) {
                 strange.append(item)

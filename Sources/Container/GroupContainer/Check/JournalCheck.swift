@@ -227,10 +227,10 @@ extension JournalFacts {
 extension SegmentedLog {
     /// Returns the latest time in the records of the last file.
     fileprivate func latestTime() throws(CoordinationError) -> Int64? {
-        var place = LogPosition.start(of: try translating(last()).header)
+        var position = LogPosition.start(of: try translating(last()).header)
         var latest: Int64?
-        while case .entry(let entry) = try translating(knownStep(behind: place)) {
-            place = entry.position
+        while case .entry(let entry) = try translating(knownStep(behind: position)) {
+            position = entry.position
             var reader = ByteReader(entry.body)
             if (try? reader.raw(8)) != nil, let time = try? reader.number(Int64.self) {
                 latest = max(latest ?? time, time)

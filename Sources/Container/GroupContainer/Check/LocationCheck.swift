@@ -1,7 +1,7 @@
 import GroupBytes
 import GroupSystemCalls
 
-/// The facts about the place where a container should be.
+/// The facts about the path where a container should be.
 struct LocationFacts: Equatable, Sendable {
     enum Standing: Equatable, Sendable {
         /// `.group` could be opened.
@@ -26,7 +26,7 @@ struct LocationFacts: Equatable, Sendable {
     var path: String
     /// The environment variable that determined the path; nil where the user gave a path.
     var variable: String?
-    /// The other places where a container of that identifier exists.
+    /// The other paths where a container of that identifier exists.
     var elsewhere: [String] = []
     /// The containers with a similar identifier.
     var similar: [String] = []
@@ -108,7 +108,7 @@ struct LocationFacts: Equatable, Sendable {
 }
 
 extension LocationFacts {
-    /// Examines whether a container is at the place that its name means, and if not, why. Error: `invalidArgument` for
+    /// Examines whether a container is at the path that its name means, and if not, why. Error: `invalidArgument` for
     /// a name that cannot be the name of a container.
     static func look(at name: ContainerName) throws(CoordinationError) -> (
         facts: LocationFacts, directory: ContainerDirectories?
@@ -163,7 +163,7 @@ extension LocationFacts {
                 return isHalfDeleted(path) ? .halfDeleted(obstacleToDeletion(of: path)) : .plainDirectory
             }
             if let link = OpeningErrors.danglingLink(on: path) { return .missing("the target of \(printable(link))") }
-            return isStaging ? .noStaging("the directory is missing") : .missing(printable(obstacle.place))
+            return isStaging ? .noStaging("the directory is missing") : .missing(printable(obstacle.path))
         case .notADirectory where isStaging: return .noStaging("it is no directory")
         default: return .failed(obstacle.description)
         }
@@ -172,7 +172,7 @@ extension LocationFacts {
     private mutating func lookAround(for name: [UInt8]) {
         for home in ContainerLocation.homes().dropFirst().map(\.path) + ["."] {
             let other = Array("\(home)/".utf8) + name
-            if (try? FileDescriptor.open(path: other + Array("/.group".utf8), .placeOnly)) != nil {
+            if (try? FileDescriptor.open(path: other + Array("/.group".utf8), .pathOnly)) != nil {
                 elsewhere.append(printable(other))
             }
         }

@@ -11,7 +11,7 @@ enum ProcessFacts {
     /// openat2(2), fcntl(2)
     static var shortage: Finding? {
         do throws(Errno) {
-            try FileDescriptor.open(path: [UInt8(ascii: "/")], [.placeOnly, .directory]).checkRoom(
+            try FileDescriptor.open(path: [UInt8(ascii: "/")], [.pathOnly, .directory]).checkRoom(
                 forFiles: neededFiles)
             return nil
         } catch {
@@ -33,7 +33,7 @@ enum ProcessFacts {
     /// The finding where /proc is not mounted; nil where it is. System calls: openat2(2)
     static var withoutProc: Finding? {
         do throws(Errno) {
-            _ = try FileDescriptor.open(path: Array("/proc/self".utf8), .placeOnly)
+            _ = try FileDescriptor.open(path: Array("/proc/self".utf8), .pathOnly)
             return nil
         } catch {
             if error != .noSuchEntry { return nil }
@@ -94,9 +94,9 @@ extension ContainerDirectories {
             guard root.refusesChanges(in: name), let status = try? root.status(of: name), status.isDirectory else {
                 continue
             }
-            let place = item == "." ? printable(path) : printable(pathPrefix) + item
+            let path = item == "." ? printable(path) : printable(pathPrefix) + item
             return PartsFacts.Closed(
-                item: item, path: place, mode: status.permissions, owner: status.owner, user: effectiveUser())
+                item: item, path: path, mode: status.permissions, owner: status.owner, user: effectiveUser())
         }
         return nil
     }

@@ -197,14 +197,14 @@ extension Journal {
     fileprivate func degradation(_ memberTable: MemberTable) -> (directory: String, reason: String)? {
         let word = memberTable.map.load64(MemberTableLayout.degraded)
         if word == 0 { return nil }
-        var place = LogPosition(
+        var position = LogPosition(
             segment: word >> 32, offset: Int(word & 0xffff_ffff), sequence: 0, checksum: 0)
-        // The record is right at the place, or a few records later.
+        // The record is right at the position, or a few records later.
         for _ in 0..<1_000 {
-            switch try? step(behind: place) {
-            case .gap(let next): place = next
+            switch try? step(behind: position) {
+            case .gap(let next): position = next
             case .entry(let entry):
-                place = entry.position
+                position = entry.position
                 guard let record = entry.record, record.kind == .degraded, !record.purpose.isEmpty else { continue }
                 return (printable(record.path), printable(record.purpose))
             case .end, .lost, nil: return ("", "watching is incomplete; the record with the reason is gone")

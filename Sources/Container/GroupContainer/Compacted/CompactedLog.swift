@@ -114,9 +114,9 @@ final class CompactedLog<State: LogState>: Sendable {
     }
 
     /// Returns when everything before a position is on the disk. System calls: fdatasync(2), once for all waiters
-    func synchronize(through place: LogPosition) throws(CoordinationError) {
-        try translating(renew(place))
-        try translating(log.synchronizeTogether(through: place))
+    func synchronize(through position: LogPosition) throws(CoordinationError) {
+        try translating(renew(position))
+        try translating(log.synchronizeTogether(through: position))
     }
 }
 
@@ -185,7 +185,7 @@ extension CompactedLog {
                 if try readOn(&fold, &count, isBehind) { return }
                 step = try log.knownStep(behind: fold.position, waits: false)
             } catch {
-                fold.position = try placeBehindDamage(fold.position, error)
+                fold.position = try positionBehindDamage(fold.position, error)
                 continue
             }
             switch step {
@@ -199,10 +199,10 @@ extension CompactedLog {
                 }
                 fold.position = entry.position
                 fold.state.apply(entry.body, at: entry.position.sequence, isControl: entry.isControl)
-            case .gap(let place):
+            case .gap(let next):
                 // Not every record was read whose state is in the next segment's preamble.
-                if place.segment != fold.position.segment { fold.state = State(last: place.sequence) }
-                fold.position = place
+                if next.segment != fold.position.segment { fold.state = State(last: next.sequence) }
+                fold.position = next
                 try follow(&fold)
             case .end: return try follow(&fold)
             // The missed records are in the preamble of the last segment.
@@ -247,13 +247,13 @@ extension CompactedLog {
 
     /// Returns the position after a damaged record, which is left out of the state. If the start of the next record is
     /// unknown, the segment is cut, and the next append creates another.
-    func placeBehindDamage(
+    func positionBehindDamage(
         _ position: LogPosition, _ error: LogFailure
     ) throws(LogFailure) -> LogPosition {
         guard let damage = error.damage else { throw error }
-        if let place = try? log.placeBehindBroken(position) {
+        if let next = try? log.positionBehindBroken(position) {
             diagnostics.report(State.damage.code, item: error.file, "a record was passed over: \(damage.cause)")
-            return place
+            return next
         }
         if isReadOnly { throw error }
         let segment = try log.last()
@@ -293,21 +293,21 @@ extension CompactedLog {
                 let result = try translating(
                     log.tryAppending(body, isControl: isControl, exactlyAt: fold.position, in: fold.segment))
                 switch result {
-                case .appended(let place):
-                    apply(&fold.state, place.sequence)
-                    if place.segment != fold.position.segment, let segment = try translating(log.segment(place.segment))
+                case .appended(let end):
+                    apply(&fold.state, end.sequence)
+                    if end.segment != fold.position.segment, let segment = try translating(log.segment(end.segment))
                     {
                         fold.segment = segment
                     }
-                    fold.position = place
-                    return .appended(place)
+                    fold.position = end
+                    return .appended(end)
                 case .taken: return .lost(fold.segment)
                 case .pending(let segment, let record, let offset): return .pending(segment, record, offset: offset)
                 case .full(let segment, let end): return .full(segment, end: end)
                 }
             }
             switch outcome {
-            case .appended(let place): return place
+            case .appended(let end): return end
             case .refused: return nil
             case .lost(let segment): attempt.noteLoss(by: slot, in: segment)
             case .pending(let segment, let record, let offset):
@@ -336,9 +336,9 @@ extension CompactedLog {
 
     /// Creates the next segment where the disk has refused to keep this one, whose content is written again: then both
     /// are kept.
-    private func renew(_ place: LogPosition) throws(LogFailure) {
-        guard let segment = try log.segment(place.segment), segment.hasFailedSync,
-            !segment.isDurable(through: place.offset)
+    private func renew(_ position: LogPosition) throws(LogFailure) {
+        guard let segment = try log.segment(position.segment), segment.hasFailedSync,
+            !segment.isDurable(through: position.offset)
         else {
             return
         }

@@ -43,7 +43,7 @@ struct HeldRecord {
     private var bodyCount = 0
     private var sequence: UInt64 = 0
     private var isControl = false
-    /// The place of its key in the segment; empty if the record does more than set one key.
+    /// The position of its key in the segment; empty if the record does more than set one key.
     private var key = 0..<0
 
     init() {}

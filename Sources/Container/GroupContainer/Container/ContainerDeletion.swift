@@ -28,10 +28,10 @@ package final class ContainerDeletion {
     /// Opens the container to delete. Errors: `notFound` where there is neither a container nor what is left of one;
     /// `notPermitted`.
     package init(_ name: ContainerName) throws(CoordinationError) {
-        let place = try name.location()
-        path = place
+        let path = try name.location()
+        self.path = path
         do throws(CoordinationError) {
-            root = try Self.openRoot(place)
+            root = try Self.openRoot(path)
         } catch {
             throw ContainerLocation.hinting(error, name.identifier)
         }
@@ -141,8 +141,8 @@ package final class ContainerDeletion {
             return true
         } catch {
             // The path is a symbolic link to the directory.
-            guard error == .notADirectory, let place = try? root.absolutePath() else { return false }
-            return (try? FileDescriptor.removeDirectory(path: place)) != nil
+            guard error == .notADirectory, let path = try? root.absolutePath() else { return false }
+            return (try? FileDescriptor.removeDirectory(path: path)) != nil
         }
     }
 

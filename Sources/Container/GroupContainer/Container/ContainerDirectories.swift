@@ -117,13 +117,13 @@ final class ContainerDirectories: Sendable {
             try FileDescriptor.createDirectory(path: path, mode: mode)
         } catch {
             // On a read-only file system mkdir fails for that reason before it finds that the directory exists.
-            if error != .exists, (try? FileDescriptor.open(path: path, [.placeOnly, .directory])) == nil {
+            if error != .exists, (try? FileDescriptor.open(path: path, [.pathOnly, .directory])) == nil {
                 throw error
             }
             return
         }
         // The umask may keep even its owner out of the new directory.
-        guard let mode = try? FileDescriptor.open(path: path, [.placeOnly, .directory]).status().permissions else {
+        guard let mode = try? FileDescriptor.open(path: path, [.pathOnly, .directory]).status().permissions else {
             return
         }
         if mode & 0o700 != 0o700 { try FileDescriptor.setMode(path: path, mode | 0o700) }
@@ -162,7 +162,7 @@ final class ContainerDirectories: Sendable {
             return try FileDescriptor.open(name, in: group, [.reading, .directory])
         } catch {
             if error != .accessDenied { throw error }
-            return try FileDescriptor.open(name, in: group, [.placeOnly, .directory])
+            return try FileDescriptor.open(name, in: group, [.pathOnly, .directory])
         }
     }
 
@@ -171,7 +171,7 @@ final class ContainerDirectories: Sendable {
     private static func damageOfStaging(
         _ errno: Errno, _ root: borrowing FileDescriptor
     ) -> CoordinationError? {
-        guard let group = try? FileDescriptor.open(ContainerMark.standing, in: root, [.placeOnly, .directory]),
+        guard let group = try? FileDescriptor.open(ContainerMark.standing, in: root, [.pathOnly, .directory]),
             (try? group.status(of: ContainerFormat.name)) != nil
         else { return nil }
         let item = ".group/staging"
@@ -222,7 +222,7 @@ final class ContainerDirectories: Sendable {
     /// unmounted, and stays only for the processes that have it open. System calls: readlink(2), openat2(2), statx(2)
     var isUnmounted: Bool {
         guard let now = try? root.absolutePath(), let own = try? root.status() else { return false }
-        let there = try? FileDescriptor.open(path: now, [.placeOnly, .directory]).status()
+        let there = try? FileDescriptor.open(path: now, [.pathOnly, .directory]).status()
         return there?.inode != own.inode || there?.device != own.device
     }
 
@@ -251,11 +251,11 @@ final class ContainerDirectories: Sendable {
         guard try translating("open", item: label, { () throws(Errno) in try stands() }) else {
             throw CoordinationError(.notFound, operation: "open", item: label, reason: "the container was removed")
         }
-        guard let place = movedTo else { return }
-        let isRemoved = Self.isStaging(place)
+        guard let path = movedTo else { return }
+        let isRemoved = Self.isStaging(path)
         throw CoordinationError(
             .notFound, operation: "open", item: label,
-            reason: isRemoved ? "the container was removed" : "the container was moved to '\(printable(place))'",
+            reason: isRemoved ? "the container was removed" : "the container was moved to '\(printable(path))'",
             remedy: isRemoved ? nil : .init(.openElsewhere, "open the container there"))
     }
 
@@ -275,7 +275,7 @@ extension ContainerDirectories {
     /// Checks that no container is created in a container's own directory, on whatever path. Errors:
     /// `outsideContainer`. System calls: openat2, readlink
     static func checkIsOutsideOfGroup(_ path: [UInt8]) throws(CoordinationError) {
-        if !isReserved(path) && !isReserved(realPlace(of: path)) { return }
+        if !isReserved(path) && !isReserved(realPath(of: path)) { return }
         throw CoordinationError(
             .outsideContainer, operation: "create", item: printable(path),
             reason: "'.group' is a container's own directory", remedy: .init(.choosePath, "choose a path outside of it")
@@ -287,12 +287,12 @@ extension ContainerDirectories {
     }
 
     /// Returns the real path of the deepest existing directory on the way; empty where there is none.
-    private static func realPlace(of path: [UInt8]) -> [UInt8] {
+    private static func realPath(of path: [UInt8]) -> [UInt8] {
         let slash = UInt8(ascii: "/")
         var existing = path[...]
         while true {
-            let place = existing.isEmpty ? [path.first == slash ? slash : UInt8(ascii: ".")] : Array(existing)
-            if let open = try? FileDescriptor.open(path: place, [.placeOnly, .directory]) {
+            let ancestor = existing.isEmpty ? [path.first == slash ? slash : UInt8(ascii: ".")] : Array(existing)
+            if let open = try? FileDescriptor.open(path: ancestor, [.pathOnly, .directory]) {
                 return (try? open.absolutePath()) ?? []
             }
             if existing.isEmpty { return [] }
@@ -315,7 +315,7 @@ extension ContainerDirectories {
     static func checkMayBecomeContainer(_ root: borrowing FileDescriptor, _ label: String) throws(CoordinationError) {
         let status = try translating("create", item: label) { () throws(Errno) in try root.status() }
         func isDirectory(_ path: [UInt8]) -> Bool {
-            guard let other = try? FileDescriptor.open(path: path, [.placeOnly, .directory]).status() else {
+            guard let other = try? FileDescriptor.open(path: path, [.pathOnly, .directory]).status() else {
                 return false
             }
             return other.inode == status.inode && other.device == status.device

@@ -51,7 +51,7 @@ enum ContainerLocation {
                 let directory = try FileDescriptor.open(path: Array(home.utf8), [.reading, .directory])
                 let names = try directory.entryNames().filter { name in
                     let format = name + Array("/.group/format".utf8)
-                    return (try? FileDescriptor.open(format, in: directory, .placeOnly)) != nil
+                    return (try? FileDescriptor.open(format, in: directory, .pathOnly)) != nil
                 }
                 return names.map(printable).sorted()
             } catch {
@@ -82,9 +82,9 @@ enum ContainerLocation {
     /// Returns `./NAME` where a directory of that name, in the working directory, is a container: probably the one that
     /// the user meant.
     static func here(_ identifier: String) -> String? {
-        let place = Array("./\(identifier)".utf8)
-        let group = try? FileDescriptor.open(path: place + Array("/.group".utf8), [.placeOnly, .directory])
-        return group == nil ? nil : printable(place)
+        let path = Array("./\(identifier)".utf8)
+        let group = try? FileDescriptor.open(path: path + Array("/.group".utf8), [.pathOnly, .directory])
+        return group == nil ? nil : printable(path)
     }
 
     /// Returns an error about the container of an identifier, with a remedy if the working directory has a container of

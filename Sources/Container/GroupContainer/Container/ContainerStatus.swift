@@ -109,7 +109,7 @@ public struct ContainerStatus: Sendable {
     public var members: [Member]
     /// The sequence number of the last change; 0 where there was none.
     public var sequence: SequenceNumber
-    /// The place behind the last change.
+    /// The position behind the last change.
     public var cursor: Cursor
     /// The number of the journal's files.
     public var journalFileCount: Int
@@ -160,15 +160,15 @@ extension Container {
             suites: opened.directory.storeNames(of: .suite).map { name in
                 log(name, of: .suite) { (status) throws(CoordinationError) in
                     guard let suite = try SuiteStore.open(opened, suite: name, creating: false) else { return }
-                    let (state, place) = try translating(suite.present())
-                    (status.sequence, status.count) = (place.sequence, state.entries.count)
+                    let (state, end) = try translating(suite.present())
+                    (status.sequence, status.count) = (end.sequence, state.entries.count)
                 }
             },
             channels: opened.directory.storeNames(of: .channel).map { name in
                 log(name, of: .channel) { (status) throws(CoordinationError) in
                     guard let channel = try ChannelStore.open(opened, channel: name, creating: false) else { return }
-                    let (state, place) = try translating(channel.present())
-                    (status.sequence, status.count) = (place.sequence, state.messages.count)
+                    let (state, end) = try translating(channel.present())
+                    (status.sequence, status.count) = (end.sequence, state.messages.count)
                     status.listeners = GroupChannel.listeners(in: state)
                 }
             })

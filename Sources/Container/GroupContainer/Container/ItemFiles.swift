@@ -22,7 +22,7 @@ extension OpenContainer {
         do throws(Errno) {
             // A path of one component cannot lead anywhere else.
             if !path.contains(UInt8(ascii: "/")) { return try directory.statusIfPresent(of: path) }
-            return try FileDescriptor.open(path, in: directory, [.placeOnly, .notFollowing]).status()
+            return try FileDescriptor.open(path, in: directory, [.pathOnly, .notFollowing]).status()
         } catch {
             if error == .noSuchEntry || error == .notADirectory { return nil }
             throw error
@@ -43,14 +43,14 @@ extension OpenContainer {
     /// Returns the location of an item's content: the target of a symbolic link, as long as it stays in the container.
     /// Errors: `outsideContainer`, also for more than 40 symbolic links; those of `status`.
     func resolve(_ location: ItemLocation, operation: String) throws(CoordinationError) -> ItemLocation {
-        var place = location
+        var current = location
         for _ in 0..<40 {
-            guard let status = try status(of: place, for: operation), status.isLink else { return place }
-            let target = try translating(operation, item: printable(place.bytes)) { () throws(Errno) in
-                try openDirectory(place.parent).linkTarget(of: place.name)
+            guard let status = try status(of: current, for: operation), status.isLink else { return current }
+            let target = try translating(operation, item: printable(current.bytes)) { () throws(Errno) in
+                try openDirectory(current.parent).linkTarget(of: current.name)
             }
             do {
-                place = try place.following(link: target)
+                current = try current.following(link: target)
             } catch {
                 throw CoordinationError(
                     .outsideContainer, operation: operation, item: printable(location.bytes),
@@ -191,18 +191,18 @@ extension OpenContainer {
         _ location: ItemLocation, _ operation: String,
         because reason: String = "an item of two names would have two locks"
     ) throws(CoordinationError) {
-        var (place, first): (ItemLocation, ItemLocation?) = (location, nil)
+        var (current, first): (ItemLocation, ItemLocation?) = (location, nil)
         for _ in 0..<40 {
-            guard let (link, target) = link(on: place) else {
+            guard let (link, target) = link(on: current) else {
                 guard let first else { return }
                 throw CoordinationError(
                     .invalidArgument, operation: operation, item: printable(location.bytes),
                     reason: "'\(printable(first.bytes))' is a symbolic link, and \(reason)",
-                    remedy: .init(.choosePath, "name the item '\(printable(place.bytes))'"))
+                    remedy: .init(.choosePath, "name the item '\(printable(current.bytes))'"))
             }
             first = first ?? link
             do {
-                place = try link.following(link: target, then: place.bytes[link.bytes.count...])
+                current = try link.following(link: target, then: current.bytes[link.bytes.count...])
             } catch {
                 throw CoordinationError(
                     .outsideContainer, operation: operation, item: printable(location.bytes),
@@ -216,12 +216,12 @@ extension OpenContainer {
 
     /// Returns the first symbolic link on the path, and its target.
     private func link(on location: ItemLocation) -> (ItemLocation, target: [UInt8])? {
-        for place in location.ancestors + [location] {
+        for location in location.ancestors + [location] {
             // The operation itself finds a directory that is missing, or that may not be entered.
-            guard let status = try? status(of: place) else { return nil }
+            guard let status = try? status(of: location) else { return nil }
             if !status.isLink { continue }
-            guard let target = try? openDirectory(place.parent).linkTarget(of: place.name) else { return nil }
-            return (place, target)
+            guard let target = try? openDirectory(location.parent).linkTarget(of: location.name) else { return nil }
+            return (location, target)
         }
         return nil
     }
@@ -238,8 +238,8 @@ extension Container {
         let parts = pattern.split(separator: UInt8(ascii: "/"))
         var literal = parts.prefix { part in !part.contains { "*?[\\".utf8.contains($0) } }
         if mayBeLink && literal.count == parts.count { literal = literal.dropLast() }
-        guard let place = try? ItemLocation(Array(literal.joined(separator: [UInt8(ascii: "/")]))) else { return }
+        guard let location = try? ItemLocation(Array(literal.joined(separator: [UInt8(ascii: "/")]))) else { return }
         try opened.checkIsNoLink(
-            place, operation, because: "the changes of what it leads to are reported at their real path")
+            location, operation, because: "the changes of what it leads to are reported at their real path")
     }
 }

@@ -32,7 +32,7 @@ public struct Item: Hashable, Sendable {
 extension Container {
     /// Returns the items in a directory of the container, sorted by the bytes of their paths. At the top, `.group` is
     /// not among them; a directory that is another container is one item, and an item that cannot be looked at, such as
-    /// the place of a mount whose server is gone, is of type `other`. A listing takes no lock: it may be out of date
+    /// the path of a mount whose server is gone, is of type `other`. A listing takes no lock: it may be out of date
     /// when it is read. Errors: `notFound`, `wrongType`, `outsideContainer`, `invalidArgument`. System calls: openat2,
     /// getdents, statx
     public func items(in directory: ItemPath? = nil) throws(CoordinationError) -> [Item] {
@@ -57,8 +57,8 @@ extension Container {
                         if error == .accessDenied { throw error }
                         status = nil
                     }
-                    if DatabaseFiles.mayBeCompanion(name), let place = ItemLocation.entry(name, of: location),
-                        opened.database(of: place) != nil
+                    if DatabaseFiles.mayBeCompanion(name), let location = ItemLocation.entry(name, of: location),
+                        opened.database(of: location) != nil
                     {
                         continue
                     }

@@ -107,10 +107,10 @@ package final class OpenContainer: Sendable {
             if isBeingRemoved() { throw removed(operation) }
             throw CoordinationError(error)
         }
-        guard let place = directory.movedTo else { return }
+        guard let path = directory.movedTo else { return }
         // The container was moved with a directory around it, by a member of a container around that: it is being
         // deleted there, or moved back at once, because that member finds that it is open.
-        if ContainerDirectories.isStaging(place) {
+        if ContainerDirectories.isStaging(path) {
             if comesBack() { return }
             throw removed(operation)
         }
@@ -122,7 +122,7 @@ package final class OpenContainer: Sendable {
         }
         throw CoordinationError(
             .notFound, operation: operation, item: printable(directory.path),
-            reason: "the container was moved to '\(printable(place))'",
+            reason: "the container was moved to '\(printable(path))'",
             remedy: .init(.openElsewhere, "open the container there"))
     }
 

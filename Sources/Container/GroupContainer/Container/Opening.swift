@@ -71,7 +71,7 @@ enum OpeningErrors {
     /// Returns an error if /proc is not mounted, or nil: files are reached by their descriptors through /proc, and
     /// other processes are found there.
     static func withoutProc(_ error: CoordinationError) -> CoordinationError? {
-        if (try? FileDescriptor.open(path: Array("/proc/self".utf8), .placeOnly)) != nil { return nil }
+        if (try? FileDescriptor.open(path: Array("/proc/self".utf8), .pathOnly)) != nil { return nil }
         if error.item?.hasPrefix(".group") != true { return nil }
         return CoordinationError(
             .unsupportedFileSystem, operation: error.operation, item: "/proc", reason: "/proc is not mounted",
@@ -81,8 +81,8 @@ enum OpeningErrors {
     /// Returns an error with its reason where the file system of a path has no inode left. System calls: openat2(2),
     /// fstatfs(2)
     static func knowingInodes(_ error: CoordinationError, at path: [UInt8]) -> CoordinationError {
-        guard error.code == .noSpace, let place = lastThatStands(on: path)?.path,
-            let directory = try? FileDescriptor.open(path: place, [.reading, .directory])
+        guard error.code == .noSpace, let ancestor = lastThatStands(on: path)?.path,
+            let directory = try? FileDescriptor.open(path: ancestor, [.reading, .directory])
         else { return error }
         return error.knowingInodes(of: directory)
     }
@@ -101,16 +101,16 @@ enum OpeningErrors {
     static func danglingLink(on path: [UInt8]) -> [UInt8]? {
         let slash = UInt8(ascii: "/")
         for end in path.indices.dropFirst().map(\.self) + [path.count] where end == path.count || path[end] == slash {
-            let place = Array(path[..<end])
-            if place.last == slash { continue }
-            let isLink = (try? FileDescriptor.open(path: place, [.placeOnly, .notFollowing]).status().isLink) ?? false
-            if isLink && (try? FileDescriptor.open(path: place, .placeOnly)) == nil { return place }
+            let ancestor = Array(path[..<end])
+            if ancestor.last == slash { continue }
+            let isLink = (try? FileDescriptor.open(path: ancestor, [.pathOnly, .notFollowing]).status().isLink) ?? false
+            if isLink && (try? FileDescriptor.open(path: ancestor, .pathOnly)) == nil { return ancestor }
         }
         return nil
     }
 
     private static var workingDirectoryIsGone: Bool {
-        let here = try? FileDescriptor.open(path: [UInt8(ascii: ".")], [.placeOnly, .directory])
+        let here = try? FileDescriptor.open(path: [UInt8(ascii: ".")], [.pathOnly, .directory])
         return (try? here?.status().links) == 0
     }
 
@@ -145,16 +145,16 @@ enum OpeningErrors {
 
     /// Returns the deepest existing directory of a path, and its status.
     private static func lastThatStands(on path: [UInt8]) -> (path: [UInt8], status: FileStatus)? {
-        var place = path
+        var ancestor = path
         while true {
-            while place.count > 1, place.last == UInt8(ascii: "/") { place.removeLast() }
-            if let status = try? FileDescriptor.open(path: place, .placeOnly).status() { return (place, status) }
-            guard let slash = place.lastIndex(of: UInt8(ascii: "/")) else {
-                return place == [UInt8(ascii: ".")]
+            while ancestor.count > 1, ancestor.last == UInt8(ascii: "/") { ancestor.removeLast() }
+            if let status = try? FileDescriptor.open(path: ancestor, .pathOnly).status() { return (ancestor, status) }
+            guard let slash = ancestor.lastIndex(of: UInt8(ascii: "/")) else {
+                return ancestor == [UInt8(ascii: ".")]
                     ? nil : lastThatStands(on: [UInt8(ascii: ".")])
             }
-            if slash == 0 && place.count == 1 { return nil }
-            place = slash == 0 ? [UInt8(ascii: "/")] : Array(place[..<slash])
+            if slash == 0 && ancestor.count == 1 { return nil }
+            ancestor = slash == 0 ? [UInt8(ascii: "/")] : Array(ancestor[..<slash])
         }
     }
 }

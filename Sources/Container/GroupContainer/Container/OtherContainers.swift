@@ -53,8 +53,8 @@ extension ContainerMark {
         if isDirectory(prefix + deleted, in: directory) { return true }
         if !isDirectory(prefix + standing, in: directory) { return false }
         for name in [LockFile.name, ContainerFormat.name] {
-            let place = Array(prefix) + standing + [UInt8(ascii: "/")] + name
-            if (try? directory.statusIfPresent(of: place)) ?? nil != nil { return true }
+            let path = Array(prefix) + standing + [UInt8(ascii: "/")] + name
+            if (try? directory.statusIfPresent(of: path)) ?? nil != nil { return true }
         }
         return false
     }
@@ -193,8 +193,8 @@ final class ContainersInside {
     ) throws(Errno) -> Bool {
         if [.noSuchEntry, .notADirectory, .tooManyLinks, .nameTooLong].contains(error) { return true }
         if error != .accessDenied { return false }
-        let place = try FileDescriptor.open(path, in: directory, [.placeOnly, .notFollowing])
-        return try place.status().owner == effectiveUser()
+        let item = try FileDescriptor.open(path, in: directory, [.pathOnly, .notFollowing])
+        return try item.status().owner == effectiveUser()
     }
 }
 

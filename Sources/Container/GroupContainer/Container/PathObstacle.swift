@@ -18,28 +18,28 @@ struct PathObstacle: Error, CustomStringConvertible {
     }
 
     /// The path of the directory, and the last component of it with its slash.
-    var place: [UInt8]
+    var prefix: [UInt8]
     var part: [UInt8]
     var reason: Errno
 
-    var description: String { "\(printable(place)): \(reason)" }
+    var description: String { "\(printable(prefix)): \(reason)" }
 
     /// Returns the first obstacle to a container's staging directory; nil where there is none. System calls: openat2,
     /// for each component
     static func first(to container: [UInt8]) -> PathObstacle? {
-        var place: [UInt8] = []
+        var prefix: [UInt8] = []
         for part in parts(of: container) + [Array("/.group".utf8), Array("/staging".utf8)] {
-            place += part
+            prefix += part
             do throws(Errno) {
                 // Opens the directory itself: that requires permission to enter it.
-                _ = try FileDescriptor.open(path: place, [.placeOnly, .directory])
-                if place.starts(with: container),
-                    (try? FileDescriptor.open(path: place, [.reading, .directory])) == nil
+                _ = try FileDescriptor.open(path: prefix, [.pathOnly, .directory])
+                if prefix.starts(with: container),
+                    (try? FileDescriptor.open(path: prefix, [.reading, .directory])) == nil
                 {
                     throw Errno.accessDenied
                 }
             } catch {
-                return PathObstacle(place: place, part: part, reason: error)
+                return PathObstacle(prefix: prefix, part: part, reason: error)
             }
         }
         return nil
@@ -57,8 +57,8 @@ struct PathObstacle: Error, CustomStringConvertible {
     /// and where neither can be seen.
     var barrier: Barrier? {
         if reason != .accessDenied { return nil }
-        for path in [place, Array(place.dropLast(part.count))] where !path.isEmpty {
-            guard let status = try? FileDescriptor.open(path: path, .placeOnly).status() else { continue }
+        for path in [prefix, Array(prefix.dropLast(part.count))] where !path.isEmpty {
+            guard let status = try? FileDescriptor.open(path: path, .pathOnly).status() else { continue }
             return Barrier(
                 path: printable(path), owner: status.owner, group: status.group, mode: status.permissions,
                 user: effectiveUser())

@@ -17,7 +17,7 @@ package struct PrivateDirectory: Sendable {
     /// its inode there has placed it before it was killed. The directories around the item are made. Errors: those of
     /// `BlockingCoordinator.write(bytes:to:)`
     @discardableResult
-    package func place(
+    package func install(
         _ file: [UInt8], at path: ItemPath, purpose: String, timeout: Duration?
     ) throws -> WriteResult {
         let coordinator = Container(opened).coordinator(purpose: purpose).blocking
@@ -45,7 +45,7 @@ package struct PrivateDirectory: Sendable {
     }
 
     /// Returns whether an item is the file with this inode.
-    package func isPlaced(inode: UInt64, at path: ItemPath) throws(CoordinationError) -> Bool {
+    package func isInstalled(inode: UInt64, at path: ItemPath) throws(CoordinationError) -> Bool {
         try opened.locating { () throws(CoordinationError) -> Bool in
             try opened.status(of: try path.location(for: "look at"), for: "look at")?.inode == inode
         }

@@ -124,7 +124,7 @@ extension Container {
                 reason: "the file is inside the container, and would be one of its items",
                 remedy: .init(.choosePath, "choose a path outside of the container"))
         }
-        let status = try? FileDescriptor.open(path: directory, [.placeOnly, .directory])
+        let status = try? FileDescriptor.open(path: directory, [.pathOnly, .directory])
             .statusIfPresent(of: Array(file[(slash.map { $0 + 1 } ?? 0)...]))
         if let status, !status.isRegularFile {
             throw .notKept(file, operation, isLink: status.isLink)
@@ -133,17 +133,17 @@ extension Container {
 
     /// Returns whether a directory is this container's root or lies in it, whatever path leads there.
     private func holds(_ directory: [UInt8]) -> Bool {
-        guard let root = try? FileDescriptor.open(path: path.bytes, [.placeOnly, .directory]).status() else {
+        guard let root = try? FileDescriptor.open(path: path.bytes, [.pathOnly, .directory]).status() else {
             return false
         }
-        var place = directory
+        var path = directory
         var last: FileStatus?
-        while let status = try? FileDescriptor.open(path: place, [.placeOnly, .directory]).status() {
+        while let status = try? FileDescriptor.open(path: path, [.pathOnly, .directory]).status() {
             if status.inode == root.inode && status.device == root.device { return true }
             // The root of all files is its own parent.
             if let last, last.inode == status.inode && last.device == status.device { return false }
             last = status
-            place += Array("/..".utf8)
+            path += Array("/..".utf8)
         }
         return false
     }

@@ -149,9 +149,9 @@ public final class Access: ChangingAccess {
     }
 
     /// Returns where a path can be read in a snapshot; nil where it is in none.
-    func snapshotPlace(of path: ItemPath) -> [UInt8]? {
+    func snapshotCopy(of path: ItemPath) -> [UInt8]? {
         if isOver { return nil }
-        for snapshot in snapshots { if let place = snapshot.place(of: path) { return place } }
+        for snapshot in snapshots { if let copy = snapshot.path(of: path) { return copy } }
         return nil
     }
 
@@ -237,8 +237,8 @@ extension Access {
     }
 
     private func content(of path: ItemPath) throws(CoordinationError) -> [UInt8] {
-        if let place = snapshotPlace(of: path) {
-            return try container.readFile(place, in: container.directory.staging, label: path.description).content
+        if let copy = snapshotCopy(of: path) {
+            return try container.readFile(copy, in: container.directory.staging, label: path.description).content
         }
         let location = try location(path, for: .shared, "read")
         if staging == nil { return try container.readFile(location).content }
@@ -260,9 +260,9 @@ extension Access {
 
     private func present(_ path: ItemPath) throws(CoordinationError) -> Item? {
         let found: FileStatus?
-        if let place = snapshotPlace(of: path) {
+        if let copy = snapshotCopy(of: path) {
             found = try translating("look at", item: path.description) { () throws(Errno) in
-                try container.status(of: place, in: container.directory.staging)
+                try container.status(of: copy, in: container.directory.staging)
             }
         } else {
             found = try backend.status(of: namedLocation(path, "look at"), "look at")
@@ -275,11 +275,11 @@ extension Access {
     /// to make a snapshot of. System calls: readlink
     public func absolutePath(of path: ItemPath) throws(CoordinationError) -> AbsolutePath {
         try container.locating { () throws(CoordinationError) in
-            if let place = snapshotPlace(of: path) {
+            if let copy = snapshotCopy(of: path) {
                 if try item(path) == nil {
                     throw CoordinationError(Errno.noSuchEntry, operation: "find", item: path.description)
                 }
-                return AbsolutePath(place, in: try absolute(container.directory.staging, path))
+                return AbsolutePath(copy, in: try absolute(container.directory.staging, path))
             }
             let location = try namedLocation(path, "find")
             try backend.checkIsRecorded(location, "find")

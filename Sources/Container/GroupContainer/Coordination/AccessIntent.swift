@@ -41,7 +41,7 @@ public struct AccessIntent: Hashable, Sendable {
         /// Removes the item; its presenters are asked to close it. A directory is granted with everything below it: the
         /// request waits for all holders of items in it, and keeps later requests out.
         public static let forDeleting = WritingOptions(rawValue: 1)
-        /// Moves the item away; its presenters get the new place. A directory as for deleting. A safe move is one
+        /// Moves the item away; its presenters get the new path. A directory as for deleting. A safe move is one
         /// request for both ends.
         public static let forMoving = WritingOptions(rawValue: 2)
         /// Reads the item and writes it anew: its presenters are asked to save first.

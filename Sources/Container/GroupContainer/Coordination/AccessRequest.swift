@@ -67,11 +67,11 @@ final class AccessRequest: Sendable {
             var resolution = Resolution()
             var concernsDirectory = false
             for intent in intents where intent.isStructural || intent.readsContents {
-                let location = try place(of: intent)
+                let location = try location(of: intent)
                 if try status(of: location)?.isDirectory == true { concernsDirectory = true }
             }
             for intent in intents {
-                let location = try place(of: intent)
+                let location = try location(of: intent)
                 try container.checkIsOurs(location, operation)
                 let mode = intent.mode(concernsDirectory: concernsDirectory)
                 resolution.add(intent.path, at: location, mode)
@@ -97,7 +97,7 @@ final class AccessRequest: Sendable {
     /// The items' paths, for presenters and errors.
     var label: [UInt8] { Array(intents.map(\.path.description).joined(separator: ", ").utf8) }
 
-    private func place(of intent: AccessIntent) throws(CoordinationError) -> ItemLocation {
+    private func location(of intent: AccessIntent) throws(CoordinationError) -> ItemLocation {
         let named: ItemLocation
         if let followed = moved[intent.path] {
             named = followed
@@ -151,10 +151,10 @@ final class AccessRequest: Sendable {
             if !container.isReadOnly && !container.journal.log.hasMore(behind: start) { return .current }
             var nowMoved = moved
             for intent in intents where intent.followsMoves {
-                let location = try place(of: intent)
-                guard try status(of: location) == nil, let place = try trail(of: location) else { continue }
+                let location = try location(of: intent)
+                guard try status(of: location) == nil, let trail = try trail(of: location) else { continue }
                 if moved[intent.path] != nil { throw movedAway }
-                nowMoved[intent.path] = place
+                nowMoved[intent.path] = trail
             }
             if nowMoved != moved { return .again(AccessRequest(self, moved: nowMoved)) }
             return resolution.covers(try resolve()) ? .current : .again(self)
@@ -169,7 +169,7 @@ final class AccessRequest: Sendable {
             trail.note(record)
             return false
         }
-        return trail.hasMoved ? trail.place : nil
+        return trail.hasMoved ? trail.location : nil
     }
 
     var movedAway: CoordinationError {
@@ -183,23 +183,23 @@ final class AccessRequest: Sendable {
 extension AccessRequest {
     /// The present location of each path, and the lock mode that each location needs.
     struct Resolution: Sendable {
-        private enum Places: Sendable {
+        private enum Items: Sendable {
             /// No path, or a single one that needs no other lock. Nearly all requests name one item, and need no
             /// dictionary.
             case one((path: ItemPath, location: ItemLocation, mode: LockMode?)?)
             case several(locations: [ItemPath: ItemLocation], modes: [ItemLocation: LockMode])
         }
-        private var places = Places.one(nil)
+        private var items = Items.one(nil)
 
         /// Adds a path of the request; a mode of nil needs no lock.
         mutating func add(_ path: ItemPath, at location: ItemLocation, _ mode: LockMode?) {
-            if case .one(nil) = places {
-                places = .one((path, location, mode))
+            if case .one(nil) = items {
+                items = .one((path, location, mode))
             } else {
                 var (locations, modes) = takeSpread()
                 locations[path] = location
                 if let mode { modes[location] = max(mode, modes[location] ?? .shared) }
-                places = .several(locations: locations, modes: modes)
+                items = .several(locations: locations, modes: modes)
             }
         }
 
@@ -207,17 +207,17 @@ extension AccessRequest {
         mutating func add(_ mode: LockMode, of location: ItemLocation) {
             var (locations, modes) = takeSpread()
             modes[location] = max(mode, modes[location] ?? .shared)
-            places = .several(locations: locations, modes: modes)
+            items = .several(locations: locations, modes: modes)
         }
 
         /// Returns the dictionaries for a change, as the only one that has them: they are not copied.
         private mutating func takeSpread() -> (locations: [ItemPath: ItemLocation], modes: [ItemLocation: LockMode]) {
-            defer { places = .one(nil) }
+            defer { items = .one(nil) }
             return spread
         }
 
         private var spread: (locations: [ItemPath: ItemLocation], modes: [ItemLocation: LockMode]) {
-            switch places {
+            switch items {
             case .one(nil): ([:], [:])
             case .one(let (path, location, mode)?): ([path: location], mode.map { [location: $0] } ?? [:])
             case .several(let locations, let modes): (locations, modes)
@@ -226,7 +226,7 @@ extension AccessRequest {
 
         /// Returns the location of a path of the request.
         func location(of path: ItemPath) -> ItemLocation? {
-            switch places {
+            switch items {
             case .one(let only): only.flatMap { $0.path == path ? $0.location : nil }
             case .several(let locations, _): locations[path]
             }
@@ -234,7 +234,7 @@ extension AccessRequest {
 
         /// Returns the mode of a location's lock; nil if none is needed.
         func mode(of location: ItemLocation) -> LockMode? {
-            switch places {
+            switch items {
             case .one(let only): only.flatMap { $0.location == location ? $0.mode : nil }
             case .several(_, let modes): modes[location]
             }
@@ -242,7 +242,7 @@ extension AccessRequest {
 
         /// The locks, in the order of their paths.
         var locks: Few<LockRequest.Item> {
-            if case .one(let only?) = places, let mode = only.mode { return Few(.init(only.location.bytes, mode)) }
+            if case .one(let only?) = items, let mode = only.mode { return Few(.init(only.location.bytes, mode)) }
             return Few(
                 spread.modes.map { LockRequest.Item($0.key.bytes, $0.value) }
                     .sorted { $0.path.lexicographicallyPrecedes($1.path) })
@@ -254,7 +254,7 @@ extension AccessRequest {
             for (location, mode) in spread.modes { try body(location, mode) }
         }
 
-        /// Returns whether another resolution of the same request leads to the same places, and needs no other lock.
+        /// Returns whether another resolution of the same request leads to the same locations, and needs no other lock.
         func covers(_ other: Resolution) -> Bool {
             let (mine, others) = (spread, other.spread)
             return mine.locations == others.locations
@@ -266,19 +266,19 @@ extension AccessRequest {
 /// The location that an item was moved to while its lock was awaited, from the moves recorded in the journal since
 /// then.
 struct MoveTrail: Equatable, Sendable {
-    private(set) var place: ItemLocation
+    private(set) var location: ItemLocation
     private(set) var hasMoved = false
 
-    init(of location: ItemLocation) { place = location }
+    init(of location: ItemLocation) { self.location = location }
 
     /// Applies the next record: the item was moved itself, or with a directory that contains it.
     mutating func note(_ record: ChangeRecord) {
         for change in record.changes where change.kind == .moved {
             guard let from = change.from.flatMap({ try? ItemLocation($0) }) else { continue }
-            guard from == place || place.isBelow(from),
-                let next = try? ItemLocation(change.path + place.bytes[from.bytes.count...])
+            guard from == location || location.isBelow(from),
+                let next = try? ItemLocation(change.path + location.bytes[from.bytes.count...])
             else { continue }
-            (place, hasMoved) = (next, true)
+            (location, hasMoved) = (next, true)
         }
     }
 }

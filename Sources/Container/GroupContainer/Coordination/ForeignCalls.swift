@@ -23,7 +23,7 @@ extension Access {
         }
     }
 
-    /// Records a rename that the closure has made, before anything else can stand at the item's old place. Returns
+    /// Records a rename that the closure has made, before anything else can stand at the item's old path. Returns
     /// false where something does, or nothing like the item is at the goal. Errors: those of `recordOwnChanges`
     package func recordOwnMove(from origin: ItemPath, to goal: ItemPath) throws(CoordinationError) -> Bool {
         guard let granted, !container.isReadOnly else { return false }
@@ -86,9 +86,9 @@ extension Access {
     /// How long to wait for another process's change in a directory around an item.
     private static let patience = Duration.seconds(5)
 
-    /// Returns the present place of an item of the request, which may have been moved while its lock was awaited, or be
+    /// Returns the present path of an item of the request, which may have been moved while its lock was awaited, or be
     /// where a symbolic link leads.
-    package func place(of path: ItemPath) -> ItemPath {
+    package func presentPath(of path: ItemPath) -> ItemPath {
         resolution.location(of: path).map { ItemPath(bytes: $0.bytes) } ?? path
     }
 

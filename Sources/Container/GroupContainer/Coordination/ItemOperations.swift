@@ -55,7 +55,7 @@ extension Access {
     /// condition does not hold; and those of all calls. System calls: renameat2; then unlinkat, after the lock was
     /// released
     ///
-    /// In a transaction, an item that the transaction has moved to its place cannot be removed (`invalidArgument`).
+    /// In a transaction, an item that the transaction has moved to its path cannot be removed (`invalidArgument`).
     @discardableResult
     public func remove(
         _ path: ItemPath, recursively: Bool = false, if condition: WriteCondition = .always
@@ -72,7 +72,7 @@ extension Access {
     /// in the way; `invalidArgument` for a move into itself; `wrongType`; and those of all calls. System calls:
     /// renameat2
     ///
-    /// In a transaction, the item can be read at its new place, and something else can be written to the old one. The
+    /// In a transaction, the item can be read at its new path, and something else can be written to the old one. The
     /// moved item cannot be changed or moved again, and an item that the transaction has changed cannot be moved
     /// (`invalidArgument`); a directory neither replaces an item nor is replaced (`wrongType`).
     @discardableResult
@@ -114,7 +114,7 @@ extension Access {
     }
 
     /// Sets an item's permissions, 0 to 07777; unchanged where the item has them. Errors: `notFound`, also for a
-    /// symbolic link without a target; `invalidArgument`; `wrongType` where a symbolic link has come to the place
+    /// symbolic link without a target; `invalidArgument`; `wrongType` where a symbolic link has come to the path
     /// meanwhile; and those of all calls. System calls: fchmodat2
     ///
     /// In a transaction, the permissions are set by `write(bytes:to:if:mode:)`; this call is refused

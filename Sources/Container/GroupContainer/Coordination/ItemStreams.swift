@@ -232,9 +232,9 @@ extension Access {
     /// is held meanwhile: for reading that takes long, use `.forUploading`. Errors: those of `readBytes` and of `body`.
     /// System calls: openat2, statx, read
     public func read<Answer>(_ path: ItemPath, _ body: (inout ItemReader) throws -> Answer) throws -> Answer {
-        if let place = snapshotPlace(of: path) {
+        if let copy = snapshotCopy(of: path) {
             var reader = try container.locating { () throws(CoordinationError) in
-                try ItemReader(of: place, in: container.directory.staging, label: path.description, by: container)
+                try ItemReader(of: copy, in: container.directory.staging, label: path.description, by: container)
             }
             return try body(&reader)
         }

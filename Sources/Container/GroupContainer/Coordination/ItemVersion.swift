@@ -3,7 +3,7 @@ import GroupBytes
 import GroupSystemCalls
 
 /// Compare-and-set: the generation of an item is the sequence number of its last journal record. A record of a
-/// directory that contains the item changes its place, not its generation. A path may therefore have an earlier
+/// directory that contains the item changes its path, not its generation. A path may therefore have an earlier
 /// generation than before, when another item arrived there with its directory.
 extension Access {
     /// Returns an item's generation, or nil where there is no item; for a symbolic link, the generation of its target.

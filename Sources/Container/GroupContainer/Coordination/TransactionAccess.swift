@@ -31,9 +31,9 @@ extension StagedItems {
         switch steps.view(location) {
         case .untouched:
             return try ItemReader(of: location.bytes, in: container.directory.root, label: label, by: container)
-        case .elsewhere(let place):
+        case .elsewhere(let origin):
             return try ItemReader(
-                of: place.bytes, in: container.directory.root, label: printable(place.bytes), by: container)
+                of: origin.bytes, in: container.directory.root, label: printable(origin.bytes), by: container)
         case .absent: throw CoordinationError(Errno.noSuchEntry, operation: "read", item: label)
         case .staged(let number, let isDirectory):
             if isDirectory { throw .notAFile(label, "read", isDirectory: true) }
@@ -44,7 +44,7 @@ extension StagedItems {
     func status(of location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
         switch steps.view(location) {
         case .untouched: try standing(location, operation)
-        case .elsewhere(let place): try standing(place, operation)
+        case .elsewhere(let origin): try standing(origin, operation)
         case .absent: nil
         case .staged(let number, let isDirectory):
             try stagedStatus(number, isDirectory: isDirectory, printable(location.bytes), operation)
@@ -73,7 +73,7 @@ extension StagedItems {
         if case .elsewhere = steps.view(location) { throw isMoved(location, operation) }
     }
 
-    /// Returns the status of the file that a new one replaces; nil where there is none. Throws if the place is not one
+    /// Returns the status of the file that a new one replaces; nil where there is none. Throws if the path is not one
     /// for a file.
     func replacedFile(at location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
         try checkStays(location, operation)
@@ -296,7 +296,7 @@ struct TransactionAccess: StagedItems {
         }
         let original = try original(source.location, source.path)
         let status = try translating("copy", item: source.path.description) { () throws(Errno) in
-            try original.open(container.directory.root, container.directory.staging, [.placeOnly, .notFollowing])
+            try original.open(container.directory.root, container.directory.staging, [.pathOnly, .notFollowing])
                 .status()
         }
         if !status.isRegularFile { throw .notAFile(source.path.description, "copy", isDirectory: status.isDirectory) }
@@ -318,7 +318,7 @@ struct TransactionAccess: StagedItems {
         case .absent: throw CoordinationError(Errno.noSuchEntry, operation: "copy", item: path.description)
         case .staged(let number, _): .staged(transaction.name(number))
         case .untouched: .item(location)
-        case .elsewhere(let place): .item(place)
+        case .elsewhere(let origin): .item(origin)
         }
     }
 

@@ -103,13 +103,13 @@ extension GroupDefaults {
             }
             let value = try body(entry?.value ?? fallbacks.withLock { $0[key] })
             let reads = SuiteReads(key: key, generation: entry?.generation ?? 0, at: moment)
-            let place = try opened.locating { () throws(CoordinationError) in
+            let end = try opened.locating { () throws(CoordinationError) in
                 try store.append([.set(key, value)], if: reads, by: writer, &attempt)
             }
-            guard let place else { continue }
+            guard let end else { continue }
             attempt.end()
             if durability != .durable { return }
-            return try opened.locating { () throws(CoordinationError) in try store.synchronize(through: place) }
+            return try opened.locating { () throws(CoordinationError) in try store.synchronize(through: end) }
         }
     }
 }

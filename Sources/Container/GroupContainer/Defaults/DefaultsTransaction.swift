@@ -118,9 +118,9 @@ extension GroupDefaults {
             while true {
                 let (outcome, steps, reads) = Self.run(body, on: try store.read(for: &attempt) { $0 }, fallbacks)
                 if steps.isEmpty || !commits(outcome) { return outcome }
-                guard let place = try store.append(steps, if: reads, by: writer, &attempt) else { continue }
+                guard let end = try store.append(steps, if: reads, by: writer, &attempt) else { continue }
                 attempt.end()
-                if durability == .durable { try store.synchronize(through: place) }
+                if durability == .durable { try store.synchronize(through: end) }
                 return outcome
             }
         }

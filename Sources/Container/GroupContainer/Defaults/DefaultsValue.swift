@@ -109,9 +109,9 @@ extension DefaultsValue {
 
     /// Writes the length of the value in four bytes, then the value.
     func encodeCounted(into writer: inout ByteWriter) {
-        let place = writer.reserveCount()
+        let start = writer.reserveCount()
         encode(into: &writer)
-        writer.fillCount(at: place)
+        writer.fillCount(at: start)
     }
 
     /// Reads a value of `count` bytes. Throws where bytes are left over or missing. Linear in its size.

@@ -115,9 +115,9 @@ public final class GroupDefaults: Sendable {
     ) throws(CoordinationError) -> Generation {
         try container.opened.locating { () throws(CoordinationError) -> Generation in
             let store = try writableStore("set")
-            let place = try store.append(steps, by: writer)
-            if durability == .durable { try store.synchronize(through: place) }
-            return Generation(rawValue: place.sequence)
+            let end = try store.append(steps, by: writer)
+            if durability == .durable { try store.synchronize(through: end) }
+            return Generation(rawValue: end.sequence)
         }
     }
 
@@ -142,7 +142,7 @@ public final class GroupDefaults: Sendable {
             defer { attempt.end() }
             let steps: [SuiteRecord.Step] = [value.map { .set(key, $0) } ?? .remove(key)]
             guard
-                let place = try store.append(
+                let end = try store.append(
                     steps, if: .init(key: key, generation: generation.rawValue), by: writer, &attempt)
             else {
                 let present = Generation(rawValue: store.read { $0.generation(of: key) })
@@ -152,8 +152,8 @@ public final class GroupDefaults: Sendable {
                     generation: present,
                     remedy: .init(.readAgain, "read the value again, and decide again"))
             }
-            if durability == .durable { try store.synchronize(through: place) }
-            return Generation(rawValue: place.sequence)
+            if durability == .durable { try store.synchronize(through: end) }
+            return Generation(rawValue: end.sequence)
         }
     }
 

@@ -14,7 +14,7 @@ public struct DefaultsChange: Hashable, Sendable {
         case cleared
         /// A value of the snapshot with which a follower begins.
         case present
-        /// The follower's place was lost. The sets in between follow as the differences that they made.
+        /// The follower's position was lost. The sets in between follow as the differences that they made.
         case rescan
         /// A record of the suite's log is not what was written, for this reason. The values that it set are lost, and
         /// its keys have their values from before. The changes after the record are delivered.
@@ -34,7 +34,7 @@ public struct DefaultsChange: Hashable, Sendable {
     /// The number of the change in the suite's history. Each set has its own number; the sets of a transaction share
     /// one.
     public var generation: Generation
-    /// The place right after the change, from which a follower can go on.
+    /// The position right after the change, from which a follower can go on.
     public var cursor: Cursor
     /// The process that set the value; nil after a `rescan`, and for a value of a snapshot.
     public var author: Change.Author?
@@ -71,7 +71,7 @@ public struct DefaultsChange: Hashable, Sendable {
 }
 
 /// The feed of a suite's changes. Each follower reads the suite's log by itself, so a slow follower costs no
-/// memory but the values that it compares with. A follower loses nothing as long as the log keeps its place (at least
+/// memory but the values that it compares with. A follower loses nothing as long as the log keeps its position (at least
 /// two segments); after that it gets one `rescan` and the differences. For use by one thread.
 struct KeyFeed: Feed {
     let store: SuiteStore
@@ -80,8 +80,8 @@ struct KeyFeed: Feed {
     private var state = SuiteState()
     private var position: LogPosition
     private var waiting: ArraySlice<DefaultsChange> = []
-    /// The place before the changes in `waiting`: a consumer that stops in the middle of them gets all of them again.
-    /// For a snapshot it is no place in the log.
+    /// The position before the changes in `waiting`: a consumer that stops in the middle of them gets all of them again.
+    /// For a snapshot it is no position in the log.
     private var front: LogPosition
     /// Held so that the process stays a member as long as the suite is followed.
     let container: Container
@@ -117,8 +117,8 @@ struct KeyFeed: Feed {
     }
 
     private mutating func beginAtEnd() throws(CoordinationError) {
-        let (whole, place) = try translating(store.present())
-        (state, position) = (keys.map { whole.restricted(to: $0) } ?? whole, place)
+        let (whole, end) = try translating(store.present())
+        (state, position) = (keys.map { whole.restricted(to: $0) } ?? whole, end)
     }
 
     /// Reads the state with which a compacted segment begins.
@@ -140,27 +140,27 @@ struct KeyFeed: Feed {
     /// Moves past a record that is not what was written, and reports it as a `degraded` change.
     private mutating func passOver(_ error: LogFailure) throws(CoordinationError) {
         front = position
-        position = try translating(store.placeBehindDamage(position, error))
+        position = try translating(store.positionBehindDamage(position, error))
         waiting.append(change(.degraded(reason: CoordinationError(error).reason), "", nil, nil))
     }
 
     private mutating func begin(at cursor: Cursor) throws(CoordinationError) -> Bool {
-        guard let place = cursor.position(in: identity), try translating(store.log.contains(place)),
-            let segment = try translating(store.log.segment(place.segment))
+        guard let goal = cursor.position(in: identity), try translating(store.log.contains(goal)),
+            let segment = try translating(store.log.segment(goal.segment))
         else { return false }
         position = .start(of: segment.header)
-        while position.offset < place.offset {
+        while position.offset < goal.offset {
             do throws(LogFailure) {
                 guard case .entry(let entry) = try store.log.knownStep(behind: position) else { return false }
                 take(entry)
             } catch {
                 // The damage was reported before.
-                let behind = try translating(store.placeBehindDamage(position, error))
+                let behind = try translating(store.positionBehindDamage(position, error))
                 if behind == position { return false }
                 position = behind
             }
         }
-        return position == place
+        return position == goal
     }
 
     private mutating func take(_ entry: LogEntry) {
@@ -174,11 +174,11 @@ struct KeyFeed: Feed {
         return record.steps.filter { $0.key.map(keys.contains) ?? true }
     }
 
-    /// The place after the last change that was returned, or before it where more of its transaction or snapshot is to
+    /// The position after the last change that was returned, or before it where more of its transaction or snapshot is to
     /// be returned.
     var cursor: Cursor { Cursor(waiting.isEmpty ? position : front, in: identity) }
 
-    var place: Cursor { Cursor(position, in: identity) }
+    var readPosition: Cursor { Cursor(position, in: identity) }
 
     /// Whether more of the same transaction, snapshot or comparison is to be returned.
     var isAmongOthers: Bool { !waiting.isEmpty }
@@ -193,7 +193,7 @@ struct KeyFeed: Feed {
     /// Whether there may be more changes.
     var hasMore: Bool { !waiting.isEmpty || store.log.hasMore(behind: position) }
 
-    /// Returns the next change, or nil at the end. Error: `damaged` where the place after the damage cannot be found.
+    /// Returns the next change, or nil at the end. Error: `damaged` where the position after the damage cannot be found.
     mutating func next() throws(CoordinationError) -> DefaultsChange? {
         try container.opened.locating { () throws(CoordinationError) in try advance() }
     }
@@ -201,7 +201,7 @@ struct KeyFeed: Feed {
     private mutating func advance() throws(CoordinationError) -> DefaultsChange? {
         while true {
             if var change = waiting.popFirst() {
-                // The changes of a transaction share the place after the transaction, and each has the number of all.
+                // The changes of a transaction share the position after the transaction, and each has the number of all.
                 if change.parts == 1 { change.cursor = cursor }
                 return change
             }
@@ -289,7 +289,7 @@ struct KeyFeed: Feed {
 struct LatestKeyFeed: Feed {
     private var changes: KeyFeed
     private var latest: ArraySlice<DefaultsChange> = []
-    /// The place in front of `latest`.
+    /// The position in front of `latest`.
     private var front: Cursor
 
     init(_ changes: KeyFeed) { (self.changes, front) = (changes, changes.cursor) }
@@ -318,7 +318,7 @@ struct LatestKeyFeed: Feed {
     }
 
     var cursor: Cursor { latest.isEmpty ? changes.cursor : front }
-    var place: Cursor { changes.place }
+    var readPosition: Cursor { changes.readPosition }
     var isAmongOthers: Bool { !latest.isEmpty }
     var hasMore: Bool { !latest.isEmpty || changes.hasMore }
     var waiter: any FeedWaiter { changes.waiter }
@@ -328,11 +328,11 @@ struct LatestKeyFeed: Feed {
 extension DefaultsChange: StreamElement {
     /// The error with which following keys fails.
     public typealias Failure = CoordinationError
-    /// A place in the suite's log.
-    public typealias Place = Cursor
+    /// A position in the suite's log.
+    public typealias Position = Cursor
 }
 
-/// A suite's changes since a place, without end: see `GroupDefaults.changes(of:since:delivering:)`.
+/// A suite's changes since a position, without end: see `GroupDefaults.changes(of:since:delivering:)`.
 public typealias DefaultsChanges = FollowerSequence<DefaultsChange>
 
 /// The values of a key: first the present value, then each value that is set.
@@ -344,12 +344,12 @@ public struct DefaultsValues<Value: Sendable>: AsyncSequence, Sendable {
     let present: Value
     let changes: DefaultsChanges
 
-    /// Returns an iterator that starts at the sequence's place.
+    /// Returns an iterator that starts at the sequence's position.
     public func makeAsyncIterator() -> Iterator {
         Iterator(key: key, present: present, changes: changes.makeAsyncIterator())
     }
 
-    /// The place of one consumer.
+    /// The position of one consumer.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let key: GroupDefaults.Key<Value>
         fileprivate var present: Value?
@@ -385,7 +385,7 @@ extension GroupDefaults {
         case latest
     }
 
-    /// Returns the changes of some keys, or of the whole suite (nil), since a place: `.now` (this call), `.start` (the
+    /// Returns the changes of some keys, or of the whole suite (nil), since a position: `.now` (this call), `.start` (the
     /// oldest change that is kept), after a `Cursor`, or `.snapshot`, which delivers the present values first. A
     /// damaged record gives a `degraded` change, and the changes after it follow; the iteration fails with `damaged`
     /// where the log cannot be read on, for as long as that is so.
@@ -401,7 +401,7 @@ extension GroupDefaults {
         }
     }
 
-    /// Returns the changes of a key since a place. See `changes(of:since:delivering:)` of several keys.
+    /// Returns the changes of a key since a position. See `changes(of:since:delivering:)` of several keys.
     public func changes<Value>(
         of key: Key<Value>, since origin: ChangeOrigin = .now, delivering delivery: Delivery = .every
     ) -> DefaultsChanges {

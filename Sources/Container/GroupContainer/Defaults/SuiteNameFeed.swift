@@ -3,7 +3,7 @@ import GroupLocking
 /// A suite of the group defaults that exists.
 package struct SuiteName: StreamElement {
     package typealias Failure = CoordinationError
-    package typealias Place = Void
+    package typealias Position = Void
 
     package let name: String
 }

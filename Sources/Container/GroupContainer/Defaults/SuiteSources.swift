@@ -42,8 +42,8 @@ extension GroupDefaults {
         }
     }
 
-    /// A place before all others, if the log has dropped its beginning already; nil where it is still there.
-    package var firstPlace: Cursor? {
+    /// A position before all others, if the log has dropped its beginning already; nil where it is still there.
+    package var firstPosition: Cursor? {
         get throws(CoordinationError) {
             let first = LogPosition(segment: 1, offset: 0, sequence: 0, checksum: 0)
             let cursor = Cursor(first, in: container.opened.journal.container)
@@ -51,14 +51,14 @@ extension GroupDefaults {
         }
     }
 
-    /// Returns whether the suite's log has dropped a place because so much was set since. All that was set since is among the values
-    /// that are set now. False where the log ends before that place, as after a power cut.
+    /// Returns whether the suite's log has dropped a position because so much was set since. All that was set since is among the values
+    /// that are set now. False where the log ends before that position, as after a power cut.
     package func hasDropped(_ cursor: Cursor) throws(CoordinationError) -> Bool {
         try container.opened.locating { () throws(CoordinationError) -> Bool in
             guard let store = try store(creating: false),
-                let place = cursor.position(in: container.opened.journal.container)
+                let position = cursor.position(in: container.opened.journal.container)
             else { return false }
-            return try translating(store.log.start()).segment > place.segment
+            return try translating(store.log.start()).segment > position.segment
         }
     }
 

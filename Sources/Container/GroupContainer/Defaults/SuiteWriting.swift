@@ -16,13 +16,13 @@ enum SuiteLimits {
 
 extension CompactedLog<SuiteState> {
     /// Appends a change regardless of the present state. `writer` is the prefix that `SuiteRecord.prefix` makes for
-    /// this process. Returns the place after the record; its sequence number is the generation of what was set.
+    /// this process. Returns the position after the record; its sequence number is the generation of what was set.
     func append(_ steps: [SuiteRecord.Step], by writer: [UInt8]) throws(CoordinationError) -> LogPosition {
         var attempt = AppendAttempt()
         defer { attempt.end() }
         while true {
             // Nothing was read, so no read can be outdated.
-            if let place = try append(steps, if: SuiteReads(), by: writer, &attempt) { return place }
+            if let end = try append(steps, if: SuiteReads(), by: writer, &attempt) { return end }
         }
     }
 
@@ -33,19 +33,19 @@ extension CompactedLog<SuiteState> {
     ) throws(CoordinationError) -> LogPosition? {
         try checkMayWrite("set")
         let body = SuiteRecord.encode(steps, prefix: writer, time: wallNanoseconds())
-        let place = try append(body, &attempt) { (state) throws(CoordinationError) in
+        let end = try append(body, &attempt) { (state) throws(CoordinationError) in
             if !reads.hold(in: state) { return false }
             try checkSize(steps, state.size)
             return true
         } applying: {
             $0.apply(steps, at: $1)
         }
-        if place == nil {
+        if end == nil {
             attempt.noteLoss(by: memberTable.slot ?? 0, in: mark.segment)
         } else {
             attempt.end()
         }
-        return place
+        return end
     }
 
     private func checkSize(_ steps: [SuiteRecord.Step], _ present: Int) throws(CoordinationError) {

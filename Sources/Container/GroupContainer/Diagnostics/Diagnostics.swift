@@ -22,7 +22,7 @@ extension Diagnostic: StreamElement {
     /// Events come without fail.
     public typealias Failure = Never
     /// Events are not kept: there are no places among them.
-    public typealias Place = Void
+    public typealias Position = Void
 }
 
 /// The events about this process's part in a container, as they happen, without end. The sequence collects them from

@@ -170,22 +170,22 @@ extension CoordinationError {
     private func knowingOwner(in root: borrowing FileDescriptor) -> CoordinationError {
         guard cause as? Errno == .accessDenied, remedy?.code == .askOwner, let item else { return self }
         let parent = item.lastIndex(of: "/").map { String(item[..<$0]) } ?? "."
-        let places: [(path: String, needed: UInt32)] =
+        let parts: [(path: String, needed: UInt32)] =
             switch operation {
             case "read": [(parent, 0o100), (item, 0o400)]
             case "copy": [(item, 0o400), (parent, 0o300)]
             default: [(parent, 0o300)]
             }
-        for place in places {
+        for part in parts {
             // A name that had to be made printable may name nothing: the error stays as it is.
-            let status = try? FileDescriptor.open(Array(place.path.utf8), in: root, [.placeOnly]).status()
+            let status = try? FileDescriptor.open(Array(part.path.utf8), in: root, [.pathOnly]).status()
             guard let status, status.owner == effectiveUser() else { continue }
-            let missing = place.needed & ~status.permissions
+            let missing = part.needed & ~status.permissions
             if missing == 0 { continue }
             let letters = [(0o400, "r"), (0o200, "w"), (0o100, "x")].filter { missing & $0.0 != 0 }.map(\.1).joined()
             var error = self
-            error.reason = "\(Errno.accessDenied): '\(place.path)' is this user's own, and its mode refuses it"
-            error.remedy = Remedy(.askOwner, "chmod u+\(letters) on '\(place.path)' permits it")
+            error.reason = "\(Errno.accessDenied): '\(part.path)' is this user's own, and its mode refuses it"
+            error.remedy = Remedy(.askOwner, "chmod u+\(letters) on '\(part.path)' permits it")
             return error
         }
         return self

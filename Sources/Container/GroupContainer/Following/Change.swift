@@ -14,9 +14,9 @@ public struct Change: Hashable, Sendable {
         case modified
         /// The item is gone, with everything below it.
         case removed
-        /// The item has moved here, from the place given.
+        /// The item has moved here, from the path given.
         case moved(from: ItemPath)
-        /// Two items have exchanged their places; the other place.
+        /// Two items have exchanged their paths; the other path.
         case exchanged(with: ItemPath)
         /// Mode, owner or dates changed, or the same bytes were written again.
         case touched
@@ -24,7 +24,7 @@ public struct Change: Hashable, Sendable {
         case present
         /// Complete up to here: everything before its cursor was returned. Ends a snapshot.
         case bookmark
-        /// The follower's place was lost: the cursor is of another history, or records after it were removed, are
+        /// The follower's position was lost: the cursor is of another history, or records after it were removed, are
         /// damaged, or cannot be filtered. A caller that keeps a copy compares everything; the changes after this one
         /// are complete.
         case rescan
@@ -40,7 +40,7 @@ public struct Change: Hashable, Sendable {
             case created, modified, removed, moved, exchanged, touched, present, bookmark, rescan, degraded
         }
 
-        /// The place before a move, or the other place of an exchange.
+        /// The path before a move, or the other path of an exchange.
         public var otherPath: ItemPath? {
             switch self {
             case .moved(let other), .exchanged(let other): other
@@ -91,14 +91,14 @@ public struct Change: Hashable, Sendable {
         public var count: Int
     }
 
-    /// The place in the journal's order: 1 for the container's first change. The changes of a transaction share one.
+    /// The position in the journal's order: 1 for the container's first change. The changes of a transaction share one.
     /// For `present` and `bookmark`, that of the last change in the snapshot.
     public var sequence: SequenceNumber
-    /// The place right behind the change.
+    /// The position right behind the change.
     ///
-    /// For a change of a transaction, this is the place behind the transaction's last: keep it only once that change
-    /// was seen, as `Follower.cursor` does. For `present` this is a place that no journal has, so that a follower
-    /// that comes back with it gets a `rescan`: the snapshot's place is the cursor of the `bookmark` behind it.
+    /// For a change of a transaction, this is the position behind the transaction's last: keep it only once that change
+    /// was seen, as `Follower.cursor` does. For `present` this is a position that no journal has, so that a follower
+    /// that comes back with it gets a `rescan`: the snapshot's position is the cursor of the `bookmark` behind it.
     public var cursor: Cursor
     /// The kind of the change.
     public var kind: Kind
@@ -160,7 +160,7 @@ public struct Change: Hashable, Sendable {
     }
 
     /// Returns the changes of a journal entry that the filter lets through: none for a control record or one that only
-    /// a newer version understands, one change, or several that share a place. Nil: see `FilteredChange`.
+    /// a newer version understands, one change, or several that share a position. Nil: see `FilteredChange`.
     static func changes(
         in entry: Journal.Entry, cursor: Cursor, by filter: ChangeFilter,
         before: () throws(CoordinationError) -> TreeIndex?
@@ -210,9 +210,9 @@ public struct Change: Hashable, Sendable {
     }
 
     /// Makes the change of an item that is present; its time is that of its content.
-    init(present place: ItemLocation, _ item: TreeIndex.Item, sequence: SequenceNumber, cursor: Cursor) {
+    init(present location: ItemLocation, _ item: TreeIndex.Item, sequence: SequenceNumber, cursor: Cursor) {
         self.init(
-            .present, ItemPath(bytes: place.bytes), sequence: sequence, cursor: cursor, time: item.state.modified)
+            .present, ItemPath(bytes: location.bytes), sequence: sequence, cursor: cursor, time: item.state.modified)
         type = item.state.type
         size = item.state.size
         generation = Generation(rawValue: item.generation)
@@ -227,13 +227,13 @@ public enum RescanPolicy: Hashable, Sendable {
     case snapshot
 }
 
-/// The place where following begins.
+/// The position where following begins.
 public enum ChangeOrigin: Hashable, Sendable {
     /// The oldest change that is kept.
     case start
     /// Changes from now on.
     case now
-    /// The place right behind the change that had this cursor.
+    /// The position right behind the change that had this cursor.
     case cursor(Cursor)
     /// A `present` change for each item in the container, directories before their contents, then a `bookmark`, then
     /// changes from there on: together they make the tree exactly. The snapshot is taken when the follower begins to

@@ -2,26 +2,26 @@ import GroupLocking
 import GroupLog
 import GroupSystemCalls
 
-/// The feed of the journal from a place on, with the changes that a filter lets through. The feed keeps only
-/// the place, and what is left of a transaction or a snapshot that it is in the middle of: a slow consumer costs no
+/// The feed of the journal from a position on, with the changes that a filter lets through. The feed keeps only
+/// the position, and what is left of a transaction or a snapshot that it is in the middle of: a slow consumer costs no
 /// memory.
 struct ChangeFeed: Feed {
     let container: OpenContainer
     private let filter: ChangeFilter
     private let policy: RescanPolicy
-    /// The place up to which the journal was read. In the middle of a transaction, the place before it: a reader that
+    /// The position up to which the journal was read. In the middle of a transaction, the position before it: a reader that
     /// stops there gets it again, rather than half of it.
     private(set) var position: LogPosition
-    /// A transaction, how many of its changes were returned, and the place behind it. The changes are counted rather
+    /// A transaction, how many of its changes were returned, and the position behind it. The changes are counted rather
     /// than removed, as copies of the reader share them.
     private var rest: (changes: [Change], reported: Int, behind: LogPosition)?
-    /// Whether the place was not found, or what came behind it is gone: a `rescan` comes next.
+    /// Whether the position was not found, or what came behind it is gone: a `rescan` comes next.
     private var isLost = false
     /// Whether a snapshot is still to be taken. Snapshots are taken when they are read, so that a sequence can be made
     /// without waiting.
     private var wantsSnapshot = false
     private var listing: Listing?
-    private let tree = TreeAtPlace()
+    private let tree = TreeAtPosition()
     /// A `degraded` marker that is returned next: from a record of the leader before this feed's position, or because a
     /// read-only follower found no leader.
     private var notice: Change?
@@ -46,8 +46,8 @@ struct ChangeFeed: Feed {
             position = try translating(container.journal.log.start())
             wantsSnapshot = true
         case .cursor(let cursor):
-            if let place = try container.journal.position(of: cursor) {
-                position = place
+            if let found = try container.journal.position(of: cursor) {
+                position = found
             } else {
                 position = try translating(container.journal.log.end())
                 isLost = true
@@ -55,11 +55,11 @@ struct ChangeFeed: Feed {
         }
     }
 
-    /// The place to begin again at in order to miss nothing. In the middle of a snapshot there is no such place.
-    var cursor: Cursor { listing == nil && !wantsSnapshot ? place : container.journal.invalidCursor }
+    /// The position to begin again at in order to miss nothing. In the middle of a snapshot there is no such position.
+    var cursor: Cursor { listing == nil && !wantsSnapshot ? readPosition : container.journal.invalidCursor }
 
-    /// The place in the journal from which the reader goes on, whatever is left of a snapshot.
-    var place: Cursor { container.journal.cursor(at: position) }
+    /// The position in the journal from which the reader goes on, whatever is left of a snapshot.
+    var readPosition: Cursor { container.journal.cursor(at: position) }
 
     var isUnprepared: Bool { wantsSnapshot }
 
@@ -114,7 +114,7 @@ struct ChangeFeed: Feed {
             switch try step() {
             case .end: if !lookForLeader() { return nil }
             case .lost: (position, isLost) = (try translating(container.journal.log.end()), true)
-            case .gap(let place): (position, isLost) = (place, true)
+            case .gap(let next): (position, isLost) = (next, true)
             case .entry(let entry): if let change = try take(entry) { return change }
             }
         }
@@ -138,15 +138,15 @@ struct ChangeFeed: Feed {
     /// after the position is read in its turn.
     private mutating func noteGap() {
         let memberTable = container.memberTable
-        let place = memberTable.map.load64(MemberTableLayout.degraded)
-        let marker = LogPosition(segment: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
+        let word = memberTable.map.load64(MemberTableLayout.degraded)
+        let marker = LogPosition(segment: word >> 32, offset: Int(word & 0xffff_ffff), sequence: 0, checksum: 0)
         // A record that lies ahead will be read.
-        if place == 0 || (marker.segment, marker.offset) >= (position.segment, position.offset) { return }
+        if word == 0 || (marker.segment, marker.offset) >= (position.segment, position.offset) { return }
         // Until the leader of this term watches, the record is that of an earlier leader; its own lies ahead.
         guard container.hasWatchingLeader else { return }
         try? container.journal.read(from: marker) { record in
             if record.kind != .degraded { return false }
-            notice = Change(degraded: record, sequence: self.place.sequence, cursor: self.place)
+            notice = Change(degraded: record, sequence: readPosition.sequence, cursor: readPosition)
             return true
         }
     }
@@ -167,7 +167,7 @@ struct ChangeFeed: Feed {
             + "coordination are recorded once one does; run watch-group where the container can be written"
         container.diagnostics.report(.watchingDegraded, reason)
         notice = Change(
-            .degraded(reason: reason), sequence: place.sequence, cursor: place, time: wallNanoseconds())
+            .degraded(reason: reason), sequence: readPosition.sequence, cursor: readPosition, time: wallNanoseconds())
         return true
     }
 
@@ -212,9 +212,9 @@ struct ChangeFeed: Feed {
 
     /// A check that keeps no part in the election.
     var look: @Sendable () -> Bool {
-        var place = self
-        place.following = nil
-        return { [place] in place.hasMore }
+        var copy = self
+        copy.following = nil
+        return { [copy] in copy.hasMore }
     }
 
     var isAmongOthers: Bool { rest != nil }
@@ -232,14 +232,14 @@ struct ChangeFeed: Feed {
     }
 
     /// The marker that everything before its cursor was returned.
-    var bookmark: Change { Change(.bookmark, sequence: place.sequence, cursor: cursor, time: wallNanoseconds()) }
+    var bookmark: Change { Change(.bookmark, sequence: readPosition.sequence, cursor: cursor, time: wallNanoseconds()) }
 
-    private var rescan: Change { Change(.rescan, sequence: place.sequence, cursor: cursor, time: wallNanoseconds()) }
+    private var rescan: Change { Change(.rescan, sequence: readPosition.sequence, cursor: cursor, time: wallNanoseconds()) }
 
     private mutating func nextPresent() -> Change? {
-        while let (place, item) = listing?.next() {
+        while let (location, item) = listing?.next() {
             let change = Change(
-                present: place, item, sequence: self.place.sequence, cursor: container.journal.invalidCursor)
+                present: location, item, sequence: readPosition.sequence, cursor: container.journal.invalidCursor)
             if filter.wants(change) { return change }
         }
         return nil
@@ -257,24 +257,24 @@ struct ChangeFeed: Feed {
 extension Change: StreamElement {
     /// The error with which following changes fails.
     public typealias Failure = CoordinationError
-    /// A place in the journal.
-    public typealias Place = Cursor
+    /// A position in the journal.
+    public typealias Position = Cursor
 }
 
-/// The container's changes since a place, without end: see `Container.changes(since:matching:afterRescan:)`.
+/// The container's changes since a position, without end: see `Container.changes(since:matching:afterRescan:)`.
 public typealias Changes = FollowerSequence<Change>
 
 extension Follower<Change> {
     /// A marker to hand on: complete up to `cursor`.
     public var bookmark: Change {
-        let (cursor, place) = (feed.cursor, feed.place)
-        let sequence = cursor.isInvalid ? place.sequence : cursor.sequence
+        let (cursor, readPosition) = (feed.cursor, feed.readPosition)
+        let sequence = cursor.isInvalid ? readPosition.sequence : cursor.sequence
         return Change(.bookmark, sequence: sequence, cursor: cursor, time: wallNanoseconds())
     }
 }
 
 extension Container {
-    /// Returns a follower of the changes since a place, for the calling thread. Once this returns, every change from
+    /// Returns a follower of the changes since a position, for the calling thread. Once this returns, every change from
     /// now on is seen, including external changes (read-only: if a member that may write follows). `matching` and
     /// `afterRescan` are as in `changes(since:matching:afterRescan:)`.
     public func follow(
@@ -297,12 +297,12 @@ extension Container {
         Follower(try feed(since: origin, matching: filter, afterRescan: policy))
     }
 
-    /// Returns the changes since a place: `.start`, `.now` (this call), behind a `Cursor`, or `.snapshot`, with the
+    /// Returns the changes since a position: `.start`, `.now` (this call), behind a `Cursor`, or `.snapshot`, with the
     /// items that are there first. `matching` selects them by a filter: patterns (`*`, `?`, `[…]` within a component,
     /// `**` across directories), kinds, not one's own. In a read-only container no process wakes the iterator: it reads
     /// every 100 ms.
     ///
-    /// If a cursor's place was lost, one `rescan` comes first, and then further changes. With `afterRescan: .snapshot`,
+    /// If a cursor's position was lost, one `rescan` comes first, and then further changes. With `afterRescan: .snapshot`,
     /// the items that are there come in between, as `present`, with a `bookmark` behind them.
     public func changes(
         since origin: ChangeOrigin = .now, matching filter: ChangeFilter = .everything,

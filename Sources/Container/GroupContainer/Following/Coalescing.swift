@@ -37,7 +37,7 @@ extension Debouncer {
         merged.begin = before.begin
         if case .moved(let from) = before.change.kind {
             guard entry.change.kind == .removed, !before.change.mayReplace else { return append(entry) }
-            // The item came and went: what is left is that it is gone from its first place.
+            // The item came and went: what is left is that it is gone from its first path.
             merged.change.path = from
             merged.change.takesDirectory = before.change.takesDirectory
             return replaceByRemoval(merged, at: position)
@@ -57,12 +57,12 @@ extension Debouncer {
     }
 
     /// Puts the removal of an item in the place of the move that took it away, or of the first of several. If a file
-    /// was created at that place since, as by an editor that moves its backup aside, the two are one change of the
+    /// was created at that path since, as by an editor that moves its backup aside, the two are one change of the
     /// file.
     private mutating func replaceByRemoval(_ removal: Entry, at position: Int) {
         let path = removal.change.path
         func concerns(_ position: Int) -> Bool {
-            entries[position]?.change.places.contains { $0.concerns(path) } ?? false
+            entries[position]?.change.paths.contains { $0.concerns(path) } ?? false
         }
         entries[position] = removal
         if let earlier = entries.indices[..<position].last(where: concerns), let before = entries[earlier],
@@ -86,7 +86,7 @@ extension Debouncer {
     /// the directory: earlier changes stay, because that change may depend on them.
     private mutating func dropWhatIsBelow(_ directory: ItemPath) {
         for position in entries.indices.reversed() {
-            guard let change = entries[position]?.change, change.places.contains(where: { $0.concerns(directory) })
+            guard let change = entries[position]?.change, change.paths.contains(where: { $0.concerns(directory) })
             else {
                 continue
             }
@@ -135,7 +135,7 @@ extension Debouncer {
         var inner: [Int] = []
         guard let end = last(concerning: path) else { return (nil, []) }
         for position in (0...end).reversed() {
-            guard let change = entries[position]?.change, change.places.contains(where: { $0.concerns(path) }) else {
+            guard let change = entries[position]?.change, change.paths.contains(where: { $0.concerns(path) }) else {
                 continue
             }
             switch change.kind {
@@ -154,7 +154,7 @@ extension Debouncer {
     private func continues(_ move: Entry, at position: Int, _ first: ItemPath, _ to: ItemPath) -> Bool {
         if move.change.mayReplace || (first != to && first.concerns(to)) { return false }
         return !entries[(position + 1)...].contains { later in
-            later?.change.places.contains { $0.concerns(to) } ?? false
+            later?.change.paths.contains { $0.concerns(to) } ?? false
         }
     }
 
@@ -175,7 +175,7 @@ extension Debouncer {
         }
     }
 
-    /// Merges a creation and a move: the item was created at its new place.
+    /// Merges a creation and a move: the item was created at its new path.
     private mutating func create(_ position: Int, _ move: Entry, _ from: ItemPath, _ inner: [Int]) {
         guard let before = entries[position] else { return }
         var created = move
@@ -221,8 +221,8 @@ extension ItemPath {
     }
 
     /// Returns the path after the directory that it is, or is in, has moved.
-    func moved(from directory: ItemPath, to place: ItemPath) -> ItemPath {
-        ItemPath(bytes: place.bytes + bytes[directory.bytes.count...])
+    func moved(from directory: ItemPath, to path: ItemPath) -> ItemPath {
+        ItemPath(bytes: path.bytes + bytes[directory.bytes.count...])
     }
 }
 

@@ -11,7 +11,7 @@ package import GroupSystemCalls
 /// - created + modified: created
 /// - removed + created: modified, where no directory is involved; so is moved away + created, once the moved item is
 ///   removed
-/// - created or changed, then moved: a change at the new place
+/// - created or changed, then moved: a change at the new path
 /// - moved, then moved on: one move; moved, then moved back: nothing; both only if there cannot have been another item
 ///   in between
 struct Debouncer: Sendable {
@@ -20,7 +20,7 @@ struct Debouncer: Sendable {
 
     struct Entry: Sendable {
         var change: Change
-        /// The place to begin at in order to get all of the change again.
+        /// The position to begin at in order to get all of the change again.
         var begin: Cursor
         var first: Int64
         var last: Int64
@@ -38,7 +38,7 @@ struct Debouncer: Sendable {
 
     var isEmpty: Bool { due == nil }
 
-    /// Takes a change of an item; `begin` is the place before it.
+    /// Takes a change of an item; `begin` is the position before it.
     mutating func note(_ change: Change, from begin: Cursor, at now: Int64) {
         var entry = Entry(change: change, begin: begin, first: now, last: now)
         entry.change.transaction = nil
@@ -52,9 +52,9 @@ struct Debouncer: Sendable {
         overdue = min(overdue ?? .max, Self.sum(now, atMost))
     }
 
-    /// Returns the changes that are due by now or, with `all`, all of them. The cursor of each is the place from which
+    /// Returns the changes that are due by now or, with `all`, all of them. The cursor of each is the position from which
     /// a reader that comes back gets all changes again that are released after it or are still held back. `end` is the
-    /// place behind all noted changes.
+    /// position behind all noted changes.
     mutating func release(at now: Int64, end: Cursor, all: Bool = false) -> [Change] {
         if !all, let due, due > now { return [] }
         let leaves = all ? entries.map { $0 != nil } : dueEntries(at: now)
@@ -66,19 +66,19 @@ struct Debouncer: Sendable {
         }
         entries = kept
         index = RelatedPaths()
-        for (place, entry) in kept.enumerated() { index.note(entry.change.places, at: place) }
+        for (position, entry) in kept.enumerated() { index.note(entry.change.paths, at: position) }
         due = kept.map { min(Self.sum($0.last, quiet), Self.sum($0.first, atMost)) }.min()
         overdue = kept.map { Self.sum($0.first, atMost) }.min()
-        var place = kept.map(\.begin).reduce(end, Self.earlier)
+        var cursor = kept.map(\.begin).reduce(end, Self.earlier)
         for position in released.indices.reversed() {
-            released[position].change.cursor = place
-            place = Self.earlier(place, released[position].begin)
+            released[position].change.cursor = cursor
+            cursor = Self.earlier(cursor, released[position].begin)
         }
         return released.map(\.change)
     }
 
-    /// Returns the place from which a reader that comes back gets all held-back changes again; `end` if there are none.
-    func place(end: Cursor) -> Cursor { entries.compactMap { $0?.begin }.reduce(end, Self.earlier) }
+    /// Returns the position from which a reader that comes back gets all held-back changes again; `end` if there are none.
+    func resumeCursor(end: Cursor) -> Cursor { entries.compactMap { $0?.begin }.reduce(end, Self.earlier) }
 
     private static func earlier(_ one: Cursor, _ other: Cursor) -> Cursor {
         (other.sequence, other.segment, other.offset) < (one.sequence, one.segment, one.offset) ? other : one
@@ -96,20 +96,20 @@ struct Debouncer: Sendable {
         var urgent = PathSet()
         for position in entries.indices.reversed() {
             guard let entry = entries[position] else { continue }
-            let places = entry.change.places
-            if Self.sum(entry.first, atMost) <= now || places.contains(where: urgent.concerns) {
+            let paths = entry.change.paths
+            if Self.sum(entry.first, atMost) <= now || paths.contains(where: urgent.concerns) {
                 leaves[position] = true
-                for place in places { urgent.insert(place) }
+                for path in paths { urgent.insert(path) }
             }
         }
         var held = PathSet()
         for position in entries.indices where !leaves[position] {
             guard let entry = entries[position] else { continue }
-            let places = entry.change.places
-            if Self.sum(entry.last, quiet) <= now && !places.contains(where: held.concerns) {
+            let paths = entry.change.paths
+            if Self.sum(entry.last, quiet) <= now && !paths.contains(where: held.concerns) {
                 leaves[position] = true
             } else {
-                for place in places { held.insert(place) }
+                for path in paths { held.insert(path) }
             }
         }
         return leaves
@@ -117,11 +117,11 @@ struct Debouncer: Sendable {
 
     /// Indexes an entry again after its path was changed.
     mutating func noteAgain(_ position: Int) {
-        if let change = entries[position]?.change { index.note(change.places, at: position) }
+        if let change = entries[position]?.change { index.note(change.paths, at: position) }
     }
 
     mutating func append(_ entry: Entry) {
-        index.note(entry.change.places, at: entries.count)
+        index.note(entry.change.paths, at: entries.count)
         entries.append(entry)
     }
 
@@ -129,7 +129,7 @@ struct Debouncer: Sendable {
     func last(concerning path: ItemPath) -> Int? {
         guard var position = index.last(concerning: path) else { return nil }
         while position >= 0 {
-            if let entry = entries[position], entry.change.places.contains(where: { $0.concerns(path) }) {
+            if let entry = entries[position], entry.change.paths.contains(where: { $0.concerns(path) }) {
                 return position
             }
             position -= 1
@@ -140,7 +140,7 @@ struct Debouncer: Sendable {
 
 extension Change {
     /// The paths that the change is about.
-    var places: [ItemPath] { kind.otherPath.map { [path, $0] } ?? [path] }
+    var paths: [ItemPath] { kind.otherPath.map { [path, $0] } ?? [path] }
 }
 
 /// The changes of another feed, debounced. Memory: linear in the paths that are held back.
@@ -150,8 +150,8 @@ struct DebouncedFeed<Changes: Feed<Change>>: Feed {
     private var changes: Changes
     private var queue: DebounceQueue
     private var ready: ArraySlice<Change> = []
-    /// The place in front of `ready`.
-    private var readyPlace: Cursor?
+    /// The position in front of `ready`.
+    private var readyCursor: Cursor?
 
     init(_ changes: Changes, _ debouncer: Debouncer) {
         self.changes = changes
@@ -164,7 +164,7 @@ struct DebouncedFeed<Changes: Feed<Change>>: Feed {
             ready = batch[...]
         }
         let change = ready.popFirst()
-        readyPlace = ready.isEmpty ? nil : change?.cursor
+        readyCursor = ready.isEmpty ? nil : change?.cursor
         return change
     }
 
@@ -182,10 +182,10 @@ struct DebouncedFeed<Changes: Feed<Change>>: Feed {
         }
     }
 
-    /// The place to begin again at in order to miss nothing that was not returned.
-    var cursor: Cursor { readyPlace ?? queue.debouncer.place(end: changes.cursor) }
+    /// The position to begin again at in order to miss nothing that was not returned.
+    var cursor: Cursor { readyCursor ?? queue.debouncer.resumeCursor(end: changes.cursor) }
 
-    var place: Cursor { changes.place }
+    var readPosition: Cursor { changes.readPosition }
     var hasMore: Bool { !ready.isEmpty || changes.hasMore }
     var look: @Sendable () -> Bool { changes.look }
     var due: Int64? { queue.due }
@@ -258,7 +258,7 @@ extension Follower<Change> {
     /// `atMost` (ten times `quiet`, if nil) after the first that is held back.
     ///
     /// An item that is created and removed meanwhile is left out. A file that is written ten times comes once, and so
-    /// does one that is written under another name and renamed, at its place. Applied in their order, the changes make
+    /// does one that is written under another name and renamed, at its path. Applied in their order, the changes make
     /// the same tree as all of them would. A change's sequence, author and time are those of the last change that it
     /// stands for; it is part of no transaction. Its cursor, and the follower's, are before everything that is still
     /// held back: a follower that resumes there gets a returned change again if an earlier change was still held back.

@@ -24,11 +24,11 @@ protocol Feed<Element>: Sendable {
     /// has happened; nil if there is no such moment.
     var due: Int64? { get }
 
-    /// The place behind what was returned.
-    var cursor: Element.Place { get }
+    /// The position behind what was returned.
+    var cursor: Element.Position { get }
 
-    /// The place from which the feed reads on, whatever was read and is still to be returned.
-    var place: Element.Place { get }
+    /// The position from which the feed reads on, whatever was read and is still to be returned.
+    var readPosition: Element.Position { get }
 
     /// Whether the last element that was returned has more behind it that belong to it and are ready.
     var isAmongOthers: Bool { get }
@@ -59,7 +59,7 @@ protocol Feed<Element>: Sendable {
 extension Feed {
     var look: @Sendable () -> Bool { { hasMore } }
     var due: Int64? { nil }
-    var place: Element.Place { cursor }
+    var readPosition: Element.Position { cursor }
     var isAmongOthers: Bool { false }
     var isSettled: Bool { !isAmongOthers }
     mutating func begin() {}
@@ -68,7 +68,7 @@ extension Feed {
     var isShared: Bool { false }
 }
 
-extension Feed where Element.Place == Void {
+extension Feed where Element.Position == Void {
     var cursor: Void { () }
 }
 

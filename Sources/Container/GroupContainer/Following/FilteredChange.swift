@@ -118,40 +118,40 @@ struct FilteredChange {
             }
             return
         }
-        // First the removal of both trees, then the creation of each item at its new place.
+        // First the removal of both trees, then the creation of each item at its new path.
         let (here, there) = (Self.tree(at: new, treeIndex), Self.tree(at: old, treeIndex))
         for tree in [here, there] {
-            for item in tree.reversed() where filter.matches(item.place.bytes) {
-                report(Self.removal(item.place.bytes, wasDirectory: item.item.state.type == .directory))
+            for item in tree.reversed() where filter.matches(item.location.bytes) {
+                report(Self.removal(item.location.bytes, wasDirectory: item.item.state.type == .directory))
             }
         }
         create(there, at: new, from: old, change.state)
         create(here, at: old, from: new, change.otherState)
     }
 
-    private typealias Tree = [(place: ItemLocation, item: TreeIndex.Item)]
+    private typealias Tree = [(location: ItemLocation, item: TreeIndex.Item)]
 
     /// Returns the items of a tree, the deepest last.
     private static func tree(at top: ItemLocation, _ treeIndex: TreeIndex) -> Tree {
-        ([top] + treeIndex.below(top).reversed()).compactMap { place in treeIndex.item(at: place).map { (place, $0) } }
+        ([top] + treeIndex.below(top).reversed()).compactMap { location in treeIndex.item(at: location).map { (location, $0) } }
     }
 
-    private static func moved(_ place: ItemLocation, to new: ItemLocation, from old: ItemLocation) -> [UInt8] {
-        new.bytes + place.bytes[old.bytes.count...]
+    private static func moved(_ location: ItemLocation, to new: ItemLocation, from old: ItemLocation) -> [UInt8] {
+        new.bytes + location.bytes[old.bytes.count...]
     }
 
     /// Adds the changes of items in a directory that moved with all its contents: the filter lets some through only at
-    /// the old place (removed) or only at the new one (created).
+    /// the old path (removed) or only at the new one (created).
     private mutating func adjust(
-        _ inner: ArraySlice<(place: ItemLocation, item: TreeIndex.Item)>,
+        _ inner: ArraySlice<(location: ItemLocation, item: TreeIndex.Item)>,
         movedTo new: ItemLocation, from old: ItemLocation
     ) {
-        for (place, item) in inner.reversed() where filter.matches(place.bytes) {
-            let path = Self.moved(place, to: new, from: old)
+        for (location, item) in inner.reversed() where filter.matches(location.bytes) {
+            let path = Self.moved(location, to: new, from: old)
             if !filter.matches(path) { report(Self.removal(path, wasDirectory: item.state.type == .directory)) }
         }
-        for (place, item) in inner where !filter.matches(place.bytes) {
-            let path = Self.moved(place, to: new, from: old)
+        for (location, item) in inner where !filter.matches(location.bytes) {
+            let path = Self.moved(location, to: new, from: old)
             if filter.matches(path) { report(creation(path, item)) }
         }
     }
@@ -163,10 +163,10 @@ struct FilteredChange {
     private mutating func report(_ part: ReportedPart) { reported.append(part) }
 
     private mutating func create(_ tree: Tree, at new: ItemLocation, from old: ItemLocation, _ state: ItemState?) {
-        for (place, item) in tree {
-            let path = Self.moved(place, to: new, from: old)
+        for (location, item) in tree {
+            let path = Self.moved(location, to: new, from: old)
             if !filter.matches(path) { continue }
-            let isTop = place == old
+            let isTop = location == old
             reported.append(
                 isTop
                     ? ReportedPart(ChangePart(kind: .created, path: path, state: state ?? item.state))
@@ -176,25 +176,25 @@ struct FilteredChange {
 
     /// Adds the changes of a move: files one by one; directories are created before their files and removed after them.
     private mutating func relocate(_ tree: Tree, to new: ItemLocation, from old: ItemLocation, _ state: ItemState?) {
-        for (place, item) in tree {
-            let path = Self.moved(place, to: new, from: old)
+        for (location, item) in tree {
+            let path = Self.moved(location, to: new, from: old)
             let isIn = filter.matches(path)
-            if item.state.type == .directory || !filter.matches(place.bytes) {
-                let isTop = place == old
+            if item.state.type == .directory || !filter.matches(location.bytes) {
+                let isTop = location == old
                 if isIn {
                     report(isTop ? .arrival(path, state) : creation(path, item))
                 }
             } else if isIn {
                 report(
                     ReportedPart(
-                        ChangePart(kind: .moved, path: path, from: place.bytes, state: item.state),
+                        ChangePart(kind: .moved, path: path, from: location.bytes, state: item.state),
                         generation: item.generation))
             } else {
-                report(Self.removal(place.bytes, wasDirectory: false))
+                report(Self.removal(location.bytes, wasDirectory: false))
             }
         }
-        for (place, item) in tree.reversed() where item.state.type == .directory && filter.matches(place.bytes) {
-            report(Self.removal(place.bytes, wasDirectory: true))
+        for (location, item) in tree.reversed() where item.state.type == .directory && filter.matches(location.bytes) {
+            report(Self.removal(location.bytes, wasDirectory: true))
         }
     }
 }

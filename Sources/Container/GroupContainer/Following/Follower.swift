@@ -5,13 +5,13 @@ package import GroupSystemCalls
 public protocol StreamElement: Sendable {
     /// The error with which reading the stream fails; `Never` if it cannot fail.
     associatedtype Failure: Error
-    /// A place in the stream, from which a reader can go on; `Void` if there are none.
-    associatedtype Place: Sendable
+    /// A position in the stream, from which a reader can go on; `Void` if there are none.
+    associatedtype Position: Sendable
 }
 
 /// A follower of a stream on the calling thread: returns the stream's elements in order, each once. A follower of
-/// changes or keys keeps only its place in their log, so a slow one costs no memory and loses nothing, and a copy reads
-/// on by itself, from the same place. (Diagnostics are in no log: see `Diagnostics`.)
+/// changes or keys keeps only its position in their log, so a slow one costs no memory and loses nothing, and a copy reads
+/// on by itself, from the same position. (Diagnostics are in no log: see `Diagnostics`.)
 public struct Follower<Element: StreamElement>: Sendable {
     private(set) var feed: any Feed<Element>
 
@@ -58,32 +58,32 @@ extension Follower {
     package mutating func check() throws(Element.Failure) { try feed.check() }
 }
 
-extension Follower where Element.Place == Cursor {
-    /// The place behind the last element that was returned, and behind all that was read and did not match.
+extension Follower where Element.Position == Cursor {
+    /// The position behind the last element that was returned, and behind all that was read and did not match.
     ///
-    /// As long as elements of a transaction are still to come, this is the place before that transaction: a follower
+    /// As long as elements of a transaction are still to come, this is the position before that transaction: a follower
     /// that stops there and comes back gets all of it again, rather than half of it. (An element's own cursor is behind
-    /// the transaction in each of them.) In the middle of a snapshot, this is a place that no log has: a follower that
+    /// the transaction in each of them.) In the middle of a snapshot, this is a position that no log has: a follower that
     /// comes back with it gets a `rescan`.
     public var cursor: Cursor { feed.cursor }
 
-    /// The place from which the follower reads on, whatever was read and is still to be returned.
-    package var place: Cursor { feed.place }
+    /// The position from which the follower reads on, whatever was read and is still to be returned.
+    package var readPosition: Cursor { feed.readPosition }
 
     /// Whether no further element of the transaction or batch of the last element is ready; for keys, also of its
     /// snapshot.
     package var isBetweenRecords: Bool { !feed.isAmongOthers }
 }
 
-/// The elements of a stream since a place, without end: in order, each once. Elements from before the sequence was
+/// The elements of a stream since a position, without end: in order, each once. Elements from before the sequence was
 /// iterated come first: nothing is missed, however late it is iterated. Each iterator of changes or keys keeps only its
-/// place in their log, so a slow one costs no memory and loses nothing. (Messages and diagnostics are taken: see
+/// position in their log, so a slow one costs no memory and loses nothing. (Messages and diagnostics are taken: see
 /// `GroupListener.messages` and `Diagnostics`.)
 public struct FollowerSequence<Element: StreamElement>: AsyncSequence, Sendable {
     /// The error with which the iteration fails.
     public typealias Failure = Element.Failure
 
-    /// The feed at the sequence's place; otherwise, why there is none.
+    /// The feed at the sequence's position; otherwise, why there is none.
     private let feed: Result<any Feed<Element>, Element.Failure>
 
     init(_ feed: Result<any Feed<Element>, Element.Failure>) { self.feed = feed }
@@ -93,10 +93,10 @@ public struct FollowerSequence<Element: StreamElement>: AsyncSequence, Sendable 
     /// Returns the sequence of another feed that reads this one.
     func map(_ transform: (any Feed<Element>) -> any Feed<Element>) -> FollowerSequence { .init(feed.map(transform)) }
 
-    /// Returns an iterator that starts at the sequence's place.
+    /// Returns an iterator that starts at the sequence's position.
     public func makeAsyncIterator() -> Iterator { Iterator(feed) }
 
-    /// The place of one consumer.
+    /// The position of one consumer.
     public struct Iterator: AsyncIteratorProtocol {
         /// The error with which the iteration fails.
         public typealias Failure = Element.Failure
@@ -115,7 +115,7 @@ public struct FollowerSequence<Element: StreamElement>: AsyncSequence, Sendable 
         }
 
         /// Returns the next element; nil when the task is cancelled. Errors: those of `Follower.next(timeout:)`, and
-        /// those of finding the place.
+        /// those of finding the position.
         public mutating func next() async throws(Element.Failure) -> Element? {
             if let failure { throw failure }
             if !hasBegun {

@@ -2,7 +2,7 @@ import GroupLog
 
 /// The items of a container at one position of its journal, one by one: directories before their content.
 struct Listing: Sendable {
-    private let items: [(place: ItemLocation, item: TreeIndex.Item)]
+    private let items: [(location: ItemLocation, item: TreeIndex.Item)]
     private var index = 0
     /// The position in the journal.
     let position: LogPosition
@@ -14,11 +14,11 @@ struct Listing: Sendable {
         try tree.catchUp(journal)
         position = tree.position
         items = tree.treeIndex.lazy.filter { filter.matches($0.location.bytes) }
-            .map { (place: $0.location, item: $0.item) }
+            .map { (location: $0.location, item: $0.item) }
     }
 
     /// Returns the next item; nil after the last.
-    mutating func next() -> (place: ItemLocation, item: TreeIndex.Item)? {
+    mutating func next() -> (location: ItemLocation, item: TreeIndex.Item)? {
         if index == items.count { return nil }
         defer { index += 1 }
         return items[index]

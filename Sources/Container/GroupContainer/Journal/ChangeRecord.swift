@@ -137,9 +137,9 @@ package struct ChangeRecord: Equatable, Sendable {
     }
 
     /// The path after the move; for a directory that arrives together with its content, the directory's.
-    var place: [UInt8] { parts.first?.path ?? path }
+    var presentPath: [UInt8] { parts.first?.path ?? path }
 
-    /// Sets the state of the item at `place`. The state of what arrived within a directory is unchanged.
+    /// Sets the state of the item at `presentPath`. The state of what arrived within a directory is unchanged.
     mutating func complete(with state: ItemState?) {
         if parts.isEmpty { self.state = state } else { parts[0].state = state }
     }

@@ -148,13 +148,13 @@ struct CheckpointPieces {
         var sizes: [UInt16] = []
         sizes.reserveCapacity(treeIndex.count)
         for (location, _) in treeIndex { sizes.append(UInt16(CheckpointEntry.size(ofPath: location.bytes.count))) }
-        var place = CheckpointHeader.size + sizes.count * 8
-        let byteCount = sizes.reduce(place) { $0 + Int($1) }
+        var offset = CheckpointHeader.size + sizes.count * 8
+        let byteCount = sizes.reduce(offset) { $0 + Int($1) }
         var piece = ByteWriter(capacity: Self.size)
         piece.write(raw: header.encoded(count: sizes.count, byteCount: byteCount))
         for size in sizes {
-            piece.write(UInt64(place))
-            place += Int(size)
+            piece.write(UInt64(offset))
+            offset += Int(size)
             try flush(&piece, write)
         }
         for (number, (location, item)) in treeIndex.enumerated() {
@@ -204,21 +204,21 @@ enum CheckpointEntry {
     }
 
     /// Decodes what `ItemState` encodes; without a reader, for speed.
-    private static func state(_ bytes: ArraySlice<UInt8>, at place: Int) -> ItemState? {
-        guard let type = ItemType(rawValue: bytes[place]) else { return nil }
-        let (mode, owners) = (number(bytes, at: place) >> 32, number(bytes, at: place + 8))
+    private static func state(_ bytes: ArraySlice<UInt8>, at offset: Int) -> ItemState? {
+        guard let type = ItemType(rawValue: bytes[offset]) else { return nil }
+        let (mode, owners) = (number(bytes, at: offset) >> 32, number(bytes, at: offset + 8))
         return ItemState(
-            type: type, inode: number(bytes, at: place + 16), size: number(bytes, at: place + 24),
-            modified: Int64(bitPattern: number(bytes, at: place + 32)),
-            changed: Int64(bitPattern: number(bytes, at: place + 40)), mode: UInt32(truncatingIfNeeded: mode),
+            type: type, inode: number(bytes, at: offset + 16), size: number(bytes, at: offset + 24),
+            modified: Int64(bitPattern: number(bytes, at: offset + 32)),
+            changed: Int64(bitPattern: number(bytes, at: offset + 40)), mode: UInt32(truncatingIfNeeded: mode),
             owner: UInt32(truncatingIfNeeded: owners), group: UInt32(truncatingIfNeeded: owners >> 32),
-            contentHash: bytes[place + 1] & 1 == 1 ? number(bytes, at: place + 48) : nil)
+            contentHash: bytes[offset + 1] & 1 == 1 ? number(bytes, at: offset + 48) : nil)
     }
 
     /// Returns the number at an index, which must have eight bytes.
-    static func number(_ bytes: ArraySlice<UInt8>, at place: Int) -> UInt64 {
+    static func number(_ bytes: ArraySlice<UInt8>, at offset: Int) -> UInt64 {
         var number: UInt64 = 0
-        for index in (place..<(place + 8)).reversed() { number = number << 8 | UInt64(bytes[index]) }
+        for index in (offset..<(offset + 8)).reversed() { number = number << 8 | UInt64(bytes[index]) }
         return number
     }
 

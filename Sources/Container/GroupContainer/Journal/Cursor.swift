@@ -3,7 +3,7 @@
 import GroupBytes
 import struct GroupLog.LogPosition
 
-/// A place in a container's journal, between two changes. A cursor can be stored as text (`description`, `init(_:)`): a
+/// A position in a container's journal, between two changes. A cursor can be stored as text (`description`, `init(_:)`): a
 /// process that begins at it gets exactly the changes after it. The cursor has the checksum of the record before it. So
 /// a cursor of another container, or of one that was restored from a backup, is recognized as invalid, and the process
 /// gets one `rescan`.

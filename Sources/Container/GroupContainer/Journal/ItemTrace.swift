@@ -62,13 +62,13 @@ struct ItemTrace: Equatable, Sendable {
         guard body.count > Self.fixed, let kind = ChangeRecord.Kind(rawValue: body[0]) else { return false }
         if kind == .transaction { return true }
         let flags = body[1]
-        var place = Self.fixed + (flags & 4 != 0 ? ItemState.size : 0) + (flags & 16 != 0 ? ItemState.size : 0)
+        var offset = Self.fixed + (flags & 4 != 0 ? ItemState.size : 0) + (flags & 16 != 0 ? ItemState.size : 0)
         for _ in 0..<(flags & 2 != 0 ? 2 : 1) {
-            guard place + 2 <= body.count else { return false }
-            let end = place + 2 + Int(body[place]) + Int(body[place + 1]) << 8
+            guard offset + 2 <= body.count else { return false }
+            let end = offset + 2 + Int(body[offset]) + Int(body[offset + 1]) << 8
             guard end <= body.count else { return false }
-            if covers(body[(place + 2)..<end]) { return true }
-            place = end
+            if covers(body[(offset + 2)..<end]) { return true }
+            offset = end
         }
         return false
     }
@@ -88,9 +88,9 @@ extension OpenContainer {
     /// Returns whether the journal has a directory at a location. Mostly a few loads: the member table has the position
     /// up to which that was last found, and only the records after it are read. Errors: `damaged`
     func recordsDirectory(at location: ItemLocation) throws(CoordinationError) -> Bool {
-        if let place = memberTable.knownDirectory(location, key: hashKey) {
+        if let known = memberTable.knownDirectory(location, key: hashKey) {
             var trace = ItemTrace(directory: location)
-            if let (end, count) = try follow(&trace, from: place) {
+            if let (end, count) = try follow(&trace, from: known) {
                 let stands = trace.type == .directory
                 if stands && count >= Self.worthNoting { memberTable.noteDirectory(location, at: end, key: hashKey) }
                 return stands
@@ -116,7 +116,7 @@ extension OpenContainer {
             var trace = ItemTrace(location, tree.item(at: location)?.state)
             if !tree.isBroken, let (end, _) = try follow(&trace, from: tree.position) { return (trace.state, end) }
         }
-        let (item, end) = try recordedItemAndPlace(at: location)
+        let (item, end) = try recordedItemAndPosition(at: location)
         return (item?.state, end)
     }
 
@@ -147,9 +147,9 @@ extension MemberTable {
         var hash = key.begin()
         for byte in location.bytes { hash.add(byte) }
         let entry = MemberTableLayout.knownDirectory(hash.finished())
-        let place = map.load64(entry)
-        if place == 0 || map.load64(entry + 8) != Self.seal(hash, place) { return nil }
-        return LogPosition(segment: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
+        let word = map.load64(entry)
+        if word == 0 || map.load64(entry + 8) != Self.seal(hash, word) { return nil }
+        return LogPosition(segment: word >> 32, offset: Int(word & 0xffff_ffff), sequence: 0, checksum: 0)
     }
 
     func noteDirectory(_ location: ItemLocation, at position: LogPosition, key: SipHash) {
@@ -157,14 +157,14 @@ extension MemberTable {
         var hash = key.begin()
         for byte in location.bytes { hash.add(byte) }
         let entry = MemberTableLayout.knownDirectory(hash.finished())
-        let place = position.segment << 32 | UInt64(position.offset)
-        own.map.store64(entry, place)
-        own.map.store64(entry + 8, Self.seal(hash, place))
+        let word = position.segment << 32 | UInt64(position.offset)
+        own.map.store64(entry, word)
+        own.map.store64(entry + 8, Self.seal(hash, word))
     }
 
-    private static func seal(_ path: SipHash.State, _ place: UInt64) -> UInt64 {
+    private static func seal(_ path: SipHash.State, _ word: UInt64) -> UInt64 {
         var hash = path
-        for shift in stride(from: UInt64(0), to: 64, by: 8) { hash.add(UInt8(truncatingIfNeeded: place >> shift)) }
+        for shift in stride(from: UInt64(0), to: 64, by: 8) { hash.add(UInt8(truncatingIfNeeded: word >> shift)) }
         return hash.finished()
     }
 }

@@ -57,7 +57,7 @@ package final class Journal: Sendable {
                     record: try? ChangeRecord(decoding: entry.body), isControl: entry.isControl,
                     position: entry.position))
         case .end: .end
-        case .gap(let place): .gap(place)
+        case .gap(let next): .gap(next)
         case .lost: .lost
         }
     }
@@ -73,7 +73,7 @@ package final class Journal: Sendable {
             case .entry(let entry):
                 position = entry.position
                 if let record = entry.record, look(record) { return }
-            case .gap(let place): position = place
+            case .gap(let next): position = next
             case .lost:
                 try losses.note(position, in: self)
                 position = try translating(log.start())
@@ -122,11 +122,11 @@ package final class Journal: Sendable {
 
     /// Returns whether an operation has its record after a position; looks at all records where the position, which
     /// another member has written, is not one of this journal. Linear in the records after it.
-    func contains(operation: [UInt8], from place: LogPosition) throws(CoordinationError) -> Bool {
+    func contains(operation: [UInt8], from position: LogPosition) throws(CoordinationError) -> Bool {
         var isFound = false
-        var start = place
+        var start = position
         do {
-            _ = try step(behind: place)
+            _ = try step(behind: position)
         } catch {
             if error.code != .damaged { throw error }
             start = try translating(log.start())

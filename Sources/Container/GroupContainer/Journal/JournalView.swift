@@ -89,7 +89,7 @@ struct JournalView: Sendable {
                 position = entry.position
                 if let record = entry.record { take(record) }
             // The next comparison of the tree finds the effect of the missing records.
-            case .gap(let place): position = place
+            case .gap(let next): position = next
             case .end:
                 guard base?.isDamaged == true else { return }
                 self = try JournalView(journal)
@@ -102,19 +102,19 @@ struct JournalView: Sendable {
 
     /// Makes the view at a position. If the checkpoint is of a later one, reads from the journal's first record; nil if
     /// that was dropped.
-    init?(_ journal: Journal, at place: LogPosition) throws(CoordinationError) {
+    init?(_ journal: Journal, at goal: LogPosition) throws(CoordinationError) {
         self = try JournalView(journal)
-        if try catchUp(journal, to: place) { return }
+        if try catchUp(journal, to: goal) { return }
         let start = try translating(journal.log.start())
         if start.segment != 1 || start.sequence != 0 { return nil }
         self = JournalView(beginningAt: start)
-        if try !catchUp(journal, to: place) { return nil }
+        if try !catchUp(journal, to: goal) { return nil }
     }
 
     /// Reads the journal up to a position. Returns false if that is not after what was read already.
-    mutating func catchUp(_ journal: Journal, to place: LogPosition) throws(CoordinationError) -> Bool {
-        while position != place {
-            if (position.segment, position.offset) >= (place.segment, place.offset) { return false }
+    mutating func catchUp(_ journal: Journal, to goal: LogPosition) throws(CoordinationError) -> Bool {
+        while position != goal {
+            if (position.segment, position.offset) >= (goal.segment, goal.offset) { return false }
             switch try journal.step(behind: position) {
             case .entry(let entry):
                 position = entry.position
@@ -131,10 +131,10 @@ struct JournalView: Sendable {
     mutating func append(
         _ record: ChangeRecord, to journal: Journal, wakesReaders: Bool = true
     ) throws(CoordinationError) -> Bool {
-        guard let place = try journal.append(record, exactlyAt: position, wakesReaders: wakesReaders) else {
+        guard let end = try journal.append(record, exactlyAt: position, wakesReaders: wakesReaders) else {
             return false
         }
-        position = place
+        position = end
         take(record)
         return true
     }
@@ -165,17 +165,17 @@ struct JournalView: Sendable {
 
 /// The tree at the position of a reader whose filter needs the content of a directory that moved. All copies of the
 /// reader share it; it is made at the first need, and then read on.
-final class TreeAtPlace: Sendable {
+final class TreeAtPosition: Sendable {
     private let tree = Guarded<JournalView?>(nil)
 
     /// Returns the tree index at a position. Nil if neither the journal nor its checkpoint goes back so far. Linear in
     /// the records since the last call.
-    func treeIndex(_ journal: Journal, at place: LogPosition) throws(CoordinationError) -> TreeIndex? {
+    func treeIndex(_ journal: Journal, at goal: LogPosition) throws(CoordinationError) -> TreeIndex? {
         try tree.withLock { (kept) throws(CoordinationError) in
             // A view without a second reference is changed in place, rather than copied.
             var tree = kept
             kept = nil
-            if try tree?.catchUp(journal, to: place) != true { tree = try JournalView(journal, at: place) }
+            if try tree?.catchUp(journal, to: goal) != true { tree = try JournalView(journal, at: goal) }
             kept = tree
             return tree?.treeIndex
         }

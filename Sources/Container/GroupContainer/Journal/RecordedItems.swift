@@ -12,17 +12,17 @@ extension OpenContainer {
     /// Returns an item as in its last record; nil if none is recorded. The first time linear in the records after the
     /// checkpoint, then in the new records. Errors: `damaged`
     func recordedItem(at location: ItemLocation) throws(CoordinationError) -> TreeIndex.Item? {
-        try recordedItemAndPlace(at: location).item
+        try recordedItemAndPosition(at: location).item
     }
 
     /// The form of `recordedItem` that also returns the position up to which the journal was read.
-    func recordedItemAndPlace(
+    func recordedItemAndPosition(
         at location: ItemLocation
-    ) throws(CoordinationError) -> (item: TreeIndex.Item?, place: LogPosition) {
-        let (item, place, isBroken) = try withRecordedTree(forLookingUp: true) {
+    ) throws(CoordinationError) -> (item: TreeIndex.Item?, position: LogPosition) {
+        let (item, found, isBroken) = try withRecordedTree(forLookingUp: true) {
             ($0.item(at: location), $0.position, $0.isBroken)
         }
-        if !isBroken { return (item, place) }
+        if !isBroken { return (item, found) }
         return try withRecordedTree(forLookingUp: false) { ($0.item(at: location), $0.position) }
     }
 

@@ -3,16 +3,16 @@
 /// A tree of items to which records are applied.
 protocol RecordedTree: Sendable {
     func item(at location: ItemLocation) -> TreeIndex.Item?
-    /// Makes an item the one at its location. With `replacing`, what is below it stays, and has no longer the place
+    /// Makes an item the one at its location. With `replacing`, what is below it stays, and has no longer the location
     /// that the changes reported for it.
     mutating func set(_ item: TreeIndex.Item, at location: ItemLocation, replacing: Bool)
     /// Removes an item. What is below it stays.
     mutating func remove(_ location: ItemLocation)
     /// Removes an item and everything below it.
     mutating func removeTree(at location: ItemLocation)
-    /// Moves items with everything below them, with their generations. Each leaves its place before the first arrives.
-    /// What stands at a goal stays, where the tree that arrives has no item at the same place. Returns the items that
-    /// were at the places that were left.
+    /// Moves items with everything below them, with their generations. Each leaves its location before the first arrives.
+    /// What stands at a goal stays, where the tree that arrives has no item at the same location. Returns the items that
+    /// were at the locations that were left.
     mutating func moveTrees(_ moves: [(from: ItemLocation, to: ItemLocation)]) -> [TreeIndex.Item?]
 }
 

@@ -37,17 +37,17 @@ extension OpenContainer {
     private func isCheckpointDue(for tree: JournalView) -> Bool {
         // No checkpoint is equivalent to a checkpoint of the beginning.
         let last = journal.checkpointed.withLock { $0.map { ($0.segment, $0.sequence) } ?? (1, 0) }
-        let place = tree.position
-        if place.sequence >= last.1 &+ max(Self.checkpointInterval, UInt64(tree.treeIndex.count)) { return true }
+        let position = tree.position
+        if position.sequence >= last.1 &+ max(Self.checkpointInterval, UInt64(tree.treeIndex.count)) { return true }
         // Once for each segment, because the decision reads the first page of every segment.
         let isNew = journal.weighed.withLock { weighed in
-            defer { weighed = place.segment }
-            return weighed != place.segment
+            defer { weighed = position.segment }
+            return weighed != position.segment
         }
-        if place.segment <= last.0 || !isNew { return false }
+        if position.segment <= last.0 || !isNew { return false }
         guard let segments = try? journal.log.keptSegments() else { return false }
         return format.retention.dropped(of: segments, now: wallNanoseconds()).contains {
-            $0 >= last.0 && $0 < place.segment
+            $0 >= last.0 && $0 < position.segment
         }
     }
 
@@ -96,19 +96,19 @@ extension OpenContainer {
     /// position. Only with the lock.
     func writeCheckpoint(_ tree: JournalView) throws(CoordinationError) {
         // Not at the end of a segment that another follows: that segment may be dropped.
-        guard let place = try translating(journal.log.advance(tree.position))?.place,
-            let segment = try translating(journal.log.segment(place.segment))
+        guard let position = try translating(journal.log.advance(tree.position))?.position,
+            let segment = try translating(journal.log.segment(position.segment))
         else { return }
-        try translating(journal.log.synchronize(through: place))
+        try translating(journal.log.synchronize(through: position))
         // A record with a later term than the member table has does not count.
         let newestTerm = min(tree.newestTerm, memberTable.map.load64(MemberTableLayout.term))
         let header = journal.checkpoint.header(
-            at: place, segmentSalt: segment.header.salt, newestTerm: newestTerm)
+            at: position, segmentSalt: segment.header.salt, newestTerm: newestTerm)
         try journal.checkpoint.replace(by: tree.treeIndex, header)
-        journal.checkpointed.withLock { $0 = place }
+        journal.checkpointed.withLock { $0 = position }
         diagnostics.report(
             .checkpointWritten, item: CheckpointFile.label,
-            "\(tree.treeIndex.count) items, as of change \(place.sequence)")
+            "\(tree.treeIndex.count) items, as of change \(position.sequence)")
     }
 
     /// Drops segments that the checkpoint covers, and that no repair of a change has to read. The oldest first, each

@@ -52,7 +52,7 @@ struct TreeIndex: RecordedTree {
 
     /// Returns the location where an inode was last recorded, to recognize a move; of several hard links, the last one.
     /// Nil also for an item that cannot be reported as moved: see `isReplaced`.
-    func place(ofInode inode: UInt64) -> ItemLocation? {
+    func location(ofInode inode: UInt64) -> ItemLocation? {
         let first = first(ofInode: inode)
         return first == 0 || nodes[first].isReplaced ? nil : location(of: first)
     }
@@ -63,7 +63,7 @@ struct TreeIndex: RecordedTree {
         return nodes[node].item?.state
     }
 
-    /// Returns the first place above an item, from the top, where readers of the changes have no directory; nil if they
+    /// Returns the first location above an item, from the top, where readers of the changes have no directory; nil if they
     /// have all of them. Linear in the depth.
     func firstUnreportedDirectory(above location: ItemLocation) -> ItemLocation? {
         guard let parent = location.parent else { return nil }
@@ -170,7 +170,7 @@ struct TreeIndex: RecordedTree {
         }
     }
 
-    /// Moves trees: each leaves its place before the first arrives, so two can be exchanged, and a directory cannot
+    /// Moves trees: each leaves its location before the first arrives, so two can be exchanged, and a directory cannot
     /// come into itself.
     mutating func moveTrees(_ moves: [(from: ItemLocation, to: ItemLocation)]) -> [Item?] {
         let detached = moves.map { detach($0.from) }
@@ -279,19 +279,19 @@ struct TreeIndex: RecordedTree {
         return node
     }
 
-    /// Puts a tree at a location. What stands there stays, where the tree has no item at the same place.
+    /// Puts a tree at a location. What stands there stays, where the tree has no item at the same location.
     private mutating func attach(_ top: NodeNumber, at location: ItemLocation) {
-        var moves = [(node: top, place: make(location))]
-        while let (node, place) = moves.popLast() {
-            if nodes[place].firstEntry == 0 && (nodes[node].isItem || !nodes[place].isItem) {
-                // Nothing of the old node is left: the new one takes its name and its place.
-                removeItem(of: place)
-                let (directory, name) = (nodes[place].parent, nodes[place].name)
-                unlink(place)
+        var moves = [(node: top, target: make(location))]
+        while let (node, target) = moves.popLast() {
+            if nodes[target].firstEntry == 0 && (nodes[node].isItem || !nodes[target].isItem) {
+                // Nothing of the old node is left: the new one takes its name and its location.
+                removeItem(of: target)
+                let (directory, name) = (nodes[target].parent, nodes[target].name)
+                unlink(target)
                 names.remove(nodes[node].name)
                 nodes[node].name = name
                 link(node, to: directory)
-                release(place)
+                release(target)
                 continue
             }
             var entry = nodes[node].firstEntry
@@ -299,15 +299,15 @@ struct TreeIndex: RecordedTree {
                 let next = nodes[entry].next
                 let name = nodes[entry].name
                 unlinkName(entry)
-                let there = names.with(name) { self.entry($0, of: place) }
-                if there == 0 { link(entry, to: place) } else { moves.append((entry, there)) }
+                let there = names.with(name) { self.entry($0, of: target) }
+                if there == 0 { link(entry, to: target) } else { moves.append((entry, there)) }
                 entry = next
             }
             if let item = nodes[node].item {
-                if nodes[place].isItem { unlinkInode(place) } else { count += 1 }
-                nodes[place].set(item)
-                nodes[place].isReplaced = nodes[node].isReplaced
-                linkInode(place)
+                if nodes[target].isItem { unlinkInode(target) } else { count += 1 }
+                nodes[target].set(item)
+                nodes[target].isReplaced = nodes[node].isReplaced
+                linkInode(target)
             }
             free(node)
         }
@@ -428,7 +428,7 @@ extension TreeIndex: Sequence {
     /// Walks a tree in the order of the paths' bytes. (That is not the order of the names: `a-b` comes between `a` and
     /// `a/b`.)
     struct Iterator: IteratorProtocol {
-        /// A node, or what is below it, as `a` and `a/` come at different places.
+        /// A node, or what is below it, as `a` and `a/` come at different positions of the order.
         private typealias Step = (node: NodeNumber, isBelow: Bool)
         private let tree: TreeIndex
         private var levels: [(steps: [Step], next: Int, pathCount: Int)] = []

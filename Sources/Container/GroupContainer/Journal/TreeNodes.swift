@@ -25,7 +25,7 @@ struct TreeNode: Sendable {
     /// The next node in the same chain of the table of names, and of the table of inode numbers.
     var nextByName: NodeNumber = 0
     var nextByInode: NodeNumber = 0
-    var name = NamePool.Name(place: 0, count: 0)
+    var name = NamePool.Name(offset: 0, count: 0)
     var view: UInt16 = 0
     /// The raw value of the item's type; 0 without an item.
     var type: UInt8 = 0
@@ -36,7 +36,7 @@ struct TreeNode: Sendable {
         set { flags = flags & ~1 | (newValue ? 1 : 0) }
     }
 
-    /// Whether another item has come to the place of a directory around the item since the item's last record. To a
+    /// Whether another item has taken the place of a directory around the item since the item's last record. To a
     /// reader of the changes the item is gone with that directory.
     var isReplaced: Bool {
         get { flags & 2 != 0 }
@@ -87,12 +87,12 @@ struct Slabs<Element: Sendable>: Sendable {
     }
 }
 
-/// The bytes of names, each at a fixed place. The place of a name that was removed is used again for one of about the
+/// The bytes of names, each at a fixed offset. The offset of a name that was removed is used again for one of about the
 /// same length.
 struct NamePool: Sendable {
     struct Name: Sendable {
-        /// The place in units of eight bytes.
-        var place: UInt32
+        /// The offset in units of eight bytes.
+        var offset: UInt32
         var count: UInt16
     }
 
@@ -101,33 +101,33 @@ struct NamePool: Sendable {
     private var slabs: [[UInt8]] = []
     /// The units of the last slab that are in use.
     private var used = slabUnits
-    /// The free places of each length in units.
+    /// The free offsets of each length in units.
     private var free: [[UInt32]] = []
 
     private static func units(_ count: Int) -> Int { max(1, (count + unit - 1) / unit) }
 
     private static func position(_ name: Name) -> (slab: Int, bytes: Range<Int>) {
-        let start = Int(name.place) % slabUnits * unit
-        return (Int(name.place) / slabUnits, start..<(start + Int(name.count)))
+        let start = Int(name.offset) % slabUnits * unit
+        return (Int(name.offset) / slabUnits, start..<(start + Int(name.count)))
     }
 
     /// Stores the name of an entry of a directory.
     mutating func add(_ bytes: Span<UInt8>) -> Name {
         let units = Self.units(bytes.count)
         let reused = units < free.count ? free[units].popLast() : nil
-        let name = Name(place: reused ?? makePlace(units), count: UInt16(truncatingIfNeeded: bytes.count))
+        let name = Name(offset: reused ?? makeRoom(units), count: UInt16(truncatingIfNeeded: bytes.count))
         let (slab, range) = Self.position(name)
-        for (index, place) in range.enumerated() { slabs[slab][place] = bytes[index] }
+        for (index, target) in range.enumerated() { slabs[slab][target] = bytes[index] }
         return name
     }
 
     mutating func remove(_ name: Name) {
         let units = Self.units(Int(name.count))
         while free.count <= units { free.append([]) }
-        free[units].append(name.place)
+        free[units].append(name.offset)
     }
 
-    private mutating func makePlace(_ units: Int) -> UInt32 {
+    private mutating func makeRoom(_ units: Int) -> UInt32 {
         if used + units > Self.slabUnits {
             slabs.append([UInt8](repeating: 0, count: Self.slabUnits * Self.unit))
             used = 0

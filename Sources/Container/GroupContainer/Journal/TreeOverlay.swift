@@ -44,18 +44,18 @@ struct TreeOverlay: RecordedTree {
     }
 
     mutating func moveTrees(_ moves: [(from: ItemLocation, to: ItemLocation)]) -> [TreeIndex.Item?] {
-        var arriving: [(place: ItemLocation, item: TreeIndex.Item)] = []
+        var arriving: [(location: ItemLocation, item: TreeIndex.Item)] = []
         var tops: [TreeIndex.Item?] = []
         for (from, to) in moves {
             tops.append(item(at: from))
             for inner in [from] + below(from) {
                 guard let item = item(at: inner) else { continue }
                 remove(inner)
-                let place = inner == from ? to : inner.moved(from: from, to: to)
-                if let place { arriving.append((place, item)) }
+                let location = inner == from ? to : inner.moved(from: from, to: to)
+                if let location { arriving.append((location, item)) }
             }
         }
-        for (place, item) in arriving { set(item, at: place, replacing: false) }
+        for (location, item) in arriving { set(item, at: location, replacing: false) }
         return tops
     }
 }

@@ -48,7 +48,7 @@ package struct Glob: Hashable, Sendable {
 
     /// Returns whether the pattern could match a path below a directory.
     func couldMatchBelow(_ directory: [UInt8]) -> Bool {
-        places(after: directory).contains { $0 < components.count }
+        positions(after: directory).contains { $0 < components.count }
     }
 
     /// Returns whether the pattern matches every possible path below a directory.
@@ -56,33 +56,33 @@ package struct Glob: Hashable, Sendable {
         guard components.last == .component([UInt8(ascii: "*")]), components.dropLast().last == .anyDirectories else {
             return false
         }
-        return places(after: directory).contains(components.count - 2)
+        return positions(after: directory).contains(components.count - 2)
     }
 
     /// Whether the pattern is independent of the directories that contain an item.
     var dependsOnNameAlone: Bool { components.count == 2 && components.first == .anyDirectories }
 
-    private func places(after directory: [UInt8]) -> Set<Int> {
+    private func positions(after directory: [UInt8]) -> Set<Int> {
         // All positions in the pattern that are possible after each component.
-        var places = standing(at: [0])
+        var positions = standing(at: [0])
         for name in directory.split(separator: UInt8(ascii: "/")) {
             var next = Set<Int>()
-            for place in places where place < components.count {
-                switch components[place] {
-                case .anyDirectories: next.insert(place)
-                case .component(let component): if Self.match(component[...], name) { next.insert(place + 1) }
+            for position in positions where position < components.count {
+                switch components[position] {
+                case .anyDirectories: next.insert(position)
+                case .component(let component): if Self.match(component[...], name) { next.insert(position + 1) }
                 }
             }
-            places = standing(at: next)
+            positions = standing(at: next)
         }
-        return places
+        return positions
     }
 
     /// Adds the positions that are possible because `**` may match no component.
-    private func standing(at places: Set<Int>) -> Set<Int> {
-        var all = places
-        for place in components.indices where all.contains(place) && components[place] == .anyDirectories {
-            all.insert(place + 1)
+    private func standing(at positions: Set<Int>) -> Set<Int> {
+        var all = positions
+        for position in components.indices where all.contains(position) && components[position] == .anyDirectories {
+            all.insert(position + 1)
         }
         return all
     }

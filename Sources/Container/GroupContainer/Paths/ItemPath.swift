@@ -103,9 +103,9 @@ struct ItemLocation: Hashable, Sendable {
     func withNames(_ body: (Span<UInt8>) -> Bool) -> Bool {
         let bytes = bytes.span
         var start = 0
-        for place in 0...bytes.count where place == bytes.count || bytes[place] == Self.slash {
-            if !body(bytes.extracting(start..<place)) { return false }
-            start = place + 1
+        for end in 0...bytes.count where end == bytes.count || bytes[end] == Self.slash {
+            if !body(bytes.extracting(start..<end)) { return false }
+            start = end + 1
         }
         return true
     }
@@ -165,17 +165,17 @@ struct ItemLocation: Hashable, Sendable {
     /// continues there.
     func following(link target: [UInt8], then rest: ArraySlice<UInt8> = []) throws(Fault) -> ItemLocation {
         if target.first == Self.slash { throw .absolute }
-        var place = components.dropLast().map(Array.init)
+        var found = components.dropLast().map(Array.init)
         for component in target.split(separator: Self.slash) {
             if component.elementsEqual([Self.dot]) { continue }
             if component.elementsEqual([Self.dot, Self.dot]) {
-                if place.popLast() == nil { throw .leadsOut }
+                if found.popLast() == nil { throw .leadsOut }
             } else {
-                place.append(Array(component))
+                found.append(Array(component))
             }
         }
-        place += rest.split(separator: Self.slash).map(Array.init)
-        return try ItemLocation(Array(place.joined(separator: [Self.slash])))
+        found += rest.split(separator: Self.slash).map(Array.init)
+        return try ItemLocation(Array(found.joined(separator: [Self.slash])))
     }
 }
 

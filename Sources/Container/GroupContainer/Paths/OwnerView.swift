@@ -10,7 +10,7 @@ enum OwnerView {
     /// also those of reading its maps
     static let own: UInt16 = {
         let files = ["ns/user", "uid_map", "gid_map"]
-        guard let process = try? FileDescriptor.open(path: Array("/proc/self".utf8), [.placeOnly, .directory]),
+        guard let process = try? FileDescriptor.open(path: Array("/proc/self".utf8), [.pathOnly, .directory]),
             let namespace = try? process.linkTarget(of: Array(files[0].utf8))
         else { return 0 }
         if namespace.elementsEqual(machine.utf8) { return 0 }

@@ -10,23 +10,23 @@ package final class AnsweredQuestion: Sendable {
     private let table: PresenterTable
     /// The presenter that answers.
     private let presenter: UInt64
-    private let place: Question.Place
+    private let slot: Question.Slot
     private let word: Question.Word
     private let round: UInt64
     private let madeFor: UInt64
     /// The answer in the graph of waits.
     let owner: WaitGraph.Owner
 
-    init(_ place: Question.Place, _ word: Question.Word, _ container: OpenContainer, _ table: PresenterTable) {
-        self.place = place
+    init(_ slot: Question.Slot, _ word: Question.Word, _ container: OpenContainer, _ table: PresenterTable) {
+        self.slot = slot
         self.word = word
         self.container = container
         self.table = table
-        let content = table.content(at: place)
+        let content = table.content(at: slot)
         presenter = content.presenter
         round = content.round
         madeFor = content.madeFor
-        owner = table.answer(at: place, word)
+        owner = table.answer(at: slot, word)
     }
 
     /// Returns whether a presenter need not be asked by this answer: it is asked in the same round, or what it has
@@ -80,12 +80,12 @@ package final class AnsweredQuestion: Sendable {
     }
 
     /// Whether the answer is still awaited.
-    package var stands: Bool { table.word(at: place) == word }
+    package var stands: Bool { table.word(at: slot) == word }
 
     /// Checks that the question is still awaited, and its presenter lives: otherwise the request may have been granted.
     /// To be called under the locks of what the answer changes. Errors: `conflict`
     func checkStands(_ operation: String, item: [UInt8]) throws(CoordinationError) {
-        if stands, let entry = table.entry(place.entry), entry.number == presenter, container.isAlive(entry) { return }
+        if stands, let entry = table.entry(slot.entry), entry.number == presenter, container.isAlive(entry) { return }
         throw CoordinationError(
             .conflict, operation: operation, item: printable(item),
             reason: "the question that this answers is over: the request went on without the answer, or has ended")
@@ -94,7 +94,7 @@ package final class AnsweredQuestion: Sendable {
     // MARK: Answers of another process
 
     /// The question as text, for a command that answers it: the value of `GROUP_QUESTION`.
-    package var text: String { "\(container.format.container).\(place.entry).\(place.index).\(word.bits)" }
+    package var text: String { "\(container.format.container).\(slot.entry).\(slot.index).\(word.bits)" }
 
     /// The name of the variable in the environment of a command that answers a question.
     package static let variable = "GROUP_QUESTION"
@@ -112,8 +112,8 @@ package final class AnsweredQuestion: Sendable {
             throw CoordinationError(
                 .invalidArgument, operation: "answer", item: text, reason: "that is no question of a presenter")
         }
-        let place = Question.Place(entry: entry, index: index)
-        let answered = AnsweredQuestion(place, word, container.opened, table)
+        let slot = Question.Slot(entry: entry, index: index)
+        let answered = AnsweredQuestion(slot, word, container.opened, table)
         try answered.checkStands("answer", item: Array(text.utf8))
         ofProcess.withLock { $0 = answered }
         isSetForProcess.store(true, ordering: .releasing)
@@ -123,11 +123,11 @@ package final class AnsweredQuestion: Sendable {
 extension PresenterTable {
     /// Returns whether a presenter is asked in a round.
     func isAsked(_ entry: Entry, in round: UInt64) -> Bool {
-        Question.Place.all(of: entry.index).contains { place in
-            guard let word = word(at: place), word.state != .over else { return false }
-            let content = content(at: place)
+        Question.Slot.all(of: entry.index).contains { slot in
+            guard let word = word(at: slot), word.state != .over else { return false }
+            let content = content(at: slot)
             return content.round == round && content.presenter == entry.number
-                && self.word(at: place)?.isSame(as: word) == true
+                && self.word(at: slot)?.isSame(as: word) == true
         }
     }
 }

@@ -44,12 +44,12 @@ final class Inquiry: Sendable {
         var presenter: PresenterTable.Entry
         var item: ItemLocation
         var wanted: PresenterQuestions
-        /// Where the question is; nil until a place is free.
-        var question: (place: Question.Place, word: Question.Word)?
+        /// Where the question is; nil until a slot is free.
+        var question: (slot: Question.Slot, word: Question.Word)?
         var phase = Phase.waiting
         /// How long the presenter has had to answer, in nanoseconds.
         var waited: Int64 = 0
-        /// What was in the places of the presenter's questions when none was free.
+        /// What was in the slots of the presenter's questions when none was free.
         var others: [Question.Word] = []
 
         enum Phase: Sendable { case waiting, answered, granted, passedOver }
@@ -162,8 +162,8 @@ final class Inquiry: Sendable {
     /// Grants every answer. Returns the index of one that was withdrawn; then none is granted.
     private func grantAll(_ table: PresenterTable, _ state: inout State) -> Int? {
         for index in state.asked.indices where state.asked[index].phase == .answered {
-            guard let (place, word) = state.asked[index].question else { continue }
-            if table.change(place, word, to: .granted) {
+            guard let (slot, word) = state.asked[index].question else { continue }
+            if table.change(slot, word, to: .granted) {
                 state.asked[index].question?.word.state = .granted
                 state.asked[index].phase = .granted
                 continue
@@ -177,8 +177,8 @@ final class Inquiry: Sendable {
 
     private func ungrantAll(_ table: PresenterTable, _ state: inout State) {
         for index in state.asked.indices where state.asked[index].phase == .granted {
-            guard let (place, word) = state.asked[index].question else { continue }
-            if table.change(place, word, to: .answered) { state.asked[index].question?.word.state = .answered }
+            guard let (slot, word) = state.asked[index].question else { continue }
+            if table.change(slot, word, to: .answered) { state.asked[index].question?.word.state = .answered }
             state.asked[index].phase = .answered
         }
     }
@@ -240,7 +240,7 @@ final class Inquiry: Sendable {
         }
     }
 
-    /// Writes questions into free places, and wakes the presenters' processes. All places are claimed, with the number
+    /// Writes questions into free slots, and wakes the presenters' processes. All slots are claimed, with the number
     /// of the round, before the first presenter can begin to answer: none of them asks another one of the round.
     private func put(in table: PresenterTable, _ state: inout State) throws(CoordinationError) {
         guard let slot = container.memberTable.slot else { return }
@@ -249,7 +249,7 @@ final class Inquiry: Sendable {
         where state.asked[index].phase == .waiting && state.asked[index].question == nil {
             let presenter = state.asked[index].presenter
             let word = Question.Word(claimedBy: slot, nonce: container.memberTable.nonce, number: table.drawNumber())
-            guard let place = Question.Place.all(of: presenter.index).first(where: { table.claim($0, word) }) else {
+            guard let slot = Question.Slot.all(of: presenter.index).first(where: { table.claim($0, word) }) else {
                 continue
             }
             table.write(
@@ -259,24 +259,24 @@ final class Inquiry: Sendable {
                     wanted: state.asked[index].wanted, deadline: deadline.moment, askedAt: wallNanoseconds(),
                     purpose: request.purpose,
                     item: state.asked[index].item.shortened(to: PresenterTableLayout.askedPathBytes - 1)),
-                at: place)
-            state.asked[index].question = (place, word)
+                at: slot)
+            state.asked[index].question = (slot, word)
             claimed.append(index)
         }
         for index in claimed {
-            guard let (place, word) = state.asked[index].question, table.change(place, word, to: .asked) else {
+            guard let (slot, word) = state.asked[index].question, table.change(slot, word, to: .asked) else {
                 continue
             }
             state.asked[index].question?.word.state = .asked
-            table.setTicket(container.memberTable.drawTicket(), at: place)
+            table.setTicket(container.memberTable.drawTicket(), at: slot)
             table.wakePresenters(of: state.asked[index].presenter.slot)
         }
-        try lookForCircle(table, claimed.compactMap { state.asked[$0].question?.place })
+        try lookForCircle(table, claimed.compactMap { state.asked[$0].question?.slot })
     }
 
     /// Throws if one of the presenters waits, in its answer to another question, for this request. Errors: `deadlock`
-    private func lookForCircle(_ table: PresenterTable, _ places: [Question.Place]) throws(CoordinationError) {
-        guard isAwaited, let ticket = places.map(table.ticket).max() else { return }
+    private func lookForCircle(_ table: PresenterTable, _ slots: [Question.Slot]) throws(CoordinationError) {
+        guard isAwaited, let ticket = slots.map(table.ticket).max() else { return }
         if container.lockManager.isInCircle(owner, ticket: ticket) {
             throw CoordinationError(
                 .deadlock, operation: request.operation, item: printable(request.label),
@@ -297,11 +297,11 @@ final class Inquiry: Sendable {
                 end(gone, table)
                 continue
             }
-            guard let (place, word) = state.asked[index].question else {
-                try waitForPlace(index, table, &state, passed)
+            guard let (slot, word) = state.asked[index].question else {
+                try waitForSlot(index, table, &state, passed)
                 continue
             }
-            guard let present = table.word(at: place), present.isSame(as: word) else {
+            guard let present = table.word(at: slot), present.isSame(as: word) else {
                 // The presenter has answered and withdrawn: it is asked again, if it is still in the way.
                 state.asked.remove(at: index)
                 continue
@@ -309,13 +309,13 @@ final class Inquiry: Sendable {
             state.asked[index].question?.word = present
             switch present.state {
             case .answered: state.asked[index].phase = .answered
-            case .failed: throw failed(presenter, table.failure(at: place))
+            case .failed: throw failed(presenter, table.failure(at: slot))
             case .over: state.asked.remove(at: index)
             default:
                 state.asked[index].waited += passed
                 if state.asked[index].waited < grace { continue }
                 table.setPassedOver(true, presenter.index, of: presenter.number)
-                if table.change(place, present, to: .passedOver) {
+                if table.change(slot, present, to: .passedOver) {
                     try passOver(index, &state)
                 } else {
                     // The presenter has just taken a step.
@@ -328,11 +328,11 @@ final class Inquiry: Sendable {
     private var grace: Int64 { request.presenterGrace.nanoseconds }
 
     /// A presenter with as many questions as there is room for counts as hanging if none of them moves.
-    private func waitForPlace(
+    private func waitForSlot(
         _ index: Int, _ table: PresenterTable, _ state: inout State, _ passed: Int64
     ) throws(CoordinationError) {
-        let others = Question.Place.all(of: state.asked[index].presenter.index).compactMap(table.word)
-        // A granted request keeps its place for as long as it uses the item.
+        let others = Question.Slot.all(of: state.asked[index].presenter.index).compactMap(table.word)
+        // A granted request keeps its slot for as long as it uses the item.
         let moves = others != state.asked[index].others || others.allSatisfy { $0.state == .granted }
         state.asked[index].others = others
         state.asked[index].waited = moves ? 0 : state.asked[index].waited + passed
@@ -372,12 +372,12 @@ final class Inquiry: Sendable {
     }
 
     private func end(_ asked: Asked, _ table: PresenterTable, _ changes: ClosedRange<UInt64>? = nil) {
-        guard let (place, word) = asked.question else { return }
-        if let changes, table.word(at: place)?.isSame(as: word) == true { table.setChanges(changes, at: place) }
-        while let present = table.word(at: place), present.isSame(as: word), present.state != .over {
+        guard let (slot, word) = asked.question else { return }
+        if let changes, table.word(at: slot)?.isSame(as: word) == true { table.setChanges(changes, at: slot) }
+        while let present = table.word(at: slot), present.isSame(as: word), present.state != .over {
             // A question that was not begun needs nothing more of its presenter.
             let isBegun = present.state != .asked && present.state != .claimed
-            if table.change(place, present, to: isBegun ? .over : .free) { break }
+            if table.change(slot, present, to: isBegun ? .over : .free) { break }
         }
         table.wakePresenters(of: asked.presenter.slot)
     }

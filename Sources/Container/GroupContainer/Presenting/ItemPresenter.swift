@@ -30,7 +30,7 @@ public protocol ItemPresenter: AnyObject, Sendable {
     /// markers `rescan` and `degraded`. Each change comes once, in order.
     func didChange(_ change: Change) async
 
-    /// Takes note of the item's new place. Requests for the new place ask this presenter.
+    /// Takes note of the item's new path. Requests for the new path ask this presenter.
     func didMove(to path: ItemPath) async
 
     /// Takes note that nothing is presented any more, because the container was removed, or cannot be read.

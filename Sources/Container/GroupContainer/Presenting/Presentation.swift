@@ -14,7 +14,7 @@ public final class Presentation: Sendable {
 
     deinit { end() }
 
-    /// The present place of the item, which may have been moved.
+    /// The present path of the item, which may have been moved.
     public var path: ItemPath { ItemPath(bytes: item.item.bytes) }
 
     /// Returns a coordinator whose requests do not ask this presenter, and whose changes it is not informed of.

@@ -19,8 +19,8 @@ final class PresentedItem: Sendable {
         var inbox: [Event] = []
         var isWorking = false
         var hasEnded = false
-        /// The questions that are in the inbox or were answered, by their places.
-        var questions: [Question.Place: Known] = [:]
+        /// The questions that are in the inbox or were answered, by their slots.
+        var questions: [Question.Slot: Known] = [:]
         /// The changes while questions were open.
         var recent: [Change] = []
         /// The operations of this presenter's own changes that were not met in the journal yet.
@@ -40,8 +40,8 @@ final class PresentedItem: Sendable {
         case change(Change)
         /// The item is at another path; `isOwn` if this presenter's own requester moved it.
         case moved(ItemPath, isOwn: Bool)
-        case question(Question.Place, Question.Word)
-        case over(Question.Place, Question.Word)
+        case question(Question.Slot, Question.Word)
+        case over(Question.Slot, Question.Word)
         case ended(CoordinationError)
     }
 
@@ -68,15 +68,15 @@ final class PresentedItem: Sendable {
     func takeQuestions(looking: Bool) -> (events: [Event], isOpen: Bool) {
         // While a call is made, only its end shows that the presenter can answer.
         if state.withLock({ !$0.isWorking }) { noteAble() }
-        var (events, ended, isOpen, isAwaited) = ([Event](), [(Question.Place, Question.Word)](), false, false)
-        for place in Question.Place.all(of: entry) {
-            guard let word = table.word(at: place) else { continue }
+        var (events, ended, isOpen, isAwaited) = ([Event](), [(Question.Slot, Question.Word)](), false, false)
+        for slot in Question.Slot.all(of: entry) {
+            guard let word = table.word(at: slot) else { continue }
             isOpen = true
-            switch take(word, at: place, looking: looking) {
+            switch take(word, at: slot, looking: looking) {
             case .nothing: break
-            case .new: (isAwaited, events) = (true, events + [.question(place, word)])
+            case .new: (isAwaited, events) = (true, events + [.question(slot, word)])
             case .awaited: isAwaited = true
-            case .over(let end): ended.append((place, end))
+            case .over(let end): ended.append((slot, end))
             }
         }
         // While one request has an answer, the presenter must not change the item for the sake of another one's end.
@@ -93,32 +93,32 @@ final class PresentedItem: Sendable {
         case over(Question.Word)
     }
 
-    private func take(_ word: Question.Word, at place: Question.Place, looking: Bool) -> Taken {
+    private func take(_ word: Question.Word, at slot: Question.Slot, looking: Bool) -> Taken {
         if word.state == .claimed {
             let present = container.memberTable.map.load64(MemberTableLayout.slot(word.asker) + MemberTableLayout.nonce)
-            if looking && !(word.isOf(present) && container.memberTable.isAlive(word.asker)) { free(place, word) }
+            if looking && !(word.isOf(present) && container.memberTable.isAlive(word.asker)) { free(slot, word) }
             return .nothing
         }
-        let content = table.content(at: place)
+        let content = table.content(at: slot)
         // The entry was another presenter's when the question was written.
         if content.presenter != number {
-            free(place, word)
+            free(slot, word)
             return .nothing
         }
         if word.state != .over {
             if looking && !container.memberTable.isAlive(word.asker, nonce: content.nonce) {
                 // What the process left half done is recorded before the presenter reacquires.
                 container.repairDead(in: [word.asker])
-                return end(word, at: place)
+                return end(word, at: slot)
             }
             let isPast = monotonicNanoseconds() > content.deadline
-            if isPast && [.answered, .failed, .passedOver].contains(word.state) { return end(word, at: place) }
+            if isPast && [.answered, .failed, .passedOver].contains(word.state) { return end(word, at: slot) }
         }
         switch word.state {
         case .asked:
             return state.withLock { state in
-                if state.questions[place]?.word.isSame(as: word) == true { return .awaited }
-                state.questions[place] = Known(word: word)
+                if state.questions[slot]?.word.isSame(as: word) == true { return .awaited }
+                state.questions[slot] = Known(word: word)
                 return .new
             }
         case .over: return .over(word)
@@ -127,29 +127,29 @@ final class PresentedItem: Sendable {
     }
 
     /// Ends a question whose request will not end it.
-    private func end(_ word: Question.Word, at place: Question.Place) -> Taken {
+    private func end(_ word: Question.Word, at slot: Question.Slot) -> Taken {
         // An answer that is being made is awaited: its own step finds that the question is over.
-        guard table.change(place, word, to: .over) else { return .awaited }
+        guard table.change(slot, word, to: .over) else { return .awaited }
         var end = word
         end.state = .over
         return .over(end)
     }
 
     /// Returns the event for a question that is over: the presenter reacquires where it has begun to answer; else the
-    /// place is free at once.
-    private func reacquisition(_ place: Question.Place, _ word: Question.Word) -> Event? {
+    /// slot is free at once.
+    private func reacquisition(_ slot: Question.Slot, _ word: Question.Word) -> Event? {
         let isBegun = state.withLock { state -> Bool? in
-            guard let known = state.questions[place], known.word.isSame(as: word) else { return false }
+            guard let known = state.questions[slot], known.word.isSame(as: word) else { return false }
             if known.isOver { return nil }
-            state.questions[place]?.isOver = true
+            state.questions[slot]?.isOver = true
             return known.isBegun
         }
-        if isBegun == false { free(place, word) }
-        return isBegun == true ? .over(place, word) : nil
+        if isBegun == false { free(slot, word) }
+        return isBegun == true ? .over(slot, word) : nil
     }
 
-    private func free(_ place: Question.Place, _ word: Question.Word) {
-        if table.change(place, word, to: .free) { table.wakeAskers(of: word.asker) }
+    private func free(_ slot: Question.Slot, _ word: Question.Word) {
+        if table.change(slot, word, to: .free) { table.wakeAskers(of: word.asker) }
     }
 
     // MARK: Changes
@@ -169,14 +169,14 @@ final class PresentedItem: Sendable {
                     events.append(.change(change))
                     continue
                 }
-                guard let place = try? ItemLocation(change.path.bytes) else { continue }
+                guard let location = try? ItemLocation(change.path.bytes) else { continue }
                 let other = change.kind.otherPath.flatMap { try? ItemLocation($0.bytes) }
-                if let other, let moved = state.item.afterMove(change.kind, from: other, to: place) {
+                if let other, let moved = state.item.afterMove(change.kind, from: other, to: location) {
                     state.item = moved
                     events.append(.moved(ItemPath(bytes: moved.bytes), isOwn: isOwn))
                     continue
                 }
-                guard [place, other].contains(where: { $0.map { state.item.isConcerned(by: $0, change) } == true })
+                guard [location, other].contains(where: { $0.map { state.item.isConcerned(by: $0, change) } == true })
                 else {
                     continue
                 }
@@ -187,8 +187,8 @@ final class PresentedItem: Sendable {
         }
     }
 
-    /// Writes the item's place into the table where it is another one: the item was moved by a program that did not do
-    /// that, or the entry by a member that moved something else which was at this place before. Does nothing if there
+    /// Writes the item's location into the table where it is another one: the item was moved by a program that did not do
+    /// that, or the entry by a member that moved something else which was at this location before. Does nothing if there
     /// is more to be read, as the entry may be ahead.
     func updateEntry(unless hasMore: () -> Bool) {
         let item = self.item
@@ -236,55 +236,55 @@ final class PresentedItem: Sendable {
             switch event {
             case .change(let change): calls.didChange(change)
             case .moved(let path, let isOwn): calls.didMove(path, isOwn)
-            case .question(let place, let word): answer(place, word)
-            case .over(let place, let word): reacquire(place, word)
+            case .question(let slot, let word): answer(slot, word)
+            case .over(let slot, let word): reacquire(slot, word)
             case .ended(let error): calls.didEnd(error)
             }
             noteAble()
         }
     }
 
-    private func answer(_ place: Question.Place, _ word: Question.Word) {
+    private func answer(_ slot: Question.Slot, _ word: Question.Word) {
         // The request may have ended meanwhile.
         let isBegun = state.withLock { state in
-            guard state.questions[place]?.word.isSame(as: word) == true, table.change(place, word, to: .answering)
+            guard state.questions[slot]?.word.isSame(as: word) == true, table.change(slot, word, to: .answering)
             else {
                 return false
             }
-            state.questions[place]?.isBegun = true
+            state.questions[slot]?.isBegun = true
             return true
         }
         if !isBegun { return }
         var answering = word
         answering.state = .answering
-        let content = table.content(at: place)
+        let content = table.content(at: slot)
         let accessor = PresenterAccessor(
             isWriter: content.wanted.contains(.relinquishToWriter),
             processIdentifier: container.memberTable.member(at: word.asker)?.process.identifier ?? 0,
             purpose: printable(content.purpose), item: ItemPath(bytes: content.item))
-        let question = AnsweredQuestion(place, answering, container, table)
+        let question = AnsweredQuestion(slot, answering, container, table)
         var outcome = Question.State.answered
         do {
             try question.within { try calls.answer(content.wanted, accessor, question) }
         } catch {
             outcome = .failed
-            if table.word(at: place) == answering { table.setFailure("\(error)", at: place) }
+            if table.word(at: slot) == answering { table.setFailure("\(error)", at: slot) }
         }
         // Where this fails, the request went on without the answer, or has ended.
-        _ = table.change(place, answering, to: outcome)
+        _ = table.change(slot, answering, to: outcome)
         table.wakeAskers(of: word.asker)
     }
 
-    private func reacquire(_ place: Question.Place, _ word: Question.Word) {
-        let content = table.content(at: place)
-        let made = table.changes(at: place)
+    private func reacquire(_ slot: Question.Slot, _ word: Question.Word) {
+        let content = table.content(at: slot)
+        let made = table.changes(at: slot)
         let change = state.withLock { state in
             made.flatMap { made in state.recent.last { made.contains($0.sequence.rawValue) } }
         }
         if content.wanted.relinquishes { calls.reacquire(change) }
-        free(place, word)
+        free(slot, word)
         state.withLock { state in
-            if state.questions[place]?.word.isSame(as: word) == true { state.questions[place] = nil }
+            if state.questions[slot]?.word.isSame(as: word) == true { state.questions[slot] = nil }
         }
     }
 
@@ -298,16 +298,16 @@ extension ItemLocation {
     }
 
     /// Returns the location after a change that moved it; nil where the change did not.
-    fileprivate func afterMove(_ kind: Change.Kind, from other: ItemLocation, to place: ItemLocation) -> ItemLocation? {
+    fileprivate func afterMove(_ kind: Change.Kind, from other: ItemLocation, to location: ItemLocation) -> ItemLocation? {
         switch kind {
-        case .moved: following(other, to: place)
-        case .exchanged: following(other, to: place) ?? following(place, to: other)
+        case .moved: following(other, to: location)
+        case .exchanged: following(other, to: location) ?? following(location, to: other)
         case .created, .modified, .removed, .touched, .present, .bookmark, .rescan, .degraded: nil
         }
     }
 
     /// Returns the location after a move of this item, or of a directory around it; nil where it is not concerned.
-    func following(_ origin: ItemLocation, to place: ItemLocation) -> ItemLocation? {
-        self == origin ? place : moved(from: origin, to: place)
+    func following(_ origin: ItemLocation, to location: ItemLocation) -> ItemLocation? {
+        self == origin ? location : moved(from: origin, to: location)
     }
 }

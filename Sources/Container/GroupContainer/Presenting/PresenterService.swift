@@ -95,7 +95,7 @@ final class PresenterService: Sendable {
     }
 }
 
-/// A place in the journal from which the changes are read, for all presenters of a process.
+/// A position in the journal from which the changes are read, for all presenters of a process.
 private struct Reading {
     private let container: OpenContainer
     private var position: LogPosition
@@ -122,8 +122,8 @@ private struct Reading {
                 let cursor = container.journal.cursor(at: position)
                 let changes = try Change.changes(in: entry, cursor: cursor, by: .everything) { nil }
                 body(changes ?? [rescan], entry.record?.operation ?? ChangeRecord.noOperation)
-            case .gap(let place):
-                position = place
+            case .gap(let next):
+                position = next
                 body([rescan], ChangeRecord.noOperation)
             case .lost:
                 position = try translating(container.journal.log.end())

@@ -164,26 +164,26 @@ final class PresenterTable: Sendable {
 
     /// Replaces the path of an entry, under the lock of entries. Does nothing if the presenter has ended.
     func move(_ entry: Entry, to item: ItemLocation) {
-        let place = Layout.entry(entry.index) + Layout.presenter
-        let word = map.load64(place)
+        let offset = Layout.entry(entry.index) + Layout.presenter
+        let word = map.load64(offset)
         guard let own, word >> 1 == entry.number else { return }
         let other = word ^ 1
         own.write(
             item.bytes, at: Layout.entry(entry.index) + Layout.paths + Int(other & 1) * Layout.pathBytes,
             terminatedWithin: Layout.pathBytes)
-        _ = own.exchange64(place, word, other)
+        _ = own.exchange64(offset, word, other)
     }
 
     /// Frees the entry of a presenter, without the lock of entries: only the presenter's number is exchanged. Returns
     /// false if the entry is no longer that presenter's.
     func free(_ index: Int, of presenter: UInt64) -> Bool {
         guard let own else { return false }
-        let place = Layout.entry(index) + Layout.presenter
+        let offset = Layout.entry(index) + Layout.presenter
         while true {
-            let word = map.load64(place)
+            let word = map.load64(offset)
             if word == 0 || word >> 1 != presenter { return false }
             // Fails where the item is moved at this moment.
-            if own.exchange64(place, word, 0) { return true }
+            if own.exchange64(offset, word, 0) { return true }
         }
     }
 

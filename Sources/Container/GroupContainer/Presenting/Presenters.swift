@@ -70,7 +70,7 @@ extension OpenContainer {
     /// stay until a request meets them.
     func removePresenter(_ entry: Int, number: UInt64) {
         guard let table = try? presenterTable(), table.free(entry, of: number) else { return }
-        let askers = Question.Place.all(of: entry).compactMap { table.word(at: $0)?.asker }
+        let askers = Question.Slot.all(of: entry).compactMap { table.word(at: $0)?.asker }
         for asker in Set(askers) { table.wakeAskers(of: asker) }
         hideFreeEntries()
     }
@@ -98,29 +98,29 @@ extension OpenContainer {
         hideFreeEntries()
     }
 
-    /// Gives a presenter another place, under the lock of entries.
-    func move(_ presenter: PresenterTable.Entry, to place: ItemLocation, in table: PresenterTable) {
-        if !presenter.answers.isEmpty { memberTable.showPresenter(presenter.index, of: place.bytes, key: hashKey) }
-        table.move(presenter, to: place)
+    /// Gives a presenter another location, under the lock of entries.
+    func move(_ presenter: PresenterTable.Entry, to location: ItemLocation, in table: PresenterTable) {
+        if !presenter.answers.isEmpty { memberTable.showPresenter(presenter.index, of: location.bytes, key: hashKey) }
+        table.move(presenter, to: location)
     }
 
-    /// Gives presenters of items that were moved, and of items in them, their new places. To be called before other
+    /// Gives presenters of items that were moved, and of items in them, their new locations. To be called before other
     /// requests are granted there, so that none misses them. Where the table is not to be had, the presenters' processes
     /// do it when they read the record.
     func movePresenters(by record: ChangeRecord) {
         guard memberTable.hasPresenters else { return }
-        let moves = record.changes.compactMap { change -> (origin: ItemLocation, place: ItemLocation)? in
+        let moves = record.changes.compactMap { change -> (origin: ItemLocation, location: ItemLocation)? in
             guard change.kind == .moved, let origin = change.from.flatMap({ try? ItemLocation($0) }),
-                let place = try? ItemLocation(change.path)
+                let location = try? ItemLocation(change.path)
             else { return nil }
-            return (origin, place)
+            return (origin, location)
         }
         if moves.isEmpty { return }
         try? withPresenterEntries("move the presenter of", patience: .seconds(1)) {
             (table) throws(CoordinationError) in
-            for (origin, place) in moves {
+            for (origin, location) in moves {
                 for index in memberTable.presenterEntries() {
-                    guard let entry = table.entry(index), let moved = entry.item.following(origin, to: place) else {
+                    guard let entry = table.entry(index), let moved = entry.item.following(origin, to: location) else {
                         continue
                     }
                     move(entry, to: moved, in: table)
@@ -152,9 +152,9 @@ extension OpenContainer {
     /// Returns a presented item with its questions, for people.
     func shown(_ presenter: PresenterTable.Entry) -> ContainerStatus.PresentedItem {
         let table = try? presenterTable()
-        let questions = Question.Place.all(of: presenter.index).compactMap { place -> ContainerStatus.OpenQuestion? in
-            guard let table, let word = table.word(at: place), word.state != .claimed else { return nil }
-            let content = table.content(at: place)
+        let questions = Question.Slot.all(of: presenter.index).compactMap { slot -> ContainerStatus.OpenQuestion? in
+            guard let table, let word = table.word(at: slot), word.state != .claimed else { return nil }
+            let content = table.content(at: slot)
             if content.presenter != presenter.number { return nil }
             return ContainerStatus.OpenQuestion(
                 wanted: content.wanted, state: "\(word.state)",

@@ -53,15 +53,15 @@ struct Question: Sendable {
         func isOf(_ nonce: UInt64) -> Bool { mark & 0xFFFF == nonce & 0xFFFF }
     }
 
-    /// Where a question is: the presenter's entry, and the place in it.
-    struct Place: Hashable, Sendable {
+    /// Where a question is: the presenter's entry, and the slot in it.
+    struct Slot: Hashable, Sendable {
         var entry: Int
         var index: Int
 
         var offset: Int { PresenterTableLayout.question(entry, index) }
 
-        static func all(of entry: Int) -> [Place] {
-            (0..<PresenterTableLayout.questionCount).map { Place(entry: entry, index: $0) }
+        static func all(of entry: Int) -> [Slot] {
+            (0..<PresenterTableLayout.questionCount).map { Slot(entry: entry, index: $0) }
         }
     }
 
@@ -83,32 +83,32 @@ struct Question: Sendable {
 extension PresenterTable {
     private typealias Layout = PresenterTableLayout
 
-    /// Returns the word of a place; nil where it is free. A word that no process has written so is removed.
-    func word(at place: Question.Place) -> Question.Word? {
-        let bits = map.load64(place.offset + Layout.questionWord)
+    /// Returns the word of a slot; nil where it is free. A word that no process has written so is removed.
+    func word(at slot: Question.Slot) -> Question.Word? {
+        let bits = map.load64(slot.offset + Layout.questionWord)
         if bits == 0 { return nil }
         if let word = Question.Word(bits) { return word }
-        _ = own?.exchange64(place.offset + Layout.questionWord, bits, 0)
+        _ = own?.exchange64(slot.offset + Layout.questionWord, bits, 0)
         return nil
     }
 
     /// Changes the state of a question. Returns false if it has another state, or is another question.
-    func change(_ place: Question.Place, _ word: Question.Word, to state: Question.State) -> Bool {
+    func change(_ slot: Question.Slot, _ word: Question.Word, to state: Question.State) -> Bool {
         var next = word
         next.state = state
         return own?.exchange64(
-            place.offset + Layout.questionWord, word.bits, state == .free ? 0 : next.bits) ?? false
+            slot.offset + Layout.questionWord, word.bits, state == .free ? 0 : next.bits) ?? false
     }
 
-    /// Claims a free place for a question.
-    func claim(_ place: Question.Place, _ word: Question.Word) -> Bool {
-        own?.exchange64(place.offset + Layout.questionWord, 0, word.bits) ?? false
+    /// Claims a free slot for a question.
+    func claim(_ slot: Question.Slot, _ word: Question.Word) -> Bool {
+        own?.exchange64(slot.offset + Layout.questionWord, 0, word.bits) ?? false
     }
 
     /// Writes the content of a question that was claimed.
-    func write(_ content: Question.Content, at place: Question.Place) {
+    func write(_ content: Question.Content, at slot: Question.Slot) {
         guard let own else { return }
-        let base = place.offset
+        let base = slot.offset
         own.store64(base + Layout.askerNonce, content.nonce)
         own.store64(base + Layout.askedPresenter, content.presenter)
         own.store64(base + Layout.madeFor, content.madeFor)
@@ -126,8 +126,8 @@ extension PresenterTable {
         own.write([], at: base + Layout.failure, terminatedWithin: Layout.failureBytes)
     }
 
-    func content(at place: Question.Place) -> Question.Content {
-        let base = place.offset
+    func content(at slot: Question.Slot) -> Question.Content {
+        let base = slot.offset
         return Question.Content(
             nonce: map.load64(base + Layout.askerNonce), presenter: map.load64(base + Layout.askedPresenter),
             madeFor: map.load64(base + Layout.madeFor), round: map.load64(base + Layout.round),
@@ -142,13 +142,13 @@ extension PresenterTable {
     }
 
     /// The ticket of a question's wait; 0: not drawn yet.
-    func ticket(at place: Question.Place) -> UInt64 { map.load64(place.offset + Layout.ticket) }
+    func ticket(at slot: Question.Slot) -> UInt64 { map.load64(slot.offset + Layout.ticket) }
 
-    func setTicket(_ ticket: UInt64, at place: Question.Place) { own?.store64(place.offset + Layout.ticket, ticket) }
+    func setTicket(_ ticket: UInt64, at slot: Question.Slot) { own?.store64(slot.offset + Layout.ticket, ticket) }
 
     /// Returns the answer to a question in the graph of waits: no request of the presenter's member has its number.
-    func answer(at place: Question.Place, _ word: Question.Word) -> WaitGraph.Owner {
-        let slot = Int(map.load32(Layout.entry(place.entry) + Layout.slot))
+    func answer(at slot: Question.Slot, _ word: Question.Word) -> WaitGraph.Owner {
+        let member = Int(map.load32(Layout.entry(slot.entry) + Layout.slot))
         return WaitGraph.Owner(slot: min(slot, MemberTableLayout.slotCount - 1), number: 1 << 47 | word.mark)
     }
 
@@ -156,35 +156,35 @@ extension PresenterTable {
     func waits(of entries: [Int]) -> [WaitGraph.QuestionWait] {
         entries.flatMap { index -> [WaitGraph.QuestionWait] in
             if map.load64(Layout.entry(index) + Layout.presenter) == 0 { return [] }
-            let places = Question.Place.all(of: index)
-            let words = places.compactMap { place in word(at: place).map { (place: place, word: $0) } }
+            let slots = Question.Slot.all(of: index)
+            let words = slots.compactMap { slot in word(at: slot).map { (slot: slot, word: $0) } }
             guard let answered = words.first(where: { $0.word.state == .answering }) else { return [] }
-            let answer = answer(at: answered.place, answered.word)
+            let answer = answer(at: answered.slot, answered.word)
             return words.filter { [.asked, .answering].contains($0.word.state) }.map { entry in
                 WaitGraph.QuestionWait(
-                    owner: content(at: entry.place).owner, ticket: ticket(at: entry.place), answer: answer)
+                    owner: content(at: entry.slot).owner, ticket: ticket(at: entry.slot), answer: answer)
             }
         }
     }
 
     /// The sequence numbers of the changes that the request made; nil: none.
-    func changes(at place: Question.Place) -> ClosedRange<UInt64>? {
-        let first = map.load64(place.offset + Layout.firstChange)
-        let last = map.load64(place.offset + Layout.lastChange)
+    func changes(at slot: Question.Slot) -> ClosedRange<UInt64>? {
+        let first = map.load64(slot.offset + Layout.firstChange)
+        let last = map.load64(slot.offset + Layout.lastChange)
         return last == 0 || first > last ? nil : first...last
     }
 
-    func setChanges(_ changes: ClosedRange<UInt64>, at place: Question.Place) {
-        own?.store64(place.offset + Layout.firstChange, changes.lowerBound)
-        own?.store64(place.offset + Layout.lastChange, changes.upperBound)
+    func setChanges(_ changes: ClosedRange<UInt64>, at slot: Question.Slot) {
+        own?.store64(slot.offset + Layout.firstChange, changes.lowerBound)
+        own?.store64(slot.offset + Layout.lastChange, changes.upperBound)
     }
 
-    func failure(at place: Question.Place) -> String {
-        printable(text(place.offset + Layout.failure, Layout.failureBytes))
+    func failure(at slot: Question.Slot) -> String {
+        printable(text(slot.offset + Layout.failure, Layout.failureBytes))
     }
 
-    func setFailure(_ failure: String, at place: Question.Place) {
-        own?.write(Array(failure.utf8), at: place.offset + Layout.failure, terminatedWithin: Layout.failureBytes)
+    func setFailure(_ failure: String, at slot: Question.Slot) {
+        own?.write(Array(failure.utf8), at: slot.offset + Layout.failure, terminatedWithin: Layout.failureBytes)
     }
 
     private func text(_ offset: Int, _ count: Int) -> [UInt8] {

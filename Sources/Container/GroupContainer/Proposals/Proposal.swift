@@ -83,7 +83,7 @@ package struct Proposal: Sendable {
 
     mutating func add(_ part: Part) { parts.append(part) }
 
-    /// The item that the proposal is about, at its place afterwards; nil where it is about several.
+    /// The item that the proposal is about, at its path afterwards; nil where it is about several.
     package var onlyItem: ItemPath? {
         let changes = parts.filter { $0.action != .check }
         let named = changes.filter { $0.action != .createDirectory || $0.isConditional }

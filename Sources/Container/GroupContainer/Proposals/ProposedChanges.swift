@@ -100,7 +100,7 @@ final class ProposedChanges: StagedItems {
             return .staged
         }
         try createMissingDirectories(of: location, "create directory")
-        _ = steps.place(at: location, .created, isDirectory: true, replacing: nil, contentHash: nil)
+        _ = steps.put(at: location, .created, isDirectory: true, replacing: nil, contentHash: nil)
         return .staged
     }
 
@@ -137,8 +137,8 @@ final class ProposedChanges: StagedItems {
     /// Returns all items below a directory, each before the directory that contains it.
     private func itemsBelow(_ directory: ItemLocation) throws(CoordinationError) -> [(ItemLocation, FileStatus)] {
         var (items, next): ([(ItemLocation, FileStatus)], Int) = ([], 0)
-        var place: ItemLocation? = directory
-        while let present = place {
+        var below: ItemLocation? = directory
+        while let present = below {
             for name in try names(in: present) {
                 guard let item = ItemLocation.entry(name, of: present) else {
                     throw CoordinationError(
@@ -150,7 +150,7 @@ final class ProposedChanges: StagedItems {
             }
             try checkCount(items.count)
             while next < items.count, !items[next].1.isDirectory { next += 1 }
-            place = next < items.count ? items[next].0 : nil
+            below = next < items.count ? items[next].0 : nil
             next += 1
         }
         return items.reversed()
@@ -210,7 +210,7 @@ final class ProposedChanges: StagedItems {
         let (root, staged): (ItemLocation?, Int?) =
             switch steps.view(source.location) {
             case .untouched: (source.location, nil)
-            case .elsewhere(let place): (place, nil)
+            case .elsewhere(let origin): (origin, nil)
             case .staged(let number, _): (nil, number)
             case .absent: (nil, nil)
             }
@@ -244,7 +244,7 @@ final class ProposedChanges: StagedItems {
         _ make: (ProposalFiles, [UInt8]) throws(Errno) -> Void
     ) throws(CoordinationError) {
         let files = try open()
-        let number = steps.place(
+        let number = steps.put(
             at: location, old == nil ? .created : .modified, isDirectory: false,
             replacing: old.map(TransactionSteps.Standing.init), contentHash: nil)
         do throws(Errno) {
@@ -270,7 +270,7 @@ final class ProposedChanges: StagedItems {
     func stageDirectory(at directory: ItemLocation) throws(CoordinationError) {
         try note(directory, "create directory")
         impliedDirectories.insert(directory)
-        _ = steps.place(at: directory, .created, isDirectory: true, replacing: nil, contentHash: nil)
+        _ = steps.put(at: directory, .created, isDirectory: true, replacing: nil, contentHash: nil)
     }
 
     // MARK: The proposal
@@ -294,7 +294,7 @@ final class ProposedChanges: StagedItems {
                 proposal.add(made)
             case .removal: proposal.add(try part(.remove, location))
             case .arrival(let origin, _):
-                // The place is made free by a part of its own, in the same request.
+                // The path is made free by a part of its own, in the same request.
                 if step.before != nil { proposal.add(try part(.remove, location)) }
                 var made = try part(.move, origin)
                 made.destination = try text(location, "move")

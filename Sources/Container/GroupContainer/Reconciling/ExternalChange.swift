@@ -60,7 +60,7 @@ enum ExternalChange: Equatable, Sendable {
         return known.looksLike(found) ? .nothing : .touched
     }
 
-    /// Returns whether an item that is gone from one place is the one that is new at another. The dates count because
+    /// Returns whether an item that is gone from one location is the one that is new at another. The dates count because
     /// file systems reuse inode numbers at once.
     static func isMove(of gone: ItemState, to new: ItemState) -> Bool {
         (gone.type, gone.inode, gone.size, gone.modified) == (new.type, new.inode, new.size, new.modified)

@@ -192,32 +192,32 @@ extension LiveFileSystem: WatchedFileSystem {
     /// Notes an item that cannot be looked at, or the directory around it, as a gap. Returns the journal's state of the
     /// item, since the item may still be there; nil below a directory that this process may not enter.
     private func unknownState(of location: ItemLocation, _ error: Errno) -> ItemState? {
-        let above = location.ancestors.first { place in
+        let above = location.ancestors.first { ancestor in
             do throws(Errno) {
-                _ = try container.directory(at: place)
+                _ = try container.directory(at: ancestor)
                 return false
             } catch let other {
                 return other == error
             }
         }
         // An item in a directory that may be listed, and not be entered.
-        let place = above ?? (error == .accessDenied ? location.parent : location)
-        watchGaps.note(place, WatchGaps.Reason(error))
+        let gap = above ?? (error == .accessDenied ? location.parent : location)
+        watchGaps.note(gap, WatchGaps.Reason(error))
         return error == .accessDenied ? nil : tree.treeIndex[location]
     }
 
-    /// Closes the gaps at places where nothing stands any more; those of limits only with `limits`.
+    /// Closes the gaps at locations where nothing stands any more; those of limits only with `limits`.
     func closeGoneGaps(limits: Bool) {
-        for place in watchGaps.places(limits: limits) where tree.treeIndex[place] == nil {
+        for location in watchGaps.locations(limits: limits) where tree.treeIndex[location] == nil {
             do throws(Errno) {
-                if try container.directory(at: place.parent).descriptor.statusIfPresent(of: place.name) != nil {
+                if try container.directory(at: location.parent).descriptor.statusIfPresent(of: location.name) != nil {
                     continue
                 }
             } catch {
                 if !Self.nothingThere.contains(error) { continue }
             }
-            watchGaps.noteOtherPlace(nil, of: place)
-            watchGaps.close(place)
+            watchGaps.noteOtherLocation(nil, of: location)
+            watchGaps.close(location)
         }
     }
 
@@ -431,8 +431,8 @@ extension LiveFileSystem: WatchedFileSystem {
 
     func unwatch(_ watch: Int32) { queue?.unwatch(watch) }
 
-    func noteOtherPlace(_ other: ShownPlace?, of directory: ItemLocation?) {
-        if other != nil || !watchGaps.isEmpty { watchGaps.noteOtherPlace(other, of: directory) }
+    func noteOtherLocation(_ other: ShownLocation?, of directory: ItemLocation?) {
+        if other != nil || !watchGaps.isEmpty { watchGaps.noteOtherLocation(other, of: directory) }
     }
 
     func hasGap(in directory: ItemLocation) -> Bool { !watchGaps.isEmpty && watchGaps.concerns(directory) }

@@ -26,7 +26,7 @@ final class ReconcileOnce {
 
     func note(_ location: ItemLocation, _ why: Hint) { treeWatcher.reconciler.worklist.add(location, why) }
 
-    /// Returns whether the directory that the journal has at one place stands at another one.
+    /// Returns whether the directory that the journal has at one location stands at another one.
     func hasMoved(directory origin: ItemLocation, to goal: ItemLocation) throws(CoordinationError) -> Bool {
         guard let known = treeIndex[origin], known.type == .directory, treeIndex[goal]?.inode != known.inode,
             try treeWatcher.reconciler.view.state(at: origin) == nil,
@@ -75,7 +75,7 @@ final class ReconcileOnce {
     }
 
     /// Compares the noted locations, and everything in directories that were noted with their contents or are new at
-    /// their place. Errors: as `work`
+    /// their location. Errors: as `work`
     func workThrough(for operation: String, until deadline: Deadline) throws(CoordinationError) {
         while true {
             try treeWatcher.work()
@@ -110,9 +110,9 @@ final class ReconcileOnce {
         } while !treeWatcher.isCaughtUp
         while let news = treeWatcher.reconciler.view.watchGaps.take() {
             // What this user may not read is no fault.
-            guard case .gap(let place, let reason) = news, reason != .unreadable else { continue }
+            guard case .gap(let location, let reason) = news, reason != .unreadable else { continue }
             container.diagnostics.report(
-                .watchingDegraded, item: place.map { printable($0.bytes) }, WatchGapCause.text(news).reason)
+                .watchingDegraded, item: location.map { printable($0.bytes) }, WatchGapCause.text(news).reason)
         }
     }
 }

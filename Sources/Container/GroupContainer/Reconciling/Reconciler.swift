@@ -1,7 +1,7 @@
 // Imports nothing: no file, clock or process.
 
 /// Finds external changes by comparing the disk with the journal, and records them in the journal. Events only give the
-/// places to compare.
+/// locations to compare.
 ///
 /// The reconciler takes no lock. A record is right if nothing happened between reading the journal, reading the disk
 /// and appending the record: a record is appended only directly behind what was read, and only if no coordinated change
@@ -15,11 +15,11 @@ struct Reconciler<View: FileSystemView> {
     /// Locations that another process was busy with, to be compared again later.
     private(set) var postponed: [ItemLocation: Hint] = [:]
     /// Goals of reported renames at which no item was found, because the item was renamed again; each with the item's
-    /// place in the journal. A later event reports the item's new place.
+    /// location in the journal. A later event reports the item's new location.
     var passing: [ItemLocation: Source] = [:]
     /// Files that were recorded without a hash of their content.
     private(set) var unhashed: [ItemLocation] = []
-    /// Directories that are new at their place, whose contents are to be compared.
+    /// Directories that are new at their location, whose contents are to be compared.
     var unlisted: [ItemLocation] = []
     /// Directories that were recorded as created. The journal has nothing in them but what was made there under a lock.
     private var createdDirectories: [ItemLocation] = []
@@ -294,17 +294,17 @@ struct Reconciler<View: FileSystemView> {
         try removeAll({ $0.treeIndex.below(directory).reversed() }) { _, _ in true }
     }
 
-    /// Adds `places` to `vanished` if the directory on the disk has another inode than the journal's directory at this
+    /// Adds `locations` to `vanished` if the directory on the disk has another inode than the journal's directory at this
     /// path. An event that is still to be read reports where the journal's directory went, and with it the items that
     /// were just recorded.
     mutating func noteStrangeDirectory(
-        around places: [ItemLocation], _ directory: ItemLocation?
+        around locations: [ItemLocation], _ directory: ItemLocation?
     ) throws(CoordinationError) {
         guard let directory, let there = try view.state(at: directory), view.treeIndex[directory]?.inode != there.inode
         else {
             return
         }
-        vanished += places.map { ($0, .comparison) }
+        vanished += locations.map { ($0, .comparison) }
     }
 
     enum ParentResult { case recorded, gone, busy }
@@ -319,10 +319,10 @@ struct Reconciler<View: FileSystemView> {
         return .recorded
     }
 
-    /// Returns the place in an array if the journal has a directory there, otherwise an empty array. A change that
+    /// Returns the location in an array if the journal has a directory there, otherwise an empty array. A change that
     /// another process makes in that directory has its record before the directory goes.
-    func directory(_ place: ItemLocation?) -> [ItemLocation] {
-        place.flatMap { view.treeIndex[$0]?.type == .directory ? [$0] : nil } ?? []
+    func directory(_ location: ItemLocation?) -> [ItemLocation] {
+        location.flatMap { view.treeIndex[$0]?.type == .directory ? [$0] : nil } ?? []
     }
 
     /// Records as removed the items of a replaced directory that are no longer found. Another directory, a file or a

@@ -3,16 +3,16 @@
 /// The recording of renames. For a rename that the kernel reported as a pair, the inode number decides what came from
 /// where, whatever the dates are.
 extension Reconciler {
-    /// The place and inode number of an item in the journal. Records about directories around the item may have moved
+    /// The location and inode number of an item in the journal. Records about directories around the item may have moved
     /// it since.
     struct Source: Equatable, Sendable {
         var location: ItemLocation
         var inode: UInt64
     }
 
-    private func place(of source: Source) -> ItemLocation {
+    private func location(of source: Source) -> ItemLocation {
         if view.treeIndex[source.location]?.inode == source.inode { return source.location }
-        return view.treeIndex.place(ofInode: source.inode) ?? source.location
+        return view.treeIndex.location(ofInode: source.inode) ?? source.location
     }
 
     private mutating func takePassing(_ location: ItemLocation) -> Source? {
@@ -20,39 +20,39 @@ extension Reconciler {
     }
 
     /// Notes that the kernel reported an item as removed, or as moved out of the container. The item that was last
-    /// reported at that place is removed with it.
+    /// reported at that location is removed with it.
     mutating func noteRemoval(_ location: ItemLocation) {
         worklist.add(location, .removal)
-        for (place, source) in passing where place == location || place.isBelow(location) {
-            passing[place] = nil
-            worklist.add(self.place(of: source), .removal)
+        for (goal, source) in passing where goal == location || goal.isBelow(location) {
+            passing[goal] = nil
+            worklist.add(self.location(of: source), .removal)
         }
     }
 
     /// Notes that the kernel reported a rename within the container.
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation, isDirectory: Bool) {
         if isDirectory {
-            // The old place is kept as well: the kernel reports an exchange as two renames, one after the other.
-            for (place, source) in passing {
-                if let place = place.moved(from: origin, to: goal) { passing[place] = source }
+            // The old location is kept as well: the kernel reports an exchange as two renames, one after the other.
+            for (path, source) in passing {
+                if let moved = path.moved(from: origin, to: goal) { passing[moved] = source }
             }
             for (location, why) in postponed {
-                guard let place = location.moved(from: origin, to: goal) else { continue }
-                postpone(place, why)
+                guard let moved = location.moved(from: origin, to: goal) else { continue }
+                postpone(moved, why)
             }
         }
         // An item that had arrived at the goal before was replaced, unless an event reported that it moved on.
-        if let replaced = takePassing(goal) { worklist.add(place(of: replaced), .removal) }
+        if let replaced = takePassing(goal) { worklist.add(location(of: replaced), .removal) }
         worklist.addMove(from: origin, to: goal, isDirectory: isDirectory)
         if let source = takePassing(origin) {
-            worklist.addMove(from: place(of: source), to: goal, isDirectory: isDirectory)
+            worklist.addMove(from: location(of: source), to: goal, isDirectory: isDirectory)
         }
     }
 
     /// Puts the items of `passing` on the worklist as arrivals, after every event was read that could report a further
     /// rename. Such an item is now there because a directory around it was moved, or it was removed.
     mutating func endPassing() {
-        for (place, source) in passing { worklist.addArrival(at: place, from: source.location, inode: source.inode) }
+        for (goal, source) in passing { worklist.addArrival(at: goal, from: source.location, inode: source.inode) }
         passing = [:]
     }
 
@@ -64,16 +64,16 @@ extension Reconciler {
         var version: Int
         /// The number of the arrival, in the kernel's order.
         var number: Int
-        /// The place where the journal has the item.
+        /// The location where the journal has the item.
         var origin: ItemLocation
     }
 
     /// Records the renames on the worklist, the uppermost first: the contents of a directory have moved with it. `rest`
     /// receives the locations that are to be compared besides. Returns true if a record was written.
     mutating func pairMoves(
-        _ taken: Worklist, rest: (ItemLocation, Hint) -> Void
+        _ batch: Worklist, rest: (ItemLocation, Hint) -> Void
     ) throws(CoordinationError) -> Bool {
-        let arrivals = taken.arrivals
+        let arrivals = batch.arrivals
         if arrivals.isEmpty { return false }
         try catchUp()
         var goals: [UInt64: Goal] = [:]
@@ -82,16 +82,16 @@ extension Reconciler {
         for (number, arrival) in arrivals.enumerated() {
             let known = arrival.inode.map { Source(location: arrival.origin, inode: $0) }
             let source = known ?? takePassing(arrival.origin)
-            let origin = source.map { place(of: $0) } ?? arrival.origin
+            let origin = source.map { location(of: $0) } ?? arrival.origin
             sources.append(source)
             if let replaced = takePassing(arrival.goal), replaced != source {
-                rest(place(of: replaced), .removal)
+                rest(location(of: replaced), .removal)
             }
             if let state = try view.state(at: arrival.goal) {
                 if let inode = arrival.inode, inode != state.inode || goals[inode] != nil { continue }
                 goals[state.inode] = Goal(
                     arrival: arrival, state: state, version: version, number: number, origin: origin)
-            } else if taken.isRemoved(arrival.goal) {
+            } else if batch.isRemoved(arrival.goal) {
                 rest(origin, .removal)
             } else if arrival.inode == nil, view.treeIndex[arrival.goal] == nil, let known = view.treeIndex[origin],
                 try view.state(at: origin)?.inode != known.inode
@@ -106,11 +106,11 @@ extension Reconciler {
         var affected: [ItemLocation?: [ItemLocation]] = [:]
         for next in order where !view.isSuperseded {
             guard let goal = goals[next.inode] else { continue }
-            for place in [goal.arrival.goal, goal.origin] { affected[place.parent, default: []].append(place) }
-            let isBrought = try bring(goal, goals, taken, [])
+            for location in [goal.arrival.goal, goal.origin] { affected[location.parent, default: []].append(location) }
+            let isBrought = try bring(goal, goals, batch, [])
             if isBrought { wrote = true }
             // Either the directory was recorded already, perhaps without its contents. Or records of other processes
-            // that were read since `baseline` may be about its contents at this place, or may have moved what the
+            // that were read since `baseline` may be about its contents at this location, or may have moved what the
             // journal had in another directory.
             if goal.state.type == .directory && (version != baseline || !isBrought) {
                 unlisted.append(goal.arrival.goal)
@@ -119,91 +119,113 @@ extension Reconciler {
             let hasLeft = view.treeIndex[goal.arrival.origin] == nil && view.treeIndex[goal.origin] == nil
             if isThere && hasLeft { paired.insert(goal.number) }
         }
-        for (directory, places) in affected { try noteStrangeDirectory(around: places, directory) }
+        for (directory, locations) in affected { try noteStrangeDirectory(around: locations, directory) }
         for (number, arrival) in arrivals.enumerated() where !paired.contains(number) {
             rest(arrival.goal, .comparison)
             rest(arrival.origin, .removal)
-            if let source = sources[number] { rest(place(of: source), .removal) }
+            if let source = sources[number] { rest(location(of: source), .removal) }
         }
         return wrote
     }
 
+    /// What the journal has at the target of a move, and what has to be recorded before the move.
+    private enum Obstacle {
+        /// No other item.
+        case none
+        /// An item that is now at the origin of the move: the two were exchanged. They are recorded as one change.
+        case exchanged
+        /// An item that was moved itself. Its move is recorded first.
+        case movedOn(Goal)
+        /// A file, over which a program has renamed another file. That is no move: the caller compares both locations.
+        case replaced
+        /// A directory, or a file for which a directory came. Its removal is recorded first.
+        case removed
+    }
+
+    /// Returns what the journal has at the target of a move. `visited` are the targets of the moves that wait for this
+    /// one: an item that was moved to one of them was exchanged.
+    private mutating func obstacle(
+        at target: ItemLocation, of state: ItemState, from origin: ItemLocation, _ goals: [UInt64: Goal],
+        _ visited: [ItemLocation]
+    ) throws(CoordinationError) -> Obstacle {
+        guard let occupant = view.treeIndex[target], occupant.inode != state.inode else { return .none }
+        if view.treeIndex.location(ofInode: occupant.inode) == target {
+            if try view.state(at: origin)?.inode == occupant.inode { return .exchanged }
+            if let other = goals[occupant.inode], other.arrival.goal != target {
+                return visited.contains(other.arrival.goal) ? .exchanged : .movedOn(other)
+            }
+        }
+        return occupant.type != .directory && state.type != .directory ? .replaced : .removed
+    }
+
     /// Records that the item at a goal came there from its origin. If the goal was occupied by an item that itself went
-    /// elsewhere, that move is recorded first; if that leads back to this goal, the two places were exchanged.
+    /// elsewhere, that move is recorded first; if that leads back to this goal, the two items were exchanged.
     private mutating func bring(
-        _ goal: Goal, _ goals: [UInt64: Goal], _ taken: Worklist, _ visited: [ItemLocation]
+        _ goal: Goal, _ goals: [UInt64: Goal], _ batch: Worklist, _ visited: [ItemLocation]
     ) throws(CoordinationError) -> Bool {
-        let place = goal.arrival.goal
+        let target = goal.arrival.goal
         var (wrote, known) = (false, Optional(goal.state))
         while true {
             try catchUp()
             if view.isSuperseded { return wrote }
             let looked = stamp
-            if version != goal.version { known = try view.state(at: place) }
-            guard let state = known, let origin = self.origin(of: goal, state, taken), origin != place,
-                !place.isBelow(origin), view.treeIndex[origin]?.type == state.type
+            if version != goal.version { known = try view.state(at: target) }
+            guard let state = known, let origin = self.origin(of: goal, state, batch), origin != target,
+                !target.isBelow(origin), view.treeIndex[origin]?.type == state.type
             else { return wrote }
-            switch try recordDirectories(around: place) {
+            switch try recordDirectories(around: target) {
             case .recorded: break
             case .gone: return wrote
             case .busy:
-                postpone(place, .comparison)
+                postpone(target, .comparison)
                 return wrote
             }
             // The origin is another name (hard link) of the same file. (The kernel reports no rename between two names
             // of a file.)
             if origin != goal.arrival.origin, try view.state(at: origin)?.inode == state.inode { return wrote }
+            let occupant = view.treeIndex[target]
             var isExchange = false
-            if let occupant = view.treeIndex[place], occupant.inode != state.inode {
-                let wasHere = view.treeIndex.place(ofInode: occupant.inode) == place
-                if wasHere, try view.state(at: origin)?.inode == occupant.inode {
-                    isExchange = true
-                } else if wasHere, let other = goals[occupant.inode], other.arrival.goal != place {
-                    isExchange = visited.contains(other.arrival.goal)
-                    if !isExchange {
-                        if try bring(other, goals, taken, visited + [place]) { wrote = true }
-                        if view.treeIndex[place] == occupant { return wrote }
-                        continue
-                    }
-                } else if occupant.type != .directory && state.type != .directory {
-                    // A program replaced the file by renaming another file to its name. This is no move: the caller
-                    // compares both places.
-                    return wrote
-                } else if try remove(place, replacedBy: state.inode) {
-                    wrote = true
-                    continue
-                } else {
-                    return wrote
-                }
+            switch try obstacle(at: target, of: state, from: origin, goals, visited) {
+            case .none: break
+            case .exchanged: isExchange = true
+            case .movedOn(let other):
+                if try bring(other, goals, batch, visited + [target]) { wrote = true }
+                if view.treeIndex[target] == occupant { return wrote }
+                continue
+            case .replaced: return wrote
+            case .removed:
+                guard try remove(target, replacedBy: state.inode) else { return wrote }
+                wrote = true
+                continue
             }
             if stamp != looked { continue }
-            if try view.isBusy([place, origin], in: directory(origin) + (isExchange ? directory(place) : [])) {
-                postpone(place, .comparison)
+            if try view.isBusy([target, origin], in: directory(origin) + (isExchange ? directory(target) : [])) {
+                postpone(target, .comparison)
                 postpone(origin, .comparison)
                 return wrote
             }
             let other = isExchange ? try view.state(at: origin) : nil
             if isExchange && other == nil { return wrote }
-            guard let record = moveRecord(to: place, state, from: origin, exchanging: other) else { return wrote }
+            guard let record = moveRecord(to: target, state, from: origin, exchanging: other) else { return wrote }
             guard try append(record) else { continue }
             // A directory with the inode number of the one that stood there may be another one, as file systems reuse
             // numbers.
-            if isExchange && state.type == .directory { unlisted += [place, origin] }
+            if isExchange && state.type == .directory { unlisted += [target, origin] }
             return true
         }
     }
 
-    /// Returns the place that the journal has for the item at a goal; for a file with several names, the one that the
+    /// Returns the location that the journal has for the item at a goal; for a file with several names, the one that the
     /// kernel reported. Returns nil if the journal has the item at the goal, or if the journal has the inode number
     /// only for an item that is gone.
-    private func origin(of goal: Goal, _ state: ItemState, _ taken: Worklist) -> ItemLocation? {
+    private func origin(of goal: Goal, _ state: ItemState, _ batch: Worklist) -> ItemLocation? {
         // The journal has the item at the goal.
         if view.treeIndex[goal.arrival.goal]?.inode == state.inode { return nil }
-        for place in [goal.arrival.origin, goal.origin] where view.treeIndex[place]?.inode == state.inode {
-            return view.treeIndex.isReplaced(place) ? nil : place
+        for location in [goal.arrival.origin, goal.origin] where view.treeIndex[location]?.inode == state.inode {
+            return view.treeIndex.isReplaced(location) ? nil : location
         }
-        guard let place = view.treeIndex.place(ofInode: state.inode), !taken.isRemoved(place) else { return nil }
-        return place
+        guard let location = view.treeIndex.location(ofInode: state.inode), !batch.isRemoved(location) else { return nil }
+        return location
     }
 
     private func moveRecord(
@@ -222,7 +244,7 @@ extension Reconciler {
     mutating func moveOrigin(
         of location: ItemLocation, _ found: ItemState?
     ) throws(CoordinationError) -> ItemLocation? {
-        guard let found, let origin = view.treeIndex.place(ofInode: found.inode), let known = view.treeIndex[origin],
+        guard let found, let origin = view.treeIndex.location(ofInode: found.inode), let known = view.treeIndex[origin],
             view.mayComeFrom(origin), try view.state(at: origin) == nil
         else { return nil }
         if ExternalChange.isMove(of: known, to: found) { return origin }
@@ -237,8 +259,8 @@ extension Reconciler {
         from origin: ItemLocation, to directory: ItemLocation
     ) throws(CoordinationError) -> Bool {
         for entry in view.treeIndex.entries(of: origin, atMost: 16) {
-            guard let known = view.treeIndex[entry], let place = entry.moved(from: origin, to: directory),
-                let found = try view.state(at: place)
+            guard let known = view.treeIndex[entry], let location = entry.moved(from: origin, to: directory),
+                let found = try view.state(at: location)
             else { continue }
             if ExternalChange.isMove(of: known, to: found) { return true }
         }

@@ -56,13 +56,13 @@ struct TreeComparison: Sendable {
         }
     }
 
-    /// Notes that a directory was moved meanwhile. The old place is still compared, because another directory may be
+    /// Notes that a directory was moved meanwhile. The old location is still compared, because another directory may be
     /// there now.
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation) {
         for directory in directories {
             let listsWatched = waiting[directory] ?? true
             if directory == origin { add(goal, listsWatched: listsWatched) }
-            if let place = directory?.moved(from: origin, to: goal) { add(place, listsWatched: listsWatched) }
+            if let moved = directory?.moved(from: origin, to: goal) { add(moved, listsWatched: listsWatched) }
         }
         gone += gone.compactMap { $0.moved(from: origin, to: goal) }
     }

@@ -48,23 +48,23 @@ struct Worklist: Equatable, Sendable {
     }
 
     /// Adds a rename within the container: locations on the worklist that lie in a moved directory are also compared at
-    /// their new place. For a directory, linear in the worklist.
+    /// their new location. For a directory, linear in the worklist.
     mutating func addMove(from origin: ItemLocation, to goal: ItemLocation, isDirectory: Bool) {
-        // The old place is kept as well: the kernel reports an exchange as two renames, one after the other.
+        // The old location is kept as well: the kernel reports an exchange as two renames, one after the other.
         if isDirectory {
             for location in order {
                 guard let why = hints[location] else { continue }
-                if let place = location.moved(from: origin, to: goal) { add(place, why) }
+                if let moved = location.moved(from: origin, to: goal) { add(moved, why) }
                 // The other half of the exchange may be read only after this location was compared.
-                if let place = location.moved(from: goal, to: origin) { add(place, why) }
+                if let moved = location.moved(from: goal, to: origin) { add(moved, why) }
             }
             for arrival in arrivals {
-                let (place, source) = (
+                let (goal, source) = (
                     arrival.goal.moved(from: origin, to: goal), arrival.origin.moved(from: origin, to: goal)
                 )
-                if place == nil && source == nil { continue }
+                if goal == nil && source == nil { continue }
                 arrivals.append(
-                    Arrival(goal: place ?? arrival.goal, origin: source ?? arrival.origin, inode: arrival.inode))
+                    Arrival(goal: goal ?? arrival.goal, origin: source ?? arrival.origin, inode: arrival.inode))
             }
         }
         // Events of the item itself, not only its move, are known.
@@ -86,7 +86,7 @@ struct Worklist: Equatable, Sendable {
 }
 
 extension ItemLocation {
-    /// Returns the item's new place when a directory around it is moved; nil if the directory is not around it.
+    /// Returns the item's new location when a directory around it is moved; nil if the directory is not around it.
     func moved(from origin: ItemLocation, to goal: ItemLocation) -> ItemLocation? {
         guard isBelow(origin) else { return nil }
         return try? ItemLocation(goal.bytes + bytes[origin.bytes.count...])

@@ -46,7 +46,7 @@ final class TransactionChanges {
         _ content: NewContent, to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
         as kind: ChangeRecord.Kind
     ) throws(CoordinationError) {
-        let number = steps.place(
+        let number = steps.put(
             at: location, kind, isDirectory: false, replacing: old.map(TransactionSteps.Standing.init),
             contentHash: container.contentHash(of: content))
         let name = name(number)
@@ -68,14 +68,14 @@ final class TransactionChanges {
             old == nil ? ChangeRecord.Kind.created : .modified, old.map(TransactionSteps.Standing.init)
         )
         let name = name(
-            steps.place(at: location, kind, isDirectory: false, replacing: before, contentHash: nil))
+            steps.put(at: location, kind, isDirectory: false, replacing: before, contentHash: nil))
         do throws(Errno) {
             try? staging.unlink(name)
             let hash = try FileCopy.make(
                 name, of: original, in: container.directory, isDurable: durability == .durable,
                 hashKey: container.hashKey
             ).contentHash
-            _ = steps.place(at: location, kind, isDirectory: false, replacing: before, contentHash: hash)
+            _ = steps.put(at: location, kind, isDirectory: false, replacing: before, contentHash: hash)
         } catch {
             try? staging.unlink(name)
             steps.forget(location)
@@ -89,7 +89,7 @@ final class TransactionChanges {
     }
 
     func createDirectory(at location: ItemLocation) throws(CoordinationError) {
-        let name = name(steps.place(at: location, .created, isDirectory: true, replacing: nil, contentHash: nil))
+        let name = name(steps.put(at: location, .created, isDirectory: true, replacing: nil, contentHash: nil))
         do throws(Errno) {
             try stageDirectory(as: name, at: location)
         } catch {

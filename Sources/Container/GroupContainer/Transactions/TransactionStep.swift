@@ -124,7 +124,7 @@ extension OpenContainer {
     }
 }
 
-/// The step of a transaction that moves an item. The item goes directly to its place, never through staging, so that
+/// The step of a transaction that moves an item. The item goes directly to its path, never through staging, so that
 /// nothing deleted from staging is ever the only copy. A replaced file keeps another hard link in staging.
 extension TransactionStep {
     /// Moves the item to its destination, unless it was moved. System calls: linkat, renameat2

@@ -59,8 +59,8 @@ struct TransactionSteps: Equatable, Sendable {
         if let directory = location.ancestors.last(where: isChanged),
             case .arrival(let origin, _) = steps[directory]?.effect
         {
-            let place = try? ItemLocation(origin.bytes + location.bytes[directory.bytes.count...])
-            return place.map(View.elsewhere) ?? .absent
+            let inner = try? ItemLocation(origin.bytes + location.bytes[directory.bytes.count...])
+            return inner.map(View.elsewhere) ?? .absent
         }
         // In a directory that is new or gone, there are only items with a step of their own.
         return isWithinNew(location) ? .absent : .untouched
@@ -68,7 +68,7 @@ struct TransactionSteps: Equatable, Sendable {
 
     private func isChanged(_ location: ItemLocation) -> Bool { steps[location] != nil || departed.contains(location) }
 
-    /// Whether a location was moved away, or is in a directory that is new, removed, moved to its place or moved away:
+    /// Whether a location was moved away, or is in a directory that is new, removed, moved to its path or moved away:
     /// there is no item without the transaction, and will be none.
     func isWithinNew(_ location: ItemLocation) -> Bool {
         departed.contains(location) || location.ancestors.contains(where: isChanged)
@@ -81,9 +81,9 @@ struct TransactionSteps: Equatable, Sendable {
             && !departed.contains { $0.isBelow(location) }
     }
 
-    /// Adds a step that places a new item. Returns its number in staging; an item that was changed before keeps its
+    /// Adds a step that puts a new item at its path. Returns its number in staging; an item that was changed before keeps its
     /// number.
-    mutating func place(
+    mutating func put(
         at location: ItemLocation, _ kind: ChangeRecord.Kind, isDirectory: Bool, replacing before: Standing?,
         contentHash: UInt64?
     ) -> Int {

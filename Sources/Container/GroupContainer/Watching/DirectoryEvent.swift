@@ -29,7 +29,7 @@ struct RenamePairs: Equatable, Sendable {
     /// The first half: an item that was renamed away.
     struct Half: Equatable, Sendable {
         var origin: ItemLocation
-        /// Earlier places of the item, in case a directory that was renamed around it was half of an exchange.
+        /// Earlier locations of the item, in case a directory that was renamed around it was half of an exchange.
         fileprivate(set) var others: [ItemLocation] = []
         /// The directory that was renamed away, if it has a watch.
         var directory: WatchTable.Detached?
@@ -52,9 +52,9 @@ struct RenamePairs: Equatable, Sendable {
     /// Notes that a directory around the item was moved meanwhile.
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation) {
         for (cookie, half) in halves {
-            guard let place = half.origin.moved(from: origin, to: goal) else { continue }
+            guard let location = half.origin.moved(from: origin, to: goal) else { continue }
             halves[cookie]?.others.append(half.origin)
-            halves[cookie]?.origin = place
+            halves[cookie]?.origin = location
         }
     }
 

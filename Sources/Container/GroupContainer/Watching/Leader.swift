@@ -146,7 +146,7 @@ final class Leader {
         mayBeGone = true
         let before = mounts
         mounts = Mount.inside(container)
-        for mount in mounts.symmetricDifference(before) { treeWatcher.compare(mount.place) }
+        for mount in mounts.symmetricDifference(before) { treeWatcher.compare(mount.location) }
     }
 
     /// The time until the leader has work without an event, in nanoseconds; nil if it has none.
@@ -301,11 +301,11 @@ final class Leader {
                 .degraded, path: path, state: nil, isCoordinated: false, processIdentifier: processIdentifier(),
                 purpose: Array(reason.utf8), time: wallNanoseconds(), term: term)
             let (segment, offset) = container.journal.log.tail()
-            let place = UInt64(UInt32(truncatingIfNeeded: segment)) << 32 | UInt64(UInt32(truncatingIfNeeded: offset))
+            let position = UInt64(UInt32(truncatingIfNeeded: segment)) << 32 | UInt64(UInt32(truncatingIfNeeded: offset))
             let before = container.memberTable.map.load64(MemberTableLayout.degraded)
-            // Before the record: a follower that begins behind the record finds the place, and one that begins before
+            // Before the record: a follower that begins behind the record finds the position, and one that begins before
             // it reads it.
-            container.memberTable.set(MemberTableLayout.degraded, to: reason.isEmpty ? 0 : place, of: term)
+            container.memberTable.set(MemberTableLayout.degraded, to: reason.isEmpty ? 0 : position, of: term)
             guard (try? container.journal.append(record)) != nil else {
                 container.memberTable.set(MemberTableLayout.degraded, to: before, of: term)
                 continue

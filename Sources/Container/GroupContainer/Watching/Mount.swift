@@ -7,7 +7,7 @@ struct Mount: Hashable, Sendable {
     var identifier: UInt64
     /// The device and the directory of it that are mounted.
     var source: [UInt8]
-    var place: ItemLocation
+    var location: ItemLocation
 
     /// Returns the mounts that this process sees inside a container; none where /proc shows nothing. Linear in the
     /// mounts of the process. System calls: read(2) of /proc/self/mountinfo, readlink(2)
@@ -21,7 +21,7 @@ struct Mount: Hashable, Sendable {
 
     /// Returns the mounts inside a directory, by a table as proc_pid_mountinfo(5) describes it: lines of `36 35 98:0
     /// /mnt1 /mnt2 …`, which are the number, that of the mount around it, the device, the directory that is mounted,
-    /// and its place.
+    /// and its location.
     static func inside(_ directory: [UInt8], _ table: [UInt8]) -> Set<Mount> {
         let prefix = directory.last == UInt8(ascii: "/") ? directory : directory + [UInt8(ascii: "/")]
         var mounts = Set<Mount>()
@@ -29,11 +29,11 @@ struct Mount: Hashable, Sendable {
             let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
             guard fields.count > 4, let number = UInt64(String(decoding: fields[0], as: UTF8.self)) else { continue }
             let path = unescaped(fields[4])
-            guard path.starts(with: prefix), let place = try? ItemLocation(Array(path.dropFirst(prefix.count))) else {
+            guard path.starts(with: prefix), let location = try? ItemLocation(Array(path.dropFirst(prefix.count))) else {
                 continue
             }
             mounts.insert(
-                Mount(identifier: number, source: Array(fields[2] + [UInt8(ascii: " ")] + fields[3]), place: place))
+                Mount(identifier: number, source: Array(fields[2] + [UInt8(ascii: " ")] + fields[3]), location: location))
         }
         return mounts
     }

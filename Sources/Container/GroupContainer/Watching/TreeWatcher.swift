@@ -5,8 +5,8 @@ protocol WatchedFileSystem: FileSystemView {
     /// Watches a directory, then lists it; nil if there is none, or if it may not be entered.
     mutating func list(_ directory: ItemLocation?) throws(CoordinationError) -> DirectoryListing?
     mutating func unwatch(_ watch: Int32)
-    /// Notes that a directory is shown at another place, too, and has its watch for that; nil: that it is not.
-    mutating func noteOtherPlace(_ other: ShownPlace?, of directory: ItemLocation?)
+    /// Notes that a directory is shown at another location, too, and has its watch for that; nil: that it is not.
+    mutating func noteOtherLocation(_ other: ShownLocation?, of directory: ItemLocation?)
     /// Returns whether a directory, or one in it, could not be watched or listed.
     func hasGap(in directory: ItemLocation) -> Bool
     /// Returns the registered database that SQLite keeps this file beside; nil where the location is that of an item.
@@ -14,13 +14,13 @@ protocol WatchedFileSystem: FileSystemView {
 }
 
 extension WatchedFileSystem {
-    func noteOtherPlace(_ other: ShownPlace?, of directory: ItemLocation?) {}
+    func noteOtherLocation(_ other: ShownLocation?, of directory: ItemLocation?) {}
     func hasGap(in directory: ItemLocation) -> Bool { false }
     func database(of location: ItemLocation) -> ItemLocation? { nil }
 }
 
 /// Where else a directory is that a mount shows a second time.
-enum ShownPlace: Equatable, Sendable {
+enum ShownLocation: Equatable, Sendable {
     case container
     case directory(ItemLocation)
 }
@@ -36,14 +36,14 @@ struct TreeWatcher<View: WatchedFileSystem> {
     private var pairs = RenamePairs()
     /// Locations that were looked for in vain since the events were last read to their end. Such an item, or a
     /// directory around it, may have been moved, which an event that is still to be read reports: the item is then
-    /// compared at its new place, and so is that directory.
+    /// compared at its new location, and so is that directory.
     private var vanished: [ItemLocation: Hint] = [:]
     /// The value of `Reconciler.version` when the events were last read to their end.
     private var versionBefore = 0
 
     init(_ view: View) { reconciler = Reconciler(view) }
 
-    /// Whether half of a rename is still missing, or the place where an item moved on to: `take` is then to be called
+    /// Whether half of a rename is still missing, or the location where an item moved on to: `take` is then to be called
     /// again within milliseconds, with the events there are.
     var awaitsMore: Bool { pairs.isWaiting || !reconciler.passing.isEmpty }
     /// Whether everything that was reported has been compared.
@@ -153,18 +153,18 @@ struct TreeWatcher<View: WatchedFileSystem> {
         let origin = half.origin
         if let why = vanished[origin], why >= .content { reconciler.worklist.add(goal, why) }
         if isDirectory {
-            // Items in the directory were looked for in vain at its old place or at its place in the journal, or were
-            // found at its new place.
-            let places = [origin, goal] + (reconciler.passing[origin].map { [$0.location] } ?? [])
+            // Items in the directory were looked for in vain at its old location or at its location in the journal, or were
+            // found at its new location.
+            let locations = [origin, goal] + (reconciler.passing[origin].map { [$0.location] } ?? [])
             if try !follow(half, to: goal) {
                 comparison.add(goal)
-            } else if vanished.keys.contains(where: { gone in places.contains { gone == $0 || gone.isBelow($0) } }) {
+            } else if vanished.keys.contains(where: { gone in locations.contains { gone == $0 || gone.isBelow($0) } }) {
                 comparison.add(goal)
             }
             for (location, why) in vanished {
-                guard let place = location.moved(from: origin, to: goal) else { continue }
-                if why >= .content { reconciler.worklist.add(place, why) }
-                noteVanished(place, why)
+                guard let moved = location.moved(from: origin, to: goal) else { continue }
+                if why >= .content { reconciler.worklist.add(moved, why) }
+                noteVanished(moved, why)
             }
             comparison.noteMove(from: origin, to: goal)
             pairs.noteMove(from: origin, to: goal)
@@ -197,7 +197,7 @@ struct TreeWatcher<View: WatchedFileSystem> {
     }
 
     private mutating func left(_ half: RenamePairs.Half) {
-        for place in [half.origin] + half.others { reconciler.noteRemoval(place) }
+        for location in [half.origin] + half.others { reconciler.noteRemoval(location) }
         guard let directory = half.directory else { return }
         unwatch(watches.remove(directory))
         // The directory may have come back, and have been watched again, before this event was read.
@@ -225,8 +225,8 @@ struct TreeWatcher<View: WatchedFileSystem> {
             if let directory, reconciler.view.treeIndex[directory]?.inode != listing.inode {
                 noteVanished(directory, .comparison)
             }
-            let other = try otherPlace(of: listing, directory)
-            reconciler.view.noteOtherPlace(other, of: directory)
+            let other = try otherLocation(of: listing, directory)
+            reconciler.view.noteOtherLocation(other, of: directory)
             if let watch = listing.watch, other == nil {
                 watched(watch, directory, inode: listing.inode, isContainer: listing.isContainer)
                 noteMark(listing.isContainer ? nil : listing.markWatch, of: watch)
@@ -251,16 +251,16 @@ struct TreeWatcher<View: WatchedFileSystem> {
         for directory in reconciler.takeCreatedDirectories() { comparison.addCreated(directory) }
     }
 
-    /// Returns the place at which a listed directory is watched, if it stands there, too: a mount shows it twice.
-    private mutating func otherPlace(
+    /// Returns the other location at which a listed directory is watched, if it stands there, too: a mount shows it twice.
+    private mutating func otherLocation(
         of listing: DirectoryListing, _ directory: ItemLocation?
-    ) throws(CoordinationError) -> ShownPlace? {
-        guard let watch = listing.watch, let place = watches.location(of: watch), place != directory else { return nil }
+    ) throws(CoordinationError) -> ShownLocation? {
+        guard let watch = listing.watch, let other = watches.location(of: watch), other != directory else { return nil }
         // The container itself is where it is.
-        guard let place else { return .container }
-        guard let found = try reconciler.view.state(at: place), found.type == .directory, found.inode == listing.inode
+        guard let other else { return .container }
+        guard let found = try reconciler.view.state(at: other), found.type == .directory, found.inode == listing.inode
         else { return nil }
-        return .directory(place)
+        return .directory(other)
     }
 
     private mutating func noteVanished(_ location: ItemLocation, _ why: Hint) {

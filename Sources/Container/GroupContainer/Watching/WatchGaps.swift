@@ -14,8 +14,8 @@ struct WatchGaps: Equatable, Sendable {
         case unreadable
         /// The file system fails, such as that of a mount whose server is gone.
         case failed(Errno)
-        /// A mount shows the directory at a second place, and the kernel reports its changes at the first one only.
-        case sameAs(ShownPlace)
+        /// A mount shows the directory at a second location, and the kernel reports its changes at the first one only.
+        case sameAs(ShownLocation)
 
         /// Returns the reason for an error of a call that opens, lists or watches one directory.
         init(_ error: Errno) {
@@ -52,7 +52,7 @@ struct WatchGaps: Equatable, Sendable {
     var isEmpty: Bool { reasons.isEmpty }
 
     /// The items with a gap that no limit explains, or with `limits` all of them.
-    func places(limits: Bool) -> [ItemLocation] {
+    func locations(limits: Bool) -> [ItemLocation] {
         reasons.compactMap { limits || !$0.value.isLimit ? $0.key : nil }
     }
 
@@ -93,8 +93,8 @@ struct WatchGaps: Equatable, Sendable {
         remove(directory)
     }
 
-    /// Notes the other place of a directory; nil if there is none any more.
-    mutating func noteOtherPlace(_ other: ShownPlace?, of directory: ItemLocation?) {
+    /// Notes the other location of a directory; nil if there is none any more.
+    mutating func noteOtherLocation(_ other: ShownLocation?, of directory: ItemLocation?) {
         if let other { return note(directory, .sameAs(other)) }
         if case .sameAs = reasons[directory] { remove(directory) }
     }
@@ -186,7 +186,7 @@ extension WatchGaps.Reason {
     /// and of descriptors: a descriptor is left where another one can be opened.
     init(ofQueue error: Errno) {
         self.init(error)
-        guard error == .tooManyFiles, let other = try? FileDescriptor.open(path: Array("/proc/self".utf8), .placeOnly)
+        guard error == .tooManyFiles, let other = try? FileDescriptor.open(path: Array("/proc/self".utf8), .pathOnly)
         else { return }
         if other.number < InotifyQueue.descriptorLimit ?? .max { self = .noInstanceLeft }
     }

@@ -4,7 +4,7 @@
 /// in it: each is stored by its name in the directory around it, so a move is one step, however much moves with it.
 ///
 /// After events were lost, a location may be out of date until its directory is listed again. A location is therefore
-/// only used as a place to look.
+/// only used as a hint where to look.
 struct WatchTable: Equatable, Sendable {
     private struct Node: Equatable, Sendable {
         var parent: Int?
@@ -14,7 +14,7 @@ struct WatchTable: Equatable, Sendable {
         var inode: UInt64
     }
 
-    /// A directory that was renamed away, with those in it, to a place that is not known yet.
+    /// A directory that was renamed away, with those in it, to a location that is not known yet.
     struct Detached: Equatable, Sendable {
         fileprivate var node: Int
         var inode: UInt64
@@ -48,7 +48,7 @@ struct WatchTable: Equatable, Sendable {
         return (try? ItemLocation(Array(names.reversed().joined(separator: [UInt8(ascii: "/")])))).map { .some($0) }
     }
 
-    /// Notes that a directory was found, and watched, at a place.
+    /// Notes that a directory was found, and watched, at a location.
     mutating func set(_ watch: Int32, _ location: ItemLocation?, inode: UInt64) {
         guard let location else {
             if let other = numbered[watch], other != 0 { drop(other) }

@@ -5,7 +5,7 @@ import GroupSystemCalls
 
 /// Finishes what dead members left half done: a change without its record.
 ///
-/// The inode's present place, and for a change of the mode the present mode, show whether the change happened
+/// The inode's present path, and for a change of the mode the present mode, show whether the change happened
 /// (`IntentRecord.hasHappened`). If so, the record is completed and appended, unless the journal has it already. Then
 /// the member's files in staging are deleted: new content, or a removed item. The right to repair a slot is the lock on
 /// its repair byte; the life byte stays free meanwhile, so that no process takes the dead member for a living one and
@@ -185,12 +185,12 @@ extension OpenContainer {
         // An intent record of another operation: this operation had not written its own yet.
         guard let intent = IntentRecord(decoding: content), intent.change.operation == change.operation
         else { return .nothing }
-        let place = try standing(at: intent.change.place)
+        let found = try standing(at: intent.change.presentPath)
         let origin = try intent.change.from.flatMap { (path) throws(CoordinationError) in try standing(at: path) }
         let inStaging = try? directory.staging.statusIfPresent(of: staged)
         guard
             intent.hasHappened(
-                staged: inStaging?.inode, place: place.map { ItemState($0, contentHash: nil) }, origin: origin?.inode)
+                staged: inStaging?.inode, destination: found.map { ItemState($0, contentHash: nil) }, origin: origin?.inode)
         else { return .nothing }
         let start = LogPosition(
             segment: intent.journalSegment, offset: Int(clamping: intent.journalOffset), sequence: 0, checksum: 0)
@@ -198,7 +198,7 @@ extension OpenContainer {
         if try journal.contains(operation: change.operation, from: start) { return .finished }
         var record = intent.change
         if intent.way != .intoStaging {
-            record.complete(with: place.map { ItemState($0, contentHash: intent.change.state?.contentHash) })
+            record.complete(with: found.map { ItemState($0, contentHash: intent.change.state?.contentHash) })
         }
         _ = try appendRepaired(record)
         return .finished
@@ -229,12 +229,12 @@ extension OpenContainer {
     func removeStaged(_ name: [UInt8]) {
         if (try? directory.staging.removeTree(name)) != nil { return }
         guard let obstacle = directory.staging.removalObstacle(in: name) else { return }
-        let place = "\(directory.absolutePath)/.group/staging/\(printable(obstacle.path))"
+        let path = "\(directory.absolutePath)/.group/staging/\(printable(obstacle.path))"
         let left =
             "it is left of what was removed, and takes room: user \(effectiveUser()) may not empty this directory of "
             + "user \(obstacle.owner)"
-        diagnostics.report(.leftInStaging, item: place, left)
-        leftInStaging.withLock { $0.append("\(place): \(left)") }
+        diagnostics.report(.leftInStaging, item: path, left)
+        leftInStaging.withLock { $0.append("\(path): \(left)") }
     }
 
     /// Takes the right to repair a slot. A repair takes moments, but its process may be stopped in the middle; the

@@ -67,7 +67,7 @@ struct FileAttributes {
             makeWithFinalMode(in: container)
             return
         }
-        guard let file = try Self.place(of: location, in: container) else { return nil }
+        guard let file = try Self.openForAttributes(location, in: container) else { return nil }
         let status = try file.status()
         guard status.isRegularFile else { return nil }
         try self.init(keptOf: file, status, mode: mode)
@@ -109,9 +109,9 @@ struct FileAttributes {
         }
     }
 
-    private static func place(of location: ItemLocation, in container: OpenContainer) throws(Errno) -> FileDescriptor? {
+    private static func openForAttributes(_ location: ItemLocation, in container: OpenContainer) throws(Errno) -> FileDescriptor? {
         do throws(Errno) {
-            return try FileDescriptor.open(location.bytes, in: container.directory.root, [.placeOnly, .notFollowing])
+            return try FileDescriptor.open(location.bytes, in: container.directory.root, [.pathOnly, .notFollowing])
         } catch {
             if error == .noSuchEntry { return nil }
             throw error

@@ -6,7 +6,7 @@ import GroupSystemCalls
 /// the writer's death: which inode moves from where to where, and where in the journal to look for the change record.
 /// See `CrashRepair`.
 struct IntentRecord: Equatable, Sendable {
-    /// The places between which the inode moves. `path` and `from` are those of the change record.
+    /// The paths between which the inode moves. `path` and `from` are those of the change record.
     enum Way: UInt8, Sendable {
         /// From staging to `path`: new content.
         case intoPlace = 1
@@ -26,13 +26,13 @@ struct IntentRecord: Equatable, Sendable {
     var change: ChangeRecord
 
     /// Returns whether the change happened, from the inodes that are in staging, at `path` and at `from` now; an
-    /// argument is nil where no item is. A rename is atomic: the inode is at exactly one of the two places.
-    func hasHappened(staged: UInt64?, place: ItemState?, origin: UInt64?) -> Bool {
+    /// argument is nil where no item is. A rename is atomic: the inode is at exactly one of the two paths.
+    func hasHappened(staged: UInt64?, destination: ItemState?, origin: UInt64?) -> Bool {
         switch way {
-        case .intoPlace: place?.inode == inode && staged == nil
+        case .intoPlace: destination?.inode == inode && staged == nil
         case .intoStaging: staged == inode
-        case .fromPlaceToPlace: place?.inode == inode && origin != inode
-        case .inPlace: place?.inode == inode && place?.mode == change.state?.mode
+        case .fromPlaceToPlace: destination?.inode == inode && origin != inode
+        case .inPlace: destination?.inode == inode && destination?.mode == change.state?.mode
         }
     }
 

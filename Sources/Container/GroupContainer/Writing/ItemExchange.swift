@@ -1,21 +1,21 @@
 import GroupBytes
 import GroupSystemCalls
 
-/// Changes of items that lose nothing: what stood at a place is in the private directory afterwards, whatever it was, so
+/// Changes of items that lose nothing: what stood at a path is in the private directory afterwards, whatever it was, so
 /// that the caller can look at it. A writer that takes no lock may have put it there a moment before.
 extension PrivateDirectory {
     /// What `exchange` has done.
     package struct Exchanged: Sendable {
         package var generation: Generation
-        /// Whether something stood at the place, and is in the private directory now, under the file's name.
+        /// Whether something stood at the path, and is in the private directory now, under the file's name.
         package var hasTakenOut: Bool
     }
 
     /// Moves a file or symbolic link from this directory to a path, by one system call and one change. With
-    /// `replacing`, a file or symbolic link at the place is exchanged for it; otherwise the place must be free. The new
+    /// `replacing`, a file or symbolic link at the path is exchanged for it; otherwise the path must be free. The new
     /// file keeps the attributes of the old one, except the mode. The directory around the item must be there.
     ///
-    /// Errors: `conflict` where the place is taken; `notFound` where the item is gone, or its directory; `wrongType`; those of
+    /// Errors: `conflict` where the path is taken; `notFound` where the item is gone, or its directory; `wrongType`; those of
     /// `BlockingCoordinator.coordinate`
     package func exchange(
         _ file: [UInt8], at path: ItemPath, replacing: Bool, mode: UInt32?, purpose: String, durability: Durability,

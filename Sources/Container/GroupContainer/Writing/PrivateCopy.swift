@@ -51,8 +51,8 @@ struct PrivateCopy: Sendable {
         }
     }
 
-    /// Returns the place in staging of an item of the copy; nil for an item that is not part of it.
-    func place(of other: ItemPath) -> [UInt8]? {
+    /// Returns the path in staging of an item of the copy; nil for an item that is not part of it.
+    func path(of other: ItemPath) -> [UInt8]? {
         if other == path { return name }
         let below = path.bytes + [UInt8(ascii: "/")]
         // The kernel would refuse a malformed rest; no path leads out of staging.

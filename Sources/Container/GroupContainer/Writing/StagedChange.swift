@@ -58,7 +58,7 @@ struct StagedChange {
         var contents: [ChangePart] = []
         /// Whether a directory may have contents.
         var recursively = true
-        /// Takes the place of staging: new content comes from there, and what was at the place is there afterwards.
+        /// Is used in place of staging: new content comes from there, and what was at the path is there afterwards.
         var elsewhere: Elsewhere?
         /// The requested operation, for errors.
         var operation: String
@@ -146,7 +146,7 @@ struct StagedChange {
             throw error
         }
         // Moved before the entry is cleared: until then, a request that touches the item waits for the record, and
-        // finds the presenters at their new places.
+        // finds the presenters at their new paths.
         container.movePresenters(by: record)
         container.memberTable.clearInFlight(entry)
         if let state = record.state { container.writtenContents.note(state) }
@@ -313,7 +313,7 @@ struct StepEnds {
         throw .notEmpty
     }
 
-    /// Moves a directory in staging, which is not empty, back to its place; beside it if an external change has made
+    /// Moves a directory in staging, which is not empty, back to its path; beside it if an external change has made
     /// another one there meanwhile that is not empty either.
     private func takeOutOfStaging() throws(Errno) {
         do throws(Errno) {
@@ -396,7 +396,7 @@ extension StagedChange {
 
 /// Changes that keep the old item: it is moved to another directory, and not deleted.
 extension StagedChange {
-    /// Puts a new file or symbolic link at a place. With `old`, exchanges the two. System calls: renameat2, fsync of the
+    /// Puts a new file or symbolic link at a path. With `old`, exchanges the two. System calls: renameat2, fsync of the
     /// directory
     func put(
         _ file: Elsewhere, _ status: FileStatus, at location: ItemLocation, replacing old: FileStatus?
@@ -421,7 +421,7 @@ extension StagedChange {
     }
 }
 
-/// Changes whose content is built in staging and renamed to its place.
+/// Changes whose content is built in staging and renamed to its path.
 extension StagedChange {
     /// Replaces or creates a file. `old` is the status of the present file, whose attributes are kept, except the mode
     /// if `mode` is given. `hash` is that of the content, if it is known. System calls: those of `NewContent`,

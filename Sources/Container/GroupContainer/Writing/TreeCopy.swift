@@ -79,8 +79,8 @@ struct TreeCopy {
                 let top = try FileDescriptor.open(name, in: directory, [.reading, .directory])
                 let from = try FileDescriptor.open(path, in: source, [.reading, .directory])
                 let to = try FileDescriptor.open(path, in: top, [.reading, .directory])
-                for place in entries.indices {
-                    try Self.copy(&entries[place], from, to, isDurable: isDurable, hashKey)
+                for index in entries.indices {
+                    try Self.copy(&entries[index], from, to, isDurable: isDurable, hashKey)
                 }
             }
         }
@@ -90,8 +90,8 @@ struct TreeCopy {
             try Self.each(&directories[index]) { (path, entries) throws(Errno) in
                 let top = try FileDescriptor.open(name, in: directory, [.reading, .directory])
                 let made = try FileDescriptor.open(path, in: top, [.reading, .directory])
-                for place in entries.indices where entries[place].status.isDirectory {
-                    entries[place].state = ItemState(try made.status(of: entries[place].name), contentHash: nil)
+                for index in entries.indices where entries[index].status.isDirectory {
+                    entries[index].state = ItemState(try made.status(of: entries[index].name), contentHash: nil)
                 }
                 let original = try FileDescriptor.open(path, in: source, [.reading, .directory])
                 try FileAttributes(keptOf: original).apply(to: made)

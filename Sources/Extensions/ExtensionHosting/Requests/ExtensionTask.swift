@@ -82,7 +82,7 @@ struct ExtensionTask: Sendable {
             throw ExtensionFailure(.notStarted(file: group, cause: "\(error)"))
         }
         do throws(Errno) {
-            _ = try FileDescriptor.open(path: path + Array("/.group".utf8), [.placeOnly, .directory])
+            _ = try FileDescriptor.open(path: path + Array("/.group".utf8), [.pathOnly, .directory])
         } catch {
             let file = String(decoding: path, as: UTF8.self)
             throw ExtensionFailure(

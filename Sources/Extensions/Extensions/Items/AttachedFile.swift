@@ -76,7 +76,7 @@ public final class AttachedFile: Sendable {
     convenience init(item path: [UInt8], below root: [UInt8], label: String) throws(AttachmentError) {
         let file: FileDescriptor
         do throws(Errno) {
-            let directory = try FileDescriptor.open(path: root, [.placeOnly, .directory])
+            let directory = try FileDescriptor.open(path: root, [.pathOnly, .directory])
             file = try FileDescriptor.open(path, in: directory, .reading)
         } catch {
             throw AttachmentError.file(label, reason: "\(error)")
@@ -91,7 +91,7 @@ public final class AttachedFile: Sendable {
     ) throws(AttachmentError) -> AttachedFile? {
         let file: FileDescriptor
         do throws(Errno) {
-            let directory = try FileDescriptor.open(path: root, [.placeOnly, .directory])
+            let directory = try FileDescriptor.open(path: root, [.pathOnly, .directory])
             file = try FileDescriptor.open(path, in: directory, [.reading, .nonBlocking])
         } catch {
             if error == .noSuchEntry { return nil }

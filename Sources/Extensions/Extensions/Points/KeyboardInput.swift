@@ -1,10 +1,10 @@
 import GroupContainer
 
-/// The request of the point `keyboard`: the text around the place of a user's input. The result is a change of it.
+/// The request of the point `keyboard`: the text around the cursor of a user's input. The result is a change of it.
 public struct KeyboardInput: Hashable, Sendable {
-    /// The text before the place, as much of it as the host passes on.
+    /// The text before the cursor, as much of it as the host passes on.
     public var before: String
-    /// The text after the place.
+    /// The text after the cursor.
     public var after: String
     /// What the field is for, such as `text`, `number`, `email` or `url`.
     public var field: String
@@ -37,7 +37,7 @@ public struct KeyboardInput: Hashable, Sendable {
 
     /// The result of the point `keyboard`.
     public struct Result: Hashable, Sendable {
-        /// The number of characters to delete before the place.
+        /// The number of characters to delete before the cursor.
         public var deleted: Int
         /// The text to insert there then.
         public var inserted: String
@@ -60,7 +60,7 @@ public struct KeyboardInput: Hashable, Sendable {
             [ExtensionItem(values: ["deleted": .integer(deleted), "inserted": .string(inserted)])]
         }
 
-        /// Returns the text before the place after the change. Errors: `MalformedItem` if fewer characters are there than
+        /// Returns the text before the cursor after the change. Errors: `MalformedItem` if fewer characters are there than
         /// are to be deleted.
         public func applied(to input: KeyboardInput) throws(MalformedItem) -> String {
             guard (0...input.before.count).contains(deleted) else {

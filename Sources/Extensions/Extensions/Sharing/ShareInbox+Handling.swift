@@ -5,7 +5,7 @@ public import GroupContainer
 extension ShareInbox {
     /// Handles the next item exactly once: by a durable transaction that includes the item's removal. Returns the result of
     /// `body`; nil if no item waits. `body` has access to the item's files, and to what `intents` name; it may move the
-    /// files to other places. If it throws, or the process is killed, nothing was changed, and the item waits.
+    /// files to other paths. If it throws, or the process is killed, nothing was changed, and the item waits.
     ///
     /// Errors: those of `body` and of `Coordinator.transaction`; `SharedItem.Damaged`
     public func handleNext<Answer: Sendable>(
@@ -28,7 +28,7 @@ extension ShareInbox {
     ) throws -> Answer? {
         guard let shared = try SharedItem(identifier, in: self, by: access) else { return nil }
         let answer = try body(shared, access)
-        try access.remove(shared.place, recursively: true)
+        try access.remove(shared.path, recursively: true)
         return answer
     }
 
@@ -75,7 +75,7 @@ extension ShareInbox {
     /// it meanwhile.
     func begin(_ identifier: String, by access: Access) throws -> SharedItem? {
         let shared = try SharedItem(identifier, in: self, by: access)
-        if let shared, !shared.again { try access.write(bytes: [], to: shared.place.appending(Self.mark)) }
+        if let shared, !shared.again { try access.write(bytes: [], to: shared.path.appending(Self.mark)) }
         return shared
     }
 

@@ -6,10 +6,10 @@ import GroupProtocolLines
 public struct SharedItem: Sendable {
     /// The item's identifier, which no other item of the inbox has.
     public let identifier: String
-    /// The item. Its files are items of the container, in `place`.
+    /// The item. Its files are items of the container, in `path`.
     public let item: ExtensionItem
     /// The item's directory.
-    public let place: ItemPath
+    public let path: ItemPath
     /// Whether the item was handled before by a handler that did not return: its work may have been done, or begun.
     public let again: Bool
 
@@ -26,12 +26,12 @@ public struct SharedItem: Sendable {
 
     /// Reads an item, under its lock; nil if it is gone. Errors: `Damaged`
     init?(_ identifier: String, in inbox: ShareInbox, by access: Access) throws {
-        place = inbox.path(of: identifier)
-        guard try access.item(place) != nil else { return nil }
+        path = inbox.path(of: identifier)
+        guard try access.item(path) != nil else { return nil }
         self.identifier = identifier
-        again = try access.item(place.appending(ShareInbox.mark)) != nil
+        again = try access.item(path.appending(ShareInbox.mark)) != nil
         do {
-            let content = try access.read(place.appending(ShareInbox.content)) { reader in
+            let content = try access.read(path.appending(ShareInbox.content)) { reader in
                 var content: [UInt8] = []
                 while let piece = try reader.read() {
                     content += piece
@@ -48,7 +48,7 @@ public struct SharedItem: Sendable {
             throw Damaged(identifier: identifier, reason: "\(error)")
         }
         // What it names may be moved by its handler: only its own files.
-        for case .item(let path) in item.attachments.map(\.content) where !path.isDirectly(in: place) {
+        for case .item(let path) in item.attachments.map(\.content) where !path.isDirectly(in: self.path) {
             throw Damaged(identifier: identifier, reason: "it names '\(path)', which is no file of it")
         }
     }
@@ -63,29 +63,29 @@ private struct Oversize: Error, CustomStringConvertible {
 /// An item that is being added.
 struct NewSharedItem: Sendable {
     let identifier: String
-    private let place: ItemPath
+    private let path: ItemPath
     private let item: ExtensionItem
     private let moving: Bool
     /// Where the file of each attachment goes that has one.
     private let files: [Int: ItemPath]
 
-    init(_ identifier: String, _ item: ExtensionItem, at place: ItemPath, moving: Bool) throws {
+    init(_ identifier: String, _ item: ExtensionItem, at path: ItemPath, moving: Bool) throws {
         self.identifier = identifier
         self.item = item
-        self.place = place
+        self.path = path
         self.moving = moving
         var files: [Int: ItemPath] = [:]
         for (index, attachment) in item.attachments.enumerated() {
             switch attachment.content {
             case .text, .url, .propertyList, .bytes: continue
-            case .file, .item: files[index] = place.appending(attachment.fileName(index))
+            case .file, .item: files[index] = path.appending(attachment.fileName(index))
             }
         }
         self.files = files
     }
 
     var intents: [AccessIntent] {
-        var intents = [AccessIntent.writing(place), .writing(place.appending(ShareInbox.content))]
+        var intents = [AccessIntent.writing(path), .writing(path.appending(ShareInbox.content))]
         for (index, file) in files {
             intents.append(.writing(file))
             guard case .item(let path) = item.attachments[index].content else { continue }
@@ -96,7 +96,7 @@ struct NewSharedItem: Sendable {
 
     /// Writes the item, in a transaction. Returns false if there is one of this number.
     func add(by access: Access) throws -> Bool {
-        if try access.item(place) != nil { return false }
+        if try access.item(path) != nil { return false }
         var item = item
         for (index, file) in files {
             switch item.attachments[index].content {
@@ -108,7 +108,7 @@ struct NewSharedItem: Sendable {
             item.attachments[index].content = .item(file)
         }
         let line = try ItemLine(item) { _ throws(AttachmentError) in throw AttachmentError.notReturnable }
-        try access.write(json: line, to: place.appending(ShareInbox.content))
+        try access.write(json: line, to: path.appending(ShareInbox.content))
         return true
     }
 }

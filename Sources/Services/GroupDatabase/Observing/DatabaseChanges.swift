@@ -2,7 +2,7 @@
 public import GroupContainer
 import GroupSystemCalls
 
-/// A place in the history of a database: how often each table was changed. A program keeps it, and follows the changes since
+/// A position in the history of a database: how often each table was changed. A program keeps it, and follows the changes since
 /// then when it runs again, also those of processes that have ended.
 public struct DatabaseCursor: Hashable, Sendable, Codable {
     var numbers: [String: Int64]
@@ -15,13 +15,13 @@ public struct DatabaseChange: Hashable, Sendable {
     /// Whether other tables may have been changed, too: some have no triggers, because they are virtual, or because another
     /// program has made them since a member wrote.
     public var mayConcernOthers: Bool
-    /// The place behind this change.
+    /// The position behind this change.
     public var cursor: DatabaseCursor
     /// How many rows were changed in a table since the change before.
     public var rows: [String: Int64]
 }
 
-/// The changes of a database since a place, without end: each commit that concerns a table is covered by one of them, and by no
+/// The changes of a database since a position, without end: each commit that concerns a table is covered by one of them, and by no
 /// other one, whichever program made it; commits that follow each other closely are covered by one. Own commits are among them.
 ///
 /// The sequence waits for the container's journal, in which the leader records commits, and reads the tables' numbers then:
@@ -35,10 +35,10 @@ public struct DatabaseChanges: AsyncSequence, Sendable {
         self.records = records
     }
 
-    /// Returns an iterator that starts at the sequence's place.
+    /// Returns an iterator that starts at the sequence's position.
     public func makeAsyncIterator() -> Iterator { Iterator(start, records.makeAsyncIterator()) }
 
-    /// The place of one consumer.
+    /// The position of one consumer.
     public struct Iterator: AsyncIteratorProtocol {
         private var observation: Result<Observation, any Error>
         private var records: Changes.Iterator
@@ -123,7 +123,7 @@ struct Observation: Sendable {
 }
 
 extension GroupDatabase {
-    /// Returns the changes of tables, of all if none is named, since a place; without one, since this call. See
+    /// Returns the changes of tables, of all if none is named, since a position; without one, since this call. See
     /// `DatabaseChanges`. Table names are compared as the schema has them.
     public func changes(of tables: String..., since cursor: DatabaseCursor? = nil) -> DatabaseChanges {
         // The records are read from now on, and the numbers are read later.
@@ -136,7 +136,7 @@ extension GroupDatabase {
         return DatabaseFollower(try Observation(self, tables, since: cursor), records)
     }
 
-    /// Returns the place behind the last commit, for a program that wants the changes since when it runs again. Errors: those of
+    /// Returns the position behind the last commit, for a program that wants the changes since when it runs again. Errors: those of
     /// `read(timeout:_:)`
     public func cursor() throws -> DatabaseCursor { DatabaseCursor(numbers: try numbers().numbers) }
 
@@ -156,7 +156,7 @@ extension GroupDatabase {
 }
 
 extension BlockingGroupDatabase {
-    /// Returns a follower of the changes of tables, of all if none is named, since a place; without one, since this call. See
+    /// Returns a follower of the changes of tables, of all if none is named, since a position; without one, since this call. See
     /// `DatabaseChanges`. Errors: those of `GroupDatabase.read(timeout:_:)` and of `Container.follow(since:matching:afterRescan:)`
     public func follow(
         tables: Set<String> = [], since cursor: DatabaseCursor? = nil

@@ -45,7 +45,7 @@ package struct UnloggedFile {
     static func hasLog(_ path: [UInt8]) -> Bool { status(path + Array("-wal".utf8)) != nil }
 
     private static func status(_ path: [UInt8]) -> FileStatus? {
-        try? FileDescriptor.open(path: path, .placeOnly).status()
+        try? FileDescriptor.open(path: path, .pathOnly).status()
     }
 }
 #endif

@@ -47,6 +47,6 @@ struct OverlayPicture {
     func put(onto frame: inout Frame) {
         let top = max(0, (frame.size.rows - rows.count) / 2)
         let left = max(0, (frame.size.columns - (rows.first?.count ?? 0)) / 2)
-        for (place, row) in rows.enumerated() { frame.put(row, row: top + place, column: left) }
+        for (index, row) in rows.enumerated() { frame.put(row, row: top + index, column: left) }
     }
 }

@@ -20,14 +20,14 @@ extension TodayScreen {
     }
 
     private func putPanels(onto picture: inout TodayPicture, _ moment: TodayMoment) {
-        for (panel, place) in zip(today.panels, places()) where place.isSeen(from: scroll, rows: panelRows) {
+        for (panel, area) in zip(today.panels, areas()) where area.isSeen(from: scroll, rows: panelRows) {
             let form = PanelPicture.Form(
                 width: size.columns, isBoxed: isBoxed, isSelected: panel.kind == today.selected,
                 isFolded: folded.contains(panel.kind), look: look)
             let drawn = PanelPicture(of: panel, form, at: moment)
             if let until = drawn.until { picture.until = min(picture.until ?? .max, until) }
             for (offset, row) in drawn.rows.enumerated() {
-                let line = place.top + offset - scroll
+                let line = area.top + offset - scroll
                 if 0 <= line, line < panelRows { picture.frame.put(row, row: firstPanelRow + line) }
             }
         }
@@ -68,9 +68,9 @@ extension TodayScreen {
 
     /// How many panels are not wholly on the screen, above and below.
     private var beyond: String {
-        let places = places()
-        let above = places.count { $0.top < scroll }
-        let below = places.count { $0.bottom > scroll + panelRows }
+        let areas = areas()
+        let above = areas.count { $0.top < scroll }
+        let below = areas.count { $0.bottom > scroll + panelRows }
         let glyphs = Glyphs.of(look)
         return [above > 0 ? "\(glyphs.up)\(above)" : "", below > 0 ? "\(glyphs.down)\(below)" : ""]
             .filter { !$0.isEmpty }.joined(separator: " ")
@@ -88,8 +88,8 @@ extension TodayScreen {
             return OverlayPicture("Keys", Array(lines), end: end, size: size, look)
         case .adding(let selected):
             let first = max(0, selected - overlayRows + 1)
-            let lines = addable.enumerated().dropFirst(first).prefix(overlayRows).map { place, widget in
-                let style = place == selected ? CellStyle(.cyan, isBold: true, isReversed: true) : .plain
+            let lines = addable.enumerated().dropFirst(first).prefix(overlayRows).map { index, widget in
+                let style = index == selected ? CellStyle(.cyan, isBold: true, isReversed: true) : .plain
                 return cells(" \(widget.title) ", style) + cells(" \(widget.kind)", .faint)
             }
             return OverlayPicture("Add a widget", Array(lines), end: "Enter adds, Esc closes", size: size, look)

@@ -82,8 +82,8 @@ extension TodayScreen {
 
     /// Moves the selection; scrolls first if more rows of the selected panel are beyond the screen in that direction.
     private mutating func step(_ direction: Int) {
-        if let place = selectedPlace, place.height > panelRows, panelRows > 0 {
-            let left = direction > 0 ? place.bottom - scroll - panelRows : scroll - place.top
+        if let area = selectedArea, area.height > panelRows, panelRows > 0 {
+            let left = direction > 0 ? area.bottom - scroll - panelRows : scroll - area.top
             if left > 0 { return scroll(by: direction * min(left, max(1, panelRows / 2))) }
         }
         let before = today.selected
@@ -91,19 +91,19 @@ extension TodayScreen {
         if today.selected == before { return }
         reveal()
         // A high panel that is entered from below shows its end.
-        if direction < 0, let place = selectedPlace, place.height > panelRows {
-            scroll(by: place.bottom - panelRows - scroll)
+        if direction < 0, let area = selectedArea, area.height > panelRows {
+            scroll(by: area.bottom - panelRows - scroll)
         }
     }
 
     private mutating func page(_ direction: Int) {
-        let places = places()
-        guard let selected = places.firstIndex(where: { $0.kind == today.selected }) else { return }
-        let target = places[selected].top + direction * max(1, panelRows)
-        let after = places.first { $0.bottom > target } ?? places[places.count - 1]
-        let place = direction > 0 ? after : places.first { $0.top >= target } ?? places[0]
-        if place.kind == today.selected { return step(direction) }
-        _ = today.select(place.kind)
+        let areas = areas()
+        guard let selected = areas.firstIndex(where: { $0.kind == today.selected }) else { return }
+        let target = areas[selected].top + direction * max(1, panelRows)
+        let after = areas.first { $0.bottom > target } ?? areas[areas.count - 1]
+        let area = direction > 0 ? after : areas.first { $0.top >= target } ?? areas[0]
+        if area.kind == today.selected { return step(direction) }
+        _ = today.select(area.kind)
         reveal()
     }
 
@@ -128,8 +128,8 @@ extension TodayScreen {
 
     private func move(_ panel: Panel, by steps: Int) -> [TodayAction] {
         var kinds = today.panels.map(\.kind)
-        guard let place = kinds.firstIndex(of: panel.kind), kinds.indices.contains(place + steps) else { return [] }
-        kinds.swapAt(place, place + steps)
+        guard let index = kinds.firstIndex(of: panel.kind), kinds.indices.contains(index + steps) else { return [] }
+        kinds.swapAt(index, index + steps)
         return [.command(.order(kinds))]
     }
 }

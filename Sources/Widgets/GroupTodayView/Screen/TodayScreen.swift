@@ -56,11 +56,11 @@ package struct TodayScreen: Sendable {
     /// Returns commands for the panels that came into sight since the last call, and for those that went out of it.
     package mutating func visibilityChanges() -> [UserCommand] {
         var commands: [UserCommand] = []
-        for place in places() {
-            let isVisible = !folded.contains(place.kind) && place.isSeen(from: scroll, rows: panelRows)
-            if isVisible == reported[place.kind] ?? true { continue }
-            reported[place.kind] = isVisible
-            commands.append(isVisible ? .show(place.kind) : .hide(place.kind))
+        for area in areas() {
+            let isVisible = !folded.contains(area.kind) && area.isSeen(from: scroll, rows: panelRows)
+            if isVisible == reported[area.kind] ?? true { continue }
+            reported[area.kind] = isVisible
+            commands.append(isVisible ? .show(area.kind) : .hide(area.kind))
         }
         return commands
     }
@@ -68,7 +68,7 @@ package struct TodayScreen: Sendable {
     // MARK: Where the panels are
 
     /// The rows of a panel, counted from the top of all panels.
-    struct Place {
+    struct Area {
         var kind: String
         var top: Int
         var height: Int
@@ -86,20 +86,20 @@ package struct TodayScreen: Sendable {
     var firstPanelRow: Int { headerRows }
     var footerRow: Int? { footerRows > 0 ? size.rows - 1 : nil }
 
-    func places() -> [Place] {
+    func areas() -> [Area] {
         var top = 0
         return today.panels.map { panel in
             let isFolded = folded.contains(panel.kind)
             let height = PanelPicture.height(of: panel, isBoxed: isBoxed, isFolded: isFolded)
             defer { top += height }
-            return Place(kind: panel.kind, top: top, height: height)
+            return Area(kind: panel.kind, top: top, height: height)
         }
     }
 
-    var selectedPlace: Place? { places().first { $0.kind == today.selected } }
+    var selectedArea: Area? { areas().first { $0.kind == today.selected } }
 
     private mutating func keepWithin() {
-        let last = (places().last?.bottom ?? 0) - panelRows
+        let last = (areas().last?.bottom ?? 0) - panelRows
         scroll = max(0, min(scroll, last))
         switch overlay {
         case .help(let first): overlay = .help(from: max(0, min(first, lastHelpLine)))
@@ -111,9 +111,9 @@ package struct TodayScreen: Sendable {
 
     /// Scrolls until the selected panel is on the screen: all of it, or its beginning if it is too high.
     mutating func reveal() {
-        guard let place = selectedPlace else { return }
-        if place.bottom > scroll + panelRows { scroll = place.bottom - panelRows }
-        if place.top < scroll || place.height > panelRows { scroll = place.top }
+        guard let area = selectedArea else { return }
+        if area.bottom > scroll + panelRows { scroll = area.bottom - panelRows }
+        if area.top < scroll || area.height > panelRows { scroll = area.top }
         keepWithin()
     }
 

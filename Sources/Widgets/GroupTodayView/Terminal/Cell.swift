@@ -75,12 +75,12 @@ package struct Cell: Hashable, Sendable {
     }
 
     private static func put(_ mark: Unicode.Scalar, onto cells: inout [Cell], _ style: CellStyle) {
-        guard let place = cells.lastIndex(where: { $0.width > 0 }) else {
+        guard let index = cells.lastIndex(where: { $0.width > 0 }) else {
             // A mark without a character before it gets a space, so that it does not join the border.
             return cells.append(Cell(text: " " + String(mark), width: 1, style: style))
         }
         // Some languages use two or three marks; a higher stack would reach into other lines.
-        if cells[place].text.unicodeScalars.count < 5 { cells[place].text.unicodeScalars.append(mark) }
+        if cells[index].text.unicodeScalars.count < 5 { cells[index].text.unicodeScalars.append(mark) }
     }
 }
 

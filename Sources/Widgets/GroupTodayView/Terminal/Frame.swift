@@ -11,7 +11,7 @@ package struct Frame: Hashable, Sendable {
         rows = Array(repeating: Array(repeating: .blank, count: self.size.columns), count: self.size.rows)
     }
 
-    /// Puts cells at a place, and cuts off what is beyond the borders. A wide character that is half covered becomes a
+    /// Puts cells at a position, and cuts off what is beyond the borders. A wide character that is half covered becomes a
     /// blank.
     package mutating func put(_ cells: [Cell], row: Int, column: Int = 0) {
         guard rows.indices.contains(row), column >= 0, column < size.columns, !cells.isEmpty else { return }
@@ -56,20 +56,20 @@ package enum FrameDifference {
         private var bytes: [UInt8] = []
         private var style = CellStyle.plain
         /// The position of the terminal's cursor; nil if it is not certain.
-        private var place: (row: Int, column: Int)?
+        private var cursor: (row: Int, column: Int)?
 
         init(isColored: Bool) { self.isColored = isColored }
 
         mutating func clear() { bytes += "\u{1B}[0m\u{1B}[2J".utf8 }
 
         mutating func put(_ cell: Cell, _ row: Int, _ column: Int) {
-            if place?.row != row || place?.column != column { bytes += "\u{1B}[\(row + 1);\(column + 1)H".utf8 }
+            if cursor?.row != row || cursor?.column != column { bytes += "\u{1B}[\(row + 1);\(column + 1)H".utf8 }
             if style != cell.style { bytes += "\u{1B}[\(parameters(of: cell.style))m".utf8 }
             style = cell.style
             bytes += cell.text.utf8
             // Terminals have other tables of character widths: after a character that is not ASCII, the position is set
             // again.
-            place = cell.text.utf8.count == 1 ? (row, column + 1) : nil
+            cursor = cell.text.utf8.count == 1 ? (row, column + 1) : nil
         }
 
         mutating func finish() -> [UInt8] {

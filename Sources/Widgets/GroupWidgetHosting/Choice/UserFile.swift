@@ -26,7 +26,7 @@ enum UserFile {
         var made = ""
         for part in path.split(separator: "/") {
             let parent = try FileDescriptor.open(
-                path: Array((made.isEmpty ? "/" : made).utf8), [.placeOnly, .directory])
+                path: Array((made.isEmpty ? "/" : made).utf8), [.pathOnly, .directory])
             made += "/\(part)"
             if try parent.statusIfPresent(of: Array(part.utf8)) == nil {
                 do throws(Errno) {

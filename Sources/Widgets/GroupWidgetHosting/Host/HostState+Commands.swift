@@ -65,7 +65,7 @@ extension HostState {
         guard var widget = widgets[kind], widget.isVisible != isVisible else { return }
         widget.isVisible = isVisible
         widget.lastVisible = now.monotonic
-        // The refresh reads all changes after the widget's place in the journal, also those from the time when the
+        // The refresh reads all changes after the widget's position in the journal, also those from the time when the
         // widget was not visible.
         if isVisible { widget.want(at: now) }
         widgets[kind] = widget

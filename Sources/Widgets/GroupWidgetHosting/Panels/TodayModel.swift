@@ -17,20 +17,20 @@ package struct TodayModel: Hashable, Sendable {
 
     /// Replaces a panel. Returns false if it looks the same, or is not on the list.
     package mutating func update(_ panel: Panel) -> Bool {
-        guard let place = panels.firstIndex(where: { $0.kind == panel.kind }), panels[place] != panel else {
+        guard let index = panels.firstIndex(where: { $0.kind == panel.kind }), panels[index] != panel else {
             return false
         }
-        panels[place] = panel
+        panels[index] = panel
         return true
     }
 
-    /// Replaces all panels. The selection stays; if the new panels lack the selected kind, the panel at the same place,
+    /// Replaces all panels. The selection stays; if the new panels lack the selected kind, the panel at the same index,
     /// or else the last panel, is selected.
     package mutating func replace(by panels: [Panel]) {
-        let place = self.panels.firstIndex { $0.kind == selected } ?? 0
+        let index = self.panels.firstIndex { $0.kind == selected } ?? 0
         let isThere = panels.contains { $0.kind == selected }
         self.panels = panels
-        if !isThere { selected = panels.isEmpty ? nil : panels[min(place, panels.count - 1)].kind }
+        if !isThere { selected = panels.isEmpty ? nil : panels[min(index, panels.count - 1)].kind }
     }
 
     /// Selects a panel. Returns false if there is none of that kind.
@@ -42,7 +42,7 @@ package struct TodayModel: Hashable, Sendable {
 
     /// Moves the selection down, or, with a negative number, up, and stops at the ends.
     package mutating func moveSelection(by steps: Int) {
-        guard let place = panels.firstIndex(where: { $0.kind == selected }) else { return }
-        selected = panels[max(0, min(panels.count - 1, place + steps))].kind
+        guard let index = panels.firstIndex(where: { $0.kind == selected }) else { return }
+        selected = panels[max(0, min(panels.count - 1, index + steps))].kind
     }
 }

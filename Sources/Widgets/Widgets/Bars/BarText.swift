@@ -36,9 +36,9 @@ struct BarText {
         var left = max(1, room.characters)
         var fitting: [Piece] = []
         let separator = Self.flat(room.separator, isTrimmed: false)
-        for (place, piece) in pieces.enumerated() {
-            if place > 0 { fitting.append(Piece(text: separator, style: .secondary)) }
-            let isLast = place == pieces.count - 1
+        for (index, piece) in pieces.enumerated() {
+            if index > 0 { fitting.append(Piece(text: separator, style: .secondary)) }
+            let isLast = index == pieces.count - 1
             // A piece that others follow leaves room for the separator and for the `…`.
             if piece.text.count <= left - (isLast ? 0 : separator.count + 1) {
                 fitting.append(piece)

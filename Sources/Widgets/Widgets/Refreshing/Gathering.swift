@@ -1,7 +1,7 @@
 import GroupContainer
 import GroupSystemCalls
 
-/// What happened since a widget's last refresh, as far as it concerns the widget, and the places behind all of it.
+/// What happened since a widget's last refresh, as far as it concerns the widget, and the positions behind all of it.
 struct Gathering {
     private(set) var changes: [Change] = []
     private(set) var keyChanges: [DefaultsChange] = []
@@ -9,7 +9,7 @@ struct Gathering {
     private(set) var isLost = false
     private(set) var cursor: Cursor
     private let concerns: Concerns
-    private(set) var suites: [String: WidgetRecord.SuitePlace] = [:]
+    private(set) var suites: [String: WidgetRecord.SuitePosition] = [:]
 
     /// Gathers the changes since `previous`. A widget that was never refreshed (nil) begins at the present, as its
     /// first snapshot shows all earlier changes.
@@ -33,22 +33,22 @@ struct Gathering {
             for suite in container.suiteNames() + before { suites[suite] = .all }
         }
         for (suite, keys) in suites.sorted(by: { $0.key < $1.key }) {
-            let place = previous?.suites[suite] ?? (concerns.isEverything && previous != nil ? .absent : nil)
-            let found = try SuiteChanges(of: suite, keys, since: place, in: container)
+            let position = previous?.suites[suite] ?? (concerns.isEverything && previous != nil ? .absent : nil)
+            let found = try SuiteChanges(of: suite, keys, since: position, in: container)
             keyChanges += found.changes
             isLost = isLost || found.isLost
-            self.suites[suite] = found.place
+            self.suites[suite] = found.position
         }
     }
-    /// Moves the places past what the renderer has changed since, up to the first other change.
+    /// Moves the positions past what the renderer has changed since, up to the first other change.
     mutating func passOverChanges(by renderer: Renderer, in container: Container) throws(CoordinationError) {
         if let concern = concerns.itemConcern {
             var reader = try container.recordedChanges(since: .cursor(cursor), matching: concern.filter)
             repeat { cursor = reader.cursor } while try renderer.made(reader.next(timeout: .zero)?.author)
         }
-        for case (let suite, .behind(let place)) in suites {
+        for case (let suite, .behind(let cursor)) in suites {
             let keys = concerns.keys(of: suite)?.names
-            var reader = try GroupDefaults(container, suite: suite).follow(of: keys, since: .cursor(place))
+            var reader = try GroupDefaults(container, suite: suite).follow(of: keys, since: .cursor(cursor))
             repeat {
                 suites[suite] = .behind(reader.cursor)
             } while try renderer.made(reader.next(timeout: .zero)?.author)

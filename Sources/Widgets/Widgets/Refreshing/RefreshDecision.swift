@@ -10,12 +10,12 @@ public enum UpdateResult: String, Codable, Hashable, Sendable {
     case failed
 }
 
-/// When to render, and what follows from it. The place in the journal does not move if the provider fails, or if the
+/// When to render, and what follows from it. The position in the journal does not move if the provider fails, or if the
 /// process crashes before the end of the refresh, so the next refresh gets the same changes again.
 struct RefreshDecision: Equatable, Sendable {
     /// The result of the refresh.
     var result: UpdateResult
-    /// Whether the place in the journal moves behind the changes that were read.
+    /// Whether the position in the journal moves behind the changes that were read.
     var movesCursor: Bool
     /// Whether the new snapshot replaces the last one.
     var keepsSnapshot: Bool

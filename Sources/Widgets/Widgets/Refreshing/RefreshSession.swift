@@ -1,7 +1,7 @@
 import FoundationEssentials
 package import GroupContainer
 
-/// One refresh, between its lock and its end: gathers changes, decides, delivers, and writes the new place. The session
+/// One refresh, between its lock and its end: gathers changes, decides, delivers, and writes the new position. The session
 /// blocks while it reads the journal; its callers wait for the lock and render.
 package struct RefreshSession: Sendable {
     private let file: PrivateFile
@@ -68,7 +68,7 @@ package struct RefreshSession: Sendable {
     /// for.
     private var hasOtherInterests: Bool { previous?.interests.map { $0 != interests } ?? false }
 
-    /// Returns `noData`, and moves the place, if nothing that concerns the widget changed; nil if the caller has to
+    /// Returns `noData`, and moves the position, if nothing that concerns the widget changed; nil if the caller has to
     /// render. If `canRender`, rendering is also necessary as long as nothing was rendered.
     package func answerWithoutRendering(canRender: Bool = true) throws(CoordinationError) -> UpdateResult? {
         let situation = RefreshDecision.Situation(
@@ -92,7 +92,7 @@ package struct RefreshSession: Sendable {
         case failed
     }
 
-    /// Decides, delivers what is new, and only then moves the place, so that a crash in between repeats the delivery.
+    /// Decides, delivers what is new, and only then moves the position, so that a crash in between repeats the delivery.
     package func finish(_ rendering: Rendering, deliver: () throws -> Void) throws -> UpdateResult {
         var snapshot: [UInt8]?
         var refreshAt = previous?.refreshAt

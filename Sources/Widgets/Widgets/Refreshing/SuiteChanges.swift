@@ -5,21 +5,21 @@ struct SuiteChanges {
     private(set) var changes: [DefaultsChange] = []
     /// Whether the changes are not known in full, so that anything may be different.
     private(set) var isLost = false
-    /// The place behind all changes, at which the next refresh begins.
-    private(set) var place: WidgetRecord.SuitePlace = .absent
+    /// The position behind all changes, at which the next refresh begins.
+    private(set) var position: WidgetRecord.SuitePosition = .absent
 
-    /// Reads the changes since `place`, where the last refresh ended; nil if that refresh did not read this suite.
+    /// Reads the changes since `position`, where the last refresh ended; nil if that refresh did not read this suite.
     init(
-        of suite: String, _ keys: Concerns.Keys, since place: WidgetRecord.SuitePlace?, in container: Container
+        of suite: String, _ keys: Concerns.Keys, since position: WidgetRecord.SuitePosition?, in container: Container
     ) throws(CoordinationError) {
         let defaults = try GroupDefaults(container, suite: suite)
         // Reading must not create the suite.
         guard defaults.mark != nil else {
-            if case .behind = place { isLost = true }
+            if case .behind = position { isLost = true }
             return
         }
         let origin: ChangeOrigin
-        switch place {
+        switch position {
         // There was no suite: everything that is set was set since.
         case .absent: origin = .snapshot
         case .behind(let cursor): origin = .cursor(cursor)
@@ -36,7 +36,7 @@ struct SuiteChanges {
             case .set, .removed, .cleared, .present: changes.append(change)
             }
         }
-        place = .behind(follower.place)
+        self.position = .behind(follower.readPosition)
     }
 }
 

@@ -5,15 +5,15 @@ import GroupContainer
 /// they change together.
 struct WidgetRecord: Equatable, Sendable {
     /// Where the last refresh ended in a suite.
-    enum SuitePlace: Equatable, Sendable {
+    enum SuitePosition: Equatable, Sendable {
         case behind(Cursor)
         /// There was no such suite.
         case absent
     }
 
     var cursor: Cursor
-    /// The places in the suites that the last refresh read.
-    var suites: [String: SuitePlace] = [:]
+    /// The positions in the suites that the last refresh read.
+    var suites: [String: SuitePosition] = [:]
     /// What was shown; for a provider, the entries of its timeline as JSON.
     var snapshot: [UInt8]?
     /// When the snapshot was rendered, in nanoseconds since 1970.
@@ -99,8 +99,8 @@ extension WidgetRecord {
             if text.isEmpty {
                 suites[suite] = .absent
             } else {
-                guard let place = Cursor(text) else { return nil }
-                suites[suite] = .behind(place)
+                guard let cursor = Cursor(text) else { return nil }
+                suites[suite] = .behind(cursor)
             }
         }
     }
@@ -108,8 +108,8 @@ extension WidgetRecord {
 
 extension Stored {
     init(_ record: WidgetRecord) {
-        let suites = record.suites.mapValues { place in
-            switch place {
+        let suites = record.suites.mapValues { position in
+            switch position {
             case .behind(let cursor): cursor.description
             case .absent: ""
             }

@@ -116,7 +116,7 @@ final class Patient {
         let map = try map(file)
         while let found,
             case .record(let record) = RecordHeader.decode(
-                map.load64(offset), place: offset, salt: header.salt)
+                map.load64(offset), offset: offset, salt: header.salt)
         {
             if offset + record.byteCount > found { return offset }
             offset += record.byteCount

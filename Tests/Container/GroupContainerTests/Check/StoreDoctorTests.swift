@@ -159,12 +159,12 @@ import Testing
         let map = try patient.map(file)
         let last = try patient.place(of: "value 99", in: file)
         let salt = map.load64(16)
-        guard case .record(var record) = RecordHeader.decode(map.load64(last), place: last, salt: salt) else {
+        guard case .record(var record) = RecordHeader.decode(map.load64(last), offset: last, salt: salt) else {
             Issue.record("no record")
             return
         }
         record.state = .reserved
-        map.store64(last, record.encoded(place: last, salt: salt))
+        map.store64(last, record.encoded(offset: last, salt: salt))
         let found = try patient.findings()
         #expect(found.map(\.code) == [.logTorn] && found.first?.severity == .note)
         #expect(try patient.work { _ in try patient.findings() } == [], "it may be just being written")

@@ -116,7 +116,7 @@ struct `Nested containers` {
         try transaction.writeManifest(content)
         let staging = try FileDescriptor.open(
             Array(".group/staging".utf8),
-            in: FileDescriptor.open(path: Array(sample.temporary.path.utf8), [.placeOnly]),
+            in: FileDescriptor.open(path: Array(sample.temporary.path.utf8), [.pathOnly]),
             [.reading, .directory])
         try staging.rename(transaction.newManifest, to: transaction.manifest, in: staging, replacing: false)
         let before = try sample.history()

@@ -128,10 +128,10 @@ import Testing
         let first = sample.debouncer.release(at: 110, end: .sample(4))
         #expect(first.map(\.summary) == ["created a", "created c"])
         #expect(first.map(\.cursor.sequence) == [1, 1], "b is held back still, from the second on")
-        #expect(sample.debouncer.place(end: .sample(9)).sequence == 1)
+        #expect(sample.debouncer.resumeCursor(end: .sample(9)).sequence == 1)
         let rest = sample.debouncer.release(at: 200, end: .sample(9))
         #expect(rest.map(\.summary) == ["created b"] && rest[0].cursor.sequence == 9 && rest[0].sequence == 4)
-        #expect(sample.debouncer.place(end: .sample(9)).sequence == 9)
+        #expect(sample.debouncer.resumeCursor(end: .sample(9)).sequence == 9)
     }
 
     /// 300 random changes, and what is released of them, as they come.

@@ -235,7 +235,7 @@ struct Presenters {
         // The request is stopped, and its deadline passes.
         let table = try #require(try opened.presenterTable())
         let place = try #require(
-            opened.memberTable.presenterEntries().flatMap { Question.Place.all(of: $0) }
+            opened.memberTable.presenterEntries().flatMap { Question.Slot.all(of: $0) }
                 .first { table.word(at: $0)?.state == .answered })
         table.own?.store64(place.offset + PresenterTableLayout.deadline, 1)
         #expect(await presenter.calls(until: "reacquire -") == ["to reader", "save", "reacquire -"])

@@ -16,7 +16,7 @@ struct `Transaction steps` {
         _ path: String, _ kind: ChangeRecord.Kind = .created, isDirectory: Bool = false,
         replacing before: TransactionSteps.Standing? = nil
     ) throws -> Int {
-        steps.place(at: try Self.location(path), kind, isDirectory: isDirectory, replacing: before, contentHash: nil)
+        steps.put(at: try Self.location(path), kind, isDirectory: isDirectory, replacing: before, contentHash: nil)
     }
 
     private var lines: [String] {

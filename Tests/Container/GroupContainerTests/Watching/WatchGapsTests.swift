@@ -57,12 +57,12 @@ import Testing
     @Test func `a directory at two places is a gap until it is at one`() throws {
         let (a, b) = (try location("a"), try location("b"))
         var gaps = WatchGaps()
-        gaps.noteOtherPlace(.directory(a), of: b)
+        gaps.noteOtherLocation(.directory(a), of: b)
         // It is listed again and again meanwhile.
         gaps.close(b)
-        gaps.noteOtherPlace(.directory(a), of: b)
+        gaps.noteOtherLocation(.directory(a), of: b)
         #expect(news(&gaps) == [.gap(b, .sameAs(.directory(a)))] && gaps.needsComparing && gaps.concerns(b))
-        gaps.noteOtherPlace(nil, of: b)
+        gaps.noteOtherLocation(nil, of: b)
         #expect(news(&gaps) == [.complete] && !gaps.needsComparing)
     }
 

@@ -4,7 +4,7 @@ import TestSupport
 @testable import GroupContainer
 
 /// Directories in which the tests of attributes run: in memory and on the disk.
-let attributePlaces = TestFiles.kinds
+let attributeSurroundings = TestFiles.kinds
 
 let accessListName = Array("system.posix_acl_access".utf8)
 let defaultListName = Array("system.posix_acl_default".utf8)
@@ -27,7 +27,7 @@ struct Attributes: Equatable {
     var extended: [[UInt8]: [UInt8]]
 
     init(_ name: String, in temporary: TemporaryDirectory) throws {
-        let file = try temporary.open(name, [.placeOnly, .notFollowing])
+        let file = try temporary.open(name, [.pathOnly, .notFollowing])
         let status = try file.status()
         mode = status.mode
         owner = status.owner

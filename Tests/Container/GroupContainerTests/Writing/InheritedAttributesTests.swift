@@ -26,7 +26,7 @@ struct `Attributes of new items` {
         ]),
     ]
 
-    static let surroundings = attributePlaces.flatMap { place in
+    static let surroundings = attributeSurroundings.flatMap { place in
         ["750", "2770"].flatMap { mode in lists.map { Surroundings(place: place, mode: mode, list: $0) } }
     }
 
@@ -76,7 +76,7 @@ struct `Attributes of new items` {
         #expect(try sample.temporary.status(of: "home/file").permissions == 0o604)
     }
 
-    @Test(.enabled(if: effectiveUser() == 0), arguments: attributePlaces)
+    @Test(.enabled(if: effectiveUser() == 0), arguments: attributeSurroundings)
     func `a new item of a shared container belongs to the group of its setgid directory`(place: String) throws {
         let temporary = try TemporaryDirectory(in: place)
         let container = try Container(path: temporary.path, creating: true, unixGroup: "games")

@@ -63,17 +63,17 @@ struct `Intent records` {
             (.fromPlaceToPlace, nil, 7, 7, false), (.fromPlaceToPlace, nil, nil, nil, false),
         ] as [(IntentRecord.Way, UInt64?, UInt64?, UInt64?, Bool)])
     func `an intent record counts as done if its inode is at the end of its way`(
-        way: IntentRecord.Way, staged: UInt64?, place: UInt64?, origin: UInt64?, expected: Bool
+        way: IntentRecord.Way, staged: UInt64?, destination: UInt64?, origin: UInt64?, expected: Bool
     ) {
-        let found = Self.record(way).hasHappened(staged: staged, place: Self.state(place), origin: origin)
+        let found = Self.record(way).hasHappened(staged: staged, destination: Self.state(destination), origin: origin)
         #expect(found == expected)
     }
 
     @Test func `an intent record of a mode counts as done if the item has the mode`() {
         let record = Self.record(.inPlace)
-        #expect(record.hasHappened(staged: nil, place: Self.state(7, mode: 0o640), origin: nil))
-        #expect(!record.hasHappened(staged: nil, place: Self.state(7, mode: 0o600), origin: nil))
-        #expect(!record.hasHappened(staged: nil, place: Self.state(8, mode: 0o640), origin: nil))
-        #expect(!record.hasHappened(staged: nil, place: nil, origin: nil))
+        #expect(record.hasHappened(staged: nil, destination: Self.state(7, mode: 0o640), origin: nil))
+        #expect(!record.hasHappened(staged: nil, destination: Self.state(7, mode: 0o600), origin: nil))
+        #expect(!record.hasHappened(staged: nil, destination: Self.state(8, mode: 0o640), origin: nil))
+        #expect(!record.hasHappened(staged: nil, destination: nil, origin: nil))
     }
 }

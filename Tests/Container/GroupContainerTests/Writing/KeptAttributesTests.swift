@@ -25,7 +25,7 @@ struct `Attributes of replaced files` {
         return (old, try Attributes("file", in: sample.temporary))
     }
 
-    @Test(arguments: attributePlaces, [1, 100])
+    @Test(arguments: attributeSurroundings, [1, 100])
     func `a replaced file keeps its extended attributes`(place: String, count: Int) throws {
         let sample = try SampleContainer(in: place)
         // The owner may set attributes only of a file that it may write to.
@@ -42,7 +42,7 @@ struct `Attributes of replaced files` {
         #expect(new == old)
     }
 
-    @Test(arguments: attributePlaces) func `a replaced file keeps its access control list`(place: String) throws {
+    @Test(arguments: attributeSurroundings) func `a replaced file keeps its access control list`(place: String) throws {
         let sample = try SampleContainer(in: place)
         try sample.temporary.put("old", at: "file")
         let list = sampleList.limited(to: 0o640)
@@ -52,7 +52,7 @@ struct `Attributes of replaced files` {
         #expect(new.mode & 0o7777 == 0o640 && new.extended[accessListName] == list.encoded())
     }
 
-    @Test(arguments: attributePlaces)
+    @Test(arguments: attributeSurroundings)
     func `a replaced file keeps mode, owner, attributes and list together, and setuid`(place: String) throws {
         let sample = try SampleContainer(in: place)
         try sample.temporary.put("old", at: "file")
@@ -70,7 +70,7 @@ struct `Attributes of replaced files` {
         #expect(new.mode & 0o7777 == 0o6750)
     }
 
-    @Test(arguments: attributePlaces) func `a replaced file with a given mode gets it through its list's mask`(
+    @Test(arguments: attributeSurroundings) func `a replaced file with a given mode gets it through its list's mask`(
         place: String
     )
         throws
@@ -92,7 +92,7 @@ struct `Attributes of replaced files` {
         #expect(try replace(sample).new.extended[name] != [4, 4])
     }
 
-    @Test(arguments: attributePlaces) func `a replaced file does not get the default list of staging`(place: String)
+    @Test(arguments: attributeSurroundings) func `a replaced file does not get the default list of staging`(place: String)
         throws
     {
         let sample = try SampleContainer(in: place)

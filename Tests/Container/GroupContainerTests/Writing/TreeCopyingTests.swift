@@ -56,7 +56,7 @@ struct `Copies of directories` {
     }
 
     // fault: attributes
-    @Test(arguments: attributePlaces)
+    @Test(arguments: attributeSurroundings)
     func `a copied directory keeps modes, owners, attributes and lists of everything in it`(
         place: String
     ) throws {

@@ -41,7 +41,7 @@ extension Decoder {
             let header = RecordHeader(
                 state: states[piece] ?? .committed, isControl: piece == .control || piece == .seal, units: count / 8,
                 writer: 1, tries: 0)
-            let word = header.encoded(place: end, salt: salt)
+            let word = header.encoded(offset: end, salt: salt)
             put(piece == .wrongHeader ? word ^ 1 << (48 + UInt64((body.first ?? 0) % 16)) : word, at: end)
             var writer = ByteWriter()
             writer.write(UInt32(piece == .wrongLength ? body.count + 8 : body.count))

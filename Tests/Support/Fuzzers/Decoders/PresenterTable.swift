@@ -54,7 +54,7 @@ extension Decoder {
             (0, .answering, [.relinquishToReader, .saveChanges]), (15, .asked, .relinquishToWriter),
         ]
         for (place, state, wanted) in questions {
-            let place = Question.Place(entry: index, index: place)
+            let place = Question.Slot(entry: index, index: place)
             let word = Question.Word(claimedBy: 5, nonce: 4_242, number: 21)
             try expect(table.claim(place, word), "a free place is not free")
             table.write(content(wanted: wanted, round: 20), at: place)
@@ -79,14 +79,14 @@ extension Decoder {
             fill(table, with: bytes)
             let entry = table.entry(index)
             _ = table.waits(of: [index, index])
-            for place in Question.Place.all(of: index) { try check(place, entry, in: table) }
+            for place in Question.Slot.all(of: index) { try check(place, entry, in: table) }
             guard let entry else { return false }
             try check(entry, in: table)
             return true
         }
     }
 
-    private static func check(_ place: Question.Place, _ entry: PresenterTable.Entry?, in table: PresenterTable) throws
+    private static func check(_ place: Question.Slot, _ entry: PresenterTable.Entry?, in table: PresenterTable) throws
     {
         guard let word = table.word(at: place) else {
             // A word that no process has written so is removed, so that the place can be used.

@@ -1,7 +1,7 @@
 import GroupContainer
 
 /// A place in the app that its widget opens, as a URL.
-package enum TodoPlace: Equatable, Sendable {
+package enum TodoLink: Equatable, Sendable {
     /// An entry, by its number in `todo list`.
     case entry(Int)
     /// The form for a new entry.
@@ -19,7 +19,7 @@ package enum TodoPlace: Equatable, Sendable {
     /// Returns nil if the URL names no place of the app.
     package init?(url: String) {
         let prefix = "\(Self.scheme)://item/"
-        if url == TodoPlace.add.url {
+        if url == TodoLink.add.url {
             self = .add
         } else if url.hasPrefix(prefix), let number = Int(url.dropFirst(prefix.count)), number > 0 {
             self = .entry(number)
