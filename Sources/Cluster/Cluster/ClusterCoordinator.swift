@@ -14,13 +14,13 @@ import GroupSystemCalls
 /// the closure only read. A closure that changes nothing sends nothing.
 ///
 /// `timeout` limits two waits, each from its own beginning: for the locks, and, after the closure, for the cluster. The
-/// second one may take up to 2 s more, to find out whether the change was sent, and what the cluster has decided.
+/// second one may take up to 2 s more, to find out what the cluster has decided.
 ///
 /// For all calls, errors: those of `Coordinator`, and the following ones. Nothing was changed anywhere after
 ///
 /// - `conflict`: an item was changed meanwhile, here or on another machine
-/// - `unavailable`: the container is in no cluster, its program does not run or is paused, or the change was surely not
-///   sent
+/// - `unavailable`: the container is in no cluster, its program does not run or is paused, or the cluster has not
+///   committed the change and will not
 /// - `deadlock`: the calling code holds a lock, and other processes would wait for that lock until the cluster has
 ///   decided
 /// - `limitReached`: a content has more than 64 MiB, or more than 1,024 items are read or changed

@@ -6,7 +6,7 @@ public enum ClusterOutcome: String, Hashable, Sendable {
     case accepted
     /// An item was changed before; nothing was changed.
     case conflict
-    /// The change was surely not sent; nothing was changed.
+    /// The cluster has not committed the change, and will not; nothing was changed.
     case unavailable
     /// The cluster does not take such a change; nothing was changed.
     case failed

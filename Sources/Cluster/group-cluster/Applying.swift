@@ -158,7 +158,7 @@ extension Machine {
         disk.putMade(local, LocalTree.Node(parent, name, content))
         mirror.made(.create(item, in: parent, name, content), by: local, in: fold.tree)
         // Another machine made this item of a file that came out of its exchange, and gave it the conflict name.
-        if name.contains(Array("(conflict ".utf8)) { report.note(conflict: disk.path(name, in: parent)) }
+        if FileNames.original(ofConflict: name) != nil { report.note(conflict: disk.path(name, in: parent)) }
     }
 
     private func rename(_ local: LocalItem, to parent: LocalItem, _ name: FileName, _ durability: Durability) throws {
@@ -168,7 +168,7 @@ extension Machine {
             durability: durability, timeout: Self.patience)
         disk.put(local, LocalTree.Node(parent, name, node.content))
         // The copy is reported under its new name. `Report.show` forgets the old one.
-        if name.contains(Array("(conflict ".utf8)) { report.note(conflict: disk.path(name, in: parent)) }
+        if FileNames.original(ofConflict: name) != nil { report.note(conflict: disk.path(name, in: parent)) }
         mirror.made(.rename(local, to: parent, name), by: nil, in: fold.tree)
     }
 

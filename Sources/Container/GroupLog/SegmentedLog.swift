@@ -412,17 +412,17 @@ extension SegmentedLog {
         }
     }
 
-    /// Removes a segment; a process that has mapped it can still read it. Returns false if that failed.
+    /// Removes a segment; a process that has mapped it can still read it. Returns false if that failed, or
+    /// may not survive a power cut.
     package func drop(_ number: UInt64) -> Bool {
         do throws(Errno) {
             try directory.unlink(Array("\(number).log".utf8))
-            // A segment of a compacted log may reappear after a power cut; no process uses it then.
-            if configuration.makePreamble == nil { try directory.synchronize() }
         } catch {
             return error == .noSuchEntry
         }
         forget(number)
-        return true
+        // A segment of a compacted log may reappear after a power cut; no process uses it then.
+        return configuration.makePreamble != nil || (try? directory.synchronize()) != nil
     }
 
     /// Drops segments before `number` that are not needed any more. For processes that are still reading them, the

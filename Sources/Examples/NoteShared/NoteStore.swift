@@ -29,21 +29,26 @@ package struct NoteStore: Sendable {
     /// The way that is used now.
     package var way: NoteWay { NoteWay(rawValue: defaults[.way]) ?? .file }
 
-    /// Switches to another way. The text is in the new place before a reader looks there, and is then removed from the
-    /// old one.
+    /// Switches to another way, under the lock of the file, which each save takes, too: no save goes to the old way
+    /// meanwhile. A reader finds the text before and after.
     package func choose(_ way: NoteWay) throws {
-        let old = self.way
-        if way == old { return }
-        if let text = try read() { try save(text, by: way) }
-        try defaults.set(way.rawValue, for: .way)
-        try clear(old)
+        try coordinator.coordinate(.writing(Self.path)) { access in
+            let old = self.way
+            if way == old { return }
+            let text = old == .file ? try Self.read(by: access) : defaults.string(forKey: "note")
+            if let text { try save(text, by: way, access) }
+            try defaults.set(way.rawValue, for: .way)
+            try clear(old, access)
+        }
     }
 
-    package func save(_ text: String) throws { try save(text, by: way) }
+    package func save(_ text: String) throws {
+        try coordinator.coordinate(.writing(Self.path)) { access in try save(text, by: way, access) }
+    }
 
-    private func save(_ text: String, by way: NoteWay) throws {
+    private func save(_ text: String, by way: NoteWay, _ access: Access) throws {
         switch way {
-        case .file: _ = try coordinator.write(bytes: Array(text.utf8), to: Self.path)
+        case .file: _ = try access.write(bytes: Array(text.utf8), to: Self.path)
         case .defaults: try defaults.set(text, for: .note)
         }
     }
@@ -53,33 +58,29 @@ package struct NoteStore: Sendable {
         while true {
             let way = way
             if let text = try read(by: way) { return text }
-            // The text may have been moved to the other place since the way was read.
+            // The text may have been moved to the other way since the way was read.
             if self.way == way { return nil }
         }
     }
 
     private func read(by way: NoteWay) throws -> String? {
         switch way {
-        case .file:
-            do {
-                return String(decoding: try coordinator.readBytes(Self.path), as: UTF8.self)
-            } catch let error as CoordinationError where error.code == .notFound {
-                return nil
-            }
-        case .defaults: return defaults.string(forKey: "note")
+        case .file: try coordinator.coordinate(.reading(Self.path)) { access in try Self.read(by: access) }
+        case .defaults: defaults.string(forKey: "note")
         }
     }
 
-    package func clear() throws { try clear(way) }
+    private static func read(by access: Access) throws -> String? {
+        try access.item(path) == nil ? nil : String(decoding: access.readBytes(path), as: UTF8.self)
+    }
 
-    private func clear(_ way: NoteWay) throws {
+    package func clear() throws {
+        try coordinator.coordinate(.writing(Self.path)) { access in try clear(way, access) }
+    }
+
+    private func clear(_ way: NoteWay, _ access: Access) throws {
         switch way {
-        case .file:
-            do {
-                try coordinator.remove(Self.path)
-            } catch let error as CoordinationError where error.code == .notFound {
-                // Nothing to remove.
-            }
+        case .file: if try access.item(Self.path) != nil { try access.remove(Self.path) }
         case .defaults: try defaults.removeValue(forKey: "note")
         }
     }

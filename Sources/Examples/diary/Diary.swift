@@ -21,12 +21,17 @@ enum Diary {
     static func read() throws -> String {
         guard let url else { throw CocoaError(.fileNoSuchFile) }
         var error: NSError?
-        var text = ""
+        var text = Result<String, Error>.success("")
         NSFileCoordinator().coordinate(readingItemAt: url, error: &error) { url in
-            text = (try? String(contentsOf: url, encoding: .utf8)) ?? ""
+            text = Result { try String(contentsOf: url, encoding: .utf8) }
         }
         if let error { throw error }
-        return text
+        do {
+            return try text.get()
+        } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
+            // There is no entry yet. Any other failure must not look like an empty diary, which the next save would store.
+            return ""
+        }
     }
 }
 

@@ -15,7 +15,7 @@ extension OpenContainer {
     /// looked at. Takes sixteen loads where no operation is in flight. A read-only member takes the items as they are.
     func repairInFlight(touching plan: LockPlan, until deadline: Deadline) throws(CoordinationError) {
         if isReadOnly { return }
-        // This member's own changes are among them.
+        // The bitmap has this member's own slot, too.
         let slots = memberTable.slotsWithInFlight()
         if slots.isEmpty { return }
         try finishOwn()
@@ -107,6 +107,11 @@ extension OpenContainer {
             endLock(of: change.operation)
             rest.removeLast()
             removeStaged(StagingName.of(change.operation))
+            // It may have been written into the reserve, whose blocks are for the next one.
+            intentFiles.forget(change.entry)
+            try? directory.staging.unlink(
+                StagingName.intentRecord(nonce: memberTable.nonce, entry: change.entry))
+            keepReserve()
         }
     }
 
@@ -197,7 +202,7 @@ extension OpenContainer {
         movePresenters(by: intent.change)
         if try journal.contains(operation: change.operation, from: start) { return .finished }
         var record = intent.change
-        if intent.way != .intoStaging {
+        if !intent.way.isRemoval {
             record.complete(with: found.map { ItemState($0, contentHash: intent.change.state?.contentHash) })
         }
         _ = try appendRepaired(record)

@@ -62,10 +62,17 @@ struct FileAttributes {
     private init?(
         keptAt location: ItemLocation, _ old: FileStatus, in container: OpenContainer, mode: UInt32?
     ) throws(Errno) {
-        if location.parent == nil, try container.directory.root.attributeNames(ofEntry: location.name).isEmpty {
-            self.init(kept: old, mode: mode)
-            makeWithFinalMode(in: container)
-            return
+        if location.parent == nil {
+            do throws(Errno) {
+                if try container.directory.root.attributeNames(ofEntry: location.name).isEmpty {
+                    self.init(kept: old, mode: mode)
+                    makeWithFinalMode(in: container)
+                    return
+                }
+            } catch {
+                if error == .noSuchEntry { return nil }
+                throw error
+            }
         }
         guard let file = try Self.openForAttributes(location, in: container) else { return nil }
         let status = try file.status()

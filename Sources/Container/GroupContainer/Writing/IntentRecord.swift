@@ -4,7 +4,7 @@ import GroupSystemCalls
 
 /// The intent record of a change, written into staging before the change, so that another member can finish it after
 /// the writer's death: which inode moves from where to where, and where in the journal to look for the change record.
-/// See `CrashRepair`.
+/// See CrashRepair.swift.
 struct IntentRecord: Equatable, Sendable {
     /// The paths between which the inode moves. `path` and `from` are those of the change record.
     enum Way: UInt8, Sendable {
@@ -16,6 +16,10 @@ struct IntentRecord: Equatable, Sendable {
         case fromPlaceToPlace = 3
         /// The inode stays at `path`; its mode is set to the record's.
         case inPlace = 4
+        /// From `path` into a private directory: a removal of a file that is kept. See `PrivateDirectory.takeOut`.
+        case intoPrivateDirectory = 5
+
+        var isRemoval: Bool { self == .intoStaging || self == .intoPrivateDirectory }
     }
 
     var way: Way
@@ -31,6 +35,8 @@ struct IntentRecord: Equatable, Sendable {
         switch way {
         case .intoPlace: destination?.inode == inode && staged == nil
         case .intoStaging: staged == inode
+        // The private directory's user may have moved the file on, so only the item's path is looked at.
+        case .intoPrivateDirectory: destination?.inode != inode
         case .fromPlaceToPlace: destination?.inode == inode && origin != inode
         case .inPlace: destination?.inode == inode && destination?.mode == change.state?.mode
         }

@@ -40,7 +40,7 @@ extension OpenContainer {
             try intentFiles.write(record, entry: entry, nonce: memberTable.nonce, in: directory)
             return nil
         } catch {
-            guard error == .noSpace || error == .quotaExceeded, record.way == .intoStaging,
+            guard error == .noSpace || error == .quotaExceeded, record.way.isRemoval,
                 record.encoded().count <= Self.reserveSize,
                 let handle = try? lockFile.borrow()
             else { throw error }
@@ -75,8 +75,8 @@ extension OpenContainer {
             try directory.group.rename(Self.reserve, to: name, in: directory.staging, replacing: true)
         } catch {
             if error != .noSuchEntry { throw error }
-            // The member that had the reserve was killed: the reserve is an intent record in staging, and is removed
-            // with that member's other files.
+            // The member that had the reserve was killed, or could not append its record yet: the reserve is an intent
+            // record in staging, and is removed with that member's other files.
             for slot in 0..<MemberTableLayout.slotCount
             where slot != memberTable.slot && memberTable.member(at: slot) != nil && !memberTable.isAlive(slot) {
                 try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))

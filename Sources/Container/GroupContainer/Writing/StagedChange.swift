@@ -21,7 +21,7 @@ protocol ChangingAccess: AnyObject {
 /// built completely in staging; an intent record in staging states which inode moves from where to where; the operation
 /// is announced in the member table (`inFlight`); the step is taken; the change record is appended; the announcement is
 /// cleared; the directories are synchronized. A process killed at any moment therefore leaves either no change or a
-/// change that crash repair (`CrashRepair`) can finish. The method follows renameio and the write-ahead intents of
+/// change that crash repair (CrashRepair.swift) can finish. The method follows renameio and the write-ahead intents of
 /// databases. A new kind of change is a new `Step` for `commit`; transactions have their own (`TransactionStep`).
 struct StagedChange {
     private let access: any ChangingAccess
@@ -58,7 +58,8 @@ struct StagedChange {
         var contents: [ChangePart] = []
         /// Whether a directory may have contents.
         var recursively = true
-        /// Is used in place of staging: new content comes from there, and what was at the path is there afterwards.
+        /// A name in a private directory, which is used instead of one in staging: the new file comes from there, and an
+        /// old item moves there.
         var elsewhere: Elsewhere?
         /// The requested operation, for errors.
         var operation: String
@@ -119,7 +120,7 @@ struct StagedChange {
             let item = isDestination ? step.location : step.origin ?? step.location
             throw CoordinationError(error, operation: step.operation, item: printable(item.bytes))
         }
-        if let obstacle = obstacle(to: step, ends, inside), (try? ends.takeBack(step)) != nil {
+        if let obstacle = obstacle(to: step, ends, inside), (try? ends.undo(step)) != nil {
             container.memberTable.clearInFlight(entry)
             throw CoordinationError(obstacle, at: step.origin ?? step.location, step.operation)
         }
@@ -127,7 +128,7 @@ struct StagedChange {
         var failure: Errno?
         do throws(Errno) {
             // An external change may have removed or moved the item already: its record follows this one.
-            if step.way != .intoStaging, let status = try ends.to.statusIfPresent(of: ends.toName) {
+            if !step.way.isRemoval, let status = try ends.to.statusIfPresent(of: ends.toName) {
                 record.complete(with: ItemState(status, contentHash: step.contentHash))
             }
         } catch {
@@ -158,7 +159,7 @@ struct StagedChange {
             // marked and sealed.
             if failure != nil { try? container.journal.log.synchronize(through: position) }
         }
-        if step.way == .intoStaging && step.elsewhere == nil { access.sweepLater(name) }
+        if step.way == .intoStaging { access.sweepLater(name) }
         if let failure {
             throw CoordinationError(
                 .notDurable, operation: step.operation, item: printable(step.location.bytes),
@@ -190,7 +191,7 @@ struct StagedChange {
     }
 
     private func record(of step: Step) -> ChangeRecord {
-        let state = step.way == .intoStaging ? nil : ItemState(step.status, contentHash: step.contentHash)
+        let state = step.way.isRemoval ? nil : ItemState(step.status, contentHash: step.contentHash)
         if !step.contents.isEmpty {
             let top = ChangePart(kind: step.kind, path: step.location.bytes, state: state)
             return ChangeRecord(
@@ -202,7 +203,7 @@ struct StagedChange {
             step.kind, path: step.location.bytes, from: step.origin?.bytes, state: state, isCoordinated: true,
             operation: operation, processIdentifier: container.memberTable.processIdentifier, purpose: purpose,
             time: wallNanoseconds())
-        record.wasDirectory = step.way == .intoStaging && step.status.isDirectory
+        record.wasDirectory = step.way.isRemoval && step.status.isDirectory
         return record
     }
 
@@ -258,8 +259,8 @@ struct StepEnds {
         return StepEnds(
             fromDirectory: try end(step.way == .intoPlace ? nil : origin),
             fromName: step.way == .intoPlace ? name : origin.name,
-            toDirectory: try end(step.way == .intoStaging ? nil : step.location),
-            toName: step.way == .intoStaging ? name : step.location.name)
+            toDirectory: try end(step.way.isRemoval ? nil : step.location),
+            toName: step.way.isRemoval ? name : step.location.name)
     }
 
     /// Opens the parent directory of an item; staging for nil.
@@ -275,6 +276,7 @@ struct StepEnds {
             try from.exchange(fromName, with: toName, in: to)
         case .intoPlace, .fromPlaceToPlace: try rename(step, replacing: step.replacing)
         case .intoStaging: try remove(step)
+        case .intoPrivateDirectory: try rename(step, replacing: false)
         case .inPlace: try from.setMode(of: fromName, step.status.permissions)
         }
     }
@@ -283,23 +285,34 @@ struct StepEnds {
     /// because its `..` changes: its owner gets that permission for the moment of the rename. If this process is killed
     /// then, the owner keeps it.
     private func rename(_ step: StagedChange.Step, replacing: Bool) throws(Errno) {
-        let status = step.status
-        let closed = status.permissions
+        let isOpened = try Self.rename(step.status, fromName, in: from, to: toName, in: to, replacing: replacing)
+        // In staging, it is going to be deleted.
+        if isOpened && step.way != .intoStaging { try? to.setMode(of: toName, step.status.permissions) }
+    }
+
+    /// Returns whether the item has got its owner's write permission for it.
+    private static func rename(
+        _ status: FileStatus, _ name: [UInt8], in directory: borrowing FileDescriptor, to goal: [UInt8],
+        in other: borrowing FileDescriptor, replacing: Bool
+    ) throws(Errno) -> Bool {
         do throws(Errno) {
-            return try from.rename(fromName, to: toName, in: to, replacing: replacing)
+            try directory.rename(name, to: goal, in: other, replacing: replacing)
+            return false
         } catch {
-            let isClosed = status.isDirectory && closed & 0o200 == 0 && status.owner == effectiveUser()
-            if error != .accessDenied || !isClosed { throw error }
+            if error != .accessDenied || !isClosed(status) { throw error }
         }
-        try from.setMode(of: fromName, closed | 0o200)
+        try directory.setMode(of: name, status.permissions | 0o200)
         do throws(Errno) {
-            try from.rename(fromName, to: toName, in: to, replacing: replacing)
+            try directory.rename(name, to: goal, in: other, replacing: replacing)
         } catch {
-            try? from.setMode(of: fromName, closed)
+            try? directory.setMode(of: name, status.permissions)
             throw error
         }
-        // In staging, it is going to be deleted.
-        if step.way != .intoStaging { try? to.setMode(of: toName, closed) }
+        return true
+    }
+
+    private static func isClosed(_ status: FileStatus) -> Bool {
+        status.isDirectory && status.permissions & 0o200 == 0 && status.owner == effectiveUser()
     }
 
     private func remove(_ step: StagedChange.Step) throws(Errno) {
@@ -309,32 +322,42 @@ struct StepEnds {
         // directory in staging.
         let isEmpty = (try? FileDescriptor.open(toName, in: to, [.reading, .directory]).entryNames().isEmpty) ?? false
         if isEmpty { return }
-        try takeOutOfStaging()
+        try restoreFromStaging(step.status)
         throw .notEmpty
     }
 
     /// Moves a directory in staging, which is not empty, back to its path; beside it if an external change has made
     /// another one there meanwhile that is not empty either.
-    private func takeOutOfStaging() throws(Errno) {
+    private func restoreFromStaging(_ status: FileStatus) throws(Errno) {
         do throws(Errno) {
-            try to.rename(toName, to: fromName, in: from, replacing: true)
+            try undo(status, to: fromName, replacing: true)
         } catch {
             if ![.notEmpty, .exists, .notADirectory].contains(error) { throw error }
             let name = fromName.prefix(200) + [UInt8(ascii: ".")] + toName
-            try to.rename(toName, to: Array(name.prefix(255)), in: from, replacing: false)
+            try undo(status, to: Array(name.prefix(255)), replacing: false)
         }
     }
 
     /// Undoes a step that moved an item; an item that the step replaced is not restored.
-    func takeBack(_ step: StagedChange.Step) throws(Errno) {
-        try to.rename(toName, to: fromName, in: from, replacing: false)
+    func undo(_ step: StagedChange.Step) throws(Errno) { try undo(step.status, to: fromName, replacing: false) }
+
+    /// Moves the item back, and gives a directory the mode that it had.
+    private func undo(_ status: FileStatus, to name: [UInt8], replacing: Bool) throws(Errno) {
+        _ = try Self.rename(status, toName, in: to, to: name, in: from, replacing: replacing)
+        if Self.isClosed(status) { try? from.setMode(of: name, status.permissions) }
     }
 
-    /// Synchronizes the changed directories: first the one that the item moved to, then the one that it left.
+    /// Synchronizes the changed directories: first the one that the item moved to, then the one that it left. Staging is
+    /// not synchronized: what is in it after a power cut is deleted.
     func synchronize(_ step: StagedChange.Step) throws(Errno) {
         switch step.way {
-        case .intoPlace: try to.synchronize()
+        case .intoPlace:
+            try to.synchronize()
+            if step.elsewhere != nil { try from.synchronize() }
         case .intoStaging: try from.synchronize()
+        case .intoPrivateDirectory:
+            try to.synchronize()
+            try from.synchronize()
         case .fromPlaceToPlace:
             try to.synchronize()
             if try to.status().inode != from.status().inode { try from.synchronize() }
@@ -416,7 +439,7 @@ extension StagedChange {
             container.journal.log.ensureRoomForRemoval(bodyCount: location.bytes.count + purpose.count + 256))
         return try commit(
             Step(
-                kind: .removed, way: .intoStaging, location: location, status: status, elsewhere: goal,
+                kind: .removed, way: .intoPrivateDirectory, location: location, status: status, elsewhere: goal,
                 operation: "remove"))
     }
 }
@@ -532,7 +555,7 @@ extension StagedChange.Step {
             if let origin { preconditions.append(.item(origin, ItemState(status, contentHash: nil))) }
             preconditions.append(
                 before.map { .presence(location, ItemState($0, contentHash: nil).type) } ?? .vacancy(location))
-        case .intoStaging: preconditions.append(.presence(location, ItemState(status, contentHash: nil).type))
+        case .intoStaging, .intoPrivateDirectory: preconditions.append(.presence(location, ItemState(status, contentHash: nil).type))
         }
         return preconditions
     }

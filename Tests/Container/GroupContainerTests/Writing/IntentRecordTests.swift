@@ -58,6 +58,8 @@ struct `Intent records` {
             (.intoPlace, nil, 8, nil, false), (.intoPlace, nil, nil, nil, false), (.intoPlace, 7, 7, nil, false),
             (.intoStaging, nil, 7, nil, false), (.intoStaging, 7, nil, nil, true), (.intoStaging, 7, 8, nil, true),
             (.intoStaging, 8, nil, nil, false), (.intoStaging, nil, nil, nil, false),
+            (.intoPrivateDirectory, nil, 7, nil, false), (.intoPrivateDirectory, nil, nil, nil, true),
+            (.intoPrivateDirectory, nil, 8, nil, true),
             (.fromPlaceToPlace, nil, nil, 7, false), (.fromPlaceToPlace, nil, 8, 7, false),
             (.fromPlaceToPlace, nil, 7, nil, true), (.fromPlaceToPlace, nil, 7, 8, true),
             (.fromPlaceToPlace, nil, 7, 7, false), (.fromPlaceToPlace, nil, nil, nil, false),
