@@ -10,7 +10,7 @@ import GroupSystemCalls
 ///     let id = try transfers.download("https://example.com/map.pdf", to: "Maps/town.pdf", opening: "maps://downloaded")
 ///
 /// The program `group-transfer` does the work, one for a container; it is started when there is something to do, and ends when
-/// there is nothing. When a transfer is over, a message with its `TransferResult` is posted to `channel`.
+/// there is nothing. When a transfer is completed or has failed, a message with its `TransferResult` is posted to `channel`.
 public final class Transfers: Sendable {
     /// The container.
     public let container: Container

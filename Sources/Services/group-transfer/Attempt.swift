@@ -8,9 +8,9 @@ import Transfers
 
 /// One attempt at a transfer, on a thread of its own.
 ///
-/// A download's bytes go to `ID.part`. In the boot in which they were written, all bytes of the file are good, however
-/// its writer ended. After another boot only those are that were synchronized before their number was recorded; the
-/// rest is cut off. The validator is recorded durably before the first byte that belongs to it: no two versions of a
+/// A download's bytes go to `ID.part`. Until the machine restarts, all bytes of that file are valid, also if their writer
+/// was killed. After a restart only those are that were synchronized before their number was recorded; the rest is cut
+/// off. The validator is recorded durably before the first byte that belongs to it: no two versions of a
 /// file are mixed.
 struct Attempt {
     let container: Container
@@ -27,8 +27,8 @@ struct Attempt {
         case retry(String, after: Int?)
         case startOver(String)
         case failed(String)
-        /// The transfer was cancelled, or its record is gone.
-        case gone
+        /// The transfer was cancelled or given up meanwhile, or its record was removed.
+        case recordEnded
     }
 
     /// The bytes between two synchronizations.
@@ -75,7 +75,7 @@ struct Attempt {
             (current.boot, current.received, current.durable) = (boot, size, min(current.durable, size))
             return true
         }
-        guard isThere, var record = records[transfer.id] else { return .gone }
+        guard isThere, var record = records[transfer.id] else { return .recordEnded }
         if size == 0 || size != transfer.total {
             switch try receive(&record, into: part, from: size) {
             case .complete: break
@@ -93,7 +93,7 @@ struct Attempt {
                     (current.state, current.inode, current.reason) = (.placing, inode, nil)
                     return true
                 })
-        else { return .gone }
+        else { return .recordEnded }
         try TransferFiles.directory(of: container).install(
             name, at: path, purpose: "group-transfer", timeout: .seconds(30))
         return .placed
@@ -250,7 +250,7 @@ struct Attempt {
                 (current.tag, current.total, current.durable, current.received, current.boot) = (tag, total, 0, 0, boot)
                 return true
             }
-            if !isThere { failure = .gone }
+            if !isThere { failure = .recordEnded }
             (record.tag, record.total, record.durable, record.boot) = (tag, total, 0, boot)
         }
 
@@ -315,7 +315,7 @@ struct Attempt {
                 (current.received, current.durable, current.bytesPerSecond) = (size, synchronized, UInt64(speed))
                 return true
             }
-            if !isThere { failure = .gone }
+            if !isThere { failure = .recordEnded }
         }
     }
 
@@ -362,7 +362,7 @@ struct Attempt {
                 return isPermanent ? .failed(reason) : .retry(reason, after: nil)
             }
             let outcome = exchange.http.perform(request)
-            if isGone { return .gone }
+            if isGone { return .recordEnded }
             switch outcome {
             case .failed(let reason, let isPermanent): return isPermanent ? .failed(reason) : .retry(reason, after: nil)
             case .stopped: return .retry("the file could not be sent", after: nil)

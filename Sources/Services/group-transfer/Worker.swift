@@ -69,7 +69,7 @@ struct Worker {
             let seen = Interruption.latest
             let current = activity.withLock { $0 }
             if let failure = current.failure { throw failure }
-            let all = records.all().filter { $0.needsWork && !current.transfers.contains($0.id) }
+            let (running, all) = records.all().filter(\.needsWork).partitioned { current.transfers.contains($0.id) }
             if all.isEmpty && current.transfers.isEmpty && !current.isReporting { return }
             // The app may take its time to start. One is reported after the other, so that it is started once. One
             // whose message may have been posted before a kill comes first: the message of another one would be taken
@@ -81,14 +81,18 @@ struct Worker {
             }
             let now = wallNanoseconds()
             let waiting = all.filter { !$0.state.isOver }
-            for transfer in waiting where transfer.deadline.nanoseconds <= now {
+            // An attempt that runs ends with its record. A file that is being put at its path is complete.
+            let unfinished = waiting + running.filter { !$0.state.isOver && $0.state != .placing }
+            for transfer in unfinished where transfer.deadline.nanoseconds <= now {
                 try end(transfer.id, .failed, transfer.reason ?? "the time is over")
             }
             let due = waiting.filter { $0.nextAttempt <= now && $0.deadline.nanoseconds > now }
             let room = max(0, parallel - current.transfers.count)
             for transfer in due.prefix(room) { try begin(transfer, attempt, activity) }
             // A new record, a cancellation, and the end of a thread's work wake this thread.
-            let next = waiting.map { min($0.nextAttempt > now ? $0.nextAttempt : .max, $0.deadline.nanoseconds) }.min()
+            let attempts = waiting.map(\.nextAttempt).filter { $0 > now }
+            let deadlines = unfinished.map(\.deadline.nanoseconds).filter { $0 > now }
+            let next = (attempts + deadlines).min()
             let rest = next.map { Duration.nanoseconds(max(0, min($0 - now, Self.longestDelay))) }
             if due.isEmpty || room == 0 { _ = try changes.next(timeout: rest, since: seen) }
         }
@@ -131,8 +135,10 @@ struct Worker {
         switch outcome {
         case .placed, .sent: try end(id, .completed, nil)
         case .failed(let reason): try end(id, .failed, reason)
-        // The record is over, or gone, and is not changed then. Where it is neither, the next attempt waits.
-        case .gone: try postpone(id, "the attempt was interrupted", after: nil) { $0.failures += 1 }
+        // The record is over, or was removed, and is not changed then. Where it is neither, the next attempt waits.
+        case .recordEnded:
+            try postpone(id, "the attempt was interrupted", after: nil) { $0.failures += 1 }
+            if records[id]?.state.isOver != false { try removeFiles(of: id) }
         case .retry(let reason, let after):
             try postpone(id, reason, after: after) { $0.failures += 1 }
         case .startOver(let reason):
@@ -226,6 +232,13 @@ struct Worker {
             }
             try? directory.unlink(name)
         }
+    }
+}
+
+extension Array {
+    /// Returns the elements with a property, and those without it.
+    fileprivate func partitioned(_ belongs: (Element) -> Bool) -> (with: [Element], without: [Element]) {
+        (filter(belongs), filter { !belongs($0) })
     }
 }
 

@@ -85,6 +85,16 @@ struct `A database of several processes` {
         #expect(observer.text.split(separator: "\n").count == before + 1)
     }
 
+    @Test func `a table that another program renames counts as changed by anything, until a member writes`() throws {
+        let observer = try member("observe", "label")
+        try observer.waitForText("observing\n")
+        #expect(try member("insert", "1").finish().status == 0)
+        try sqlite3("ALTER TABLE row RENAME TO label")
+        // Its triggers still count for `row`.
+        try sqlite3("INSERT INTO label (process) VALUES (0)")
+        try observer.waitForText("others\n")
+    }
+
     @Test func `two hundred commits give a follower at most as many lines, and none of SQLite's other files`() throws {
         let first = try member("open")
         try first.waitForText("open\n")

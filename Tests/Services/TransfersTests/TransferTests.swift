@@ -191,6 +191,17 @@ struct `The program group-transfer` {
         #expect(transfers.transfer(id)?.state == .completed)
     }
 
+    @Test func `a transfer is given up when its time is over, also while bytes come`() throws {
+        let id = try transfers.download("\(address)/trickle/1/1000000", to: "a", timeout: .seconds(2))
+        let running = try program()
+        try wait(for: id) { $0.received > 0 }
+        // The server would go on for minutes.
+        #expect(try running.finish().status == 0)
+        #expect(transfers.transfer(id)?.state == .failed)
+        #expect(!temporary.exists("a"))
+        #expect(try partsLeft() == [])
+    }
+
     @Test func `a transfer that is cancelled leaves nothing`() throws {
         let id = try transfers.download("\(address)/stall/1/1000000", to: "a")
         let running = try program()
@@ -199,7 +210,6 @@ struct `The program group-transfer` {
         #expect(try !transfers.cancel(id))
         #expect(try running.finish().status == 0)
         #expect(transfers.transfer(id)?.state == .cancelled)
-        try work()
         #expect(!temporary.exists("a"))
         #expect(try partsLeft() == [])
     }

@@ -9,6 +9,7 @@ Prints its port. /KIND/SEED/LENGTH has LENGTH pseudo-random bytes of SEED. KIND:
   untagged    as cut, without a validator: the file cannot be resumed
   weak        as cut, with a weak validator
   stall       stands still in the first response after 100,000 bytes
+  trickle     sends 100 bytes every 10 ms
   held        stands still after half of the body until a line comes on standard input
   mixed       cuts a first version of the file, and answers each range with the rest of another one and its validator
   mixed-bare  the same, without a validator in the answers to ranges
@@ -165,6 +166,12 @@ class Handler(BaseHTTPRequestHandler):
                 self.wfile.flush()
                 time.sleep(60)
                 return self.close()
+            if kind == "trickle":
+                for begin in range(0, len(part), 100):
+                    self.wfile.write(part[begin : begin + 100])
+                    self.wfile.flush()
+                    time.sleep(0.01)
+                return
             if kind == "held":
                 self.wfile.write(part[: length // 2])
                 self.wfile.flush()

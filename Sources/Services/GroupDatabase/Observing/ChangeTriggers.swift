@@ -6,8 +6,15 @@ enum ChangeTriggers {
     static let table = "_group_changes"
     private static let events = ["insert", "update", "delete"]
 
-    /// The condition for names that are neither SQLite's nor this library's.
-    private static let isUsers = #"name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name NOT LIKE '\_group\_%' ESCAPE '\'"#
+    /// The condition for tables `t` whose names are neither SQLite's nor this library's.
+    private static let isUsers = #"t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND t.name NOT LIKE '\_group\_%' ESCAPE '\'"#
+
+    /// The condition for tables `t` that lack triggers. A table that was renamed has triggers of its old name, which
+    /// count for that.
+    private static let lacksTriggers = """
+        (SELECT count(*) FROM sqlite_schema AS s WHERE s.type = 'trigger' AND s.tbl_name = t.name
+         AND s.name IN ('_group_insert_' || t.name, '_group_update_' || t.name, '_group_delete_' || t.name)) < 3
+        """
 
     /// Makes the triggers of tables that have none, if the schema was changed since the connection looked last, by this
     /// transaction or another program.
@@ -22,7 +29,7 @@ enum ChangeTriggers {
         try connection.run(
             "CREATE TABLE IF NOT EXISTS \(table) (table_name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID")
         var wanted: [String: String] = [:]
-        let query = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND \(isUsers)"
+        let query = "SELECT t.name FROM pragma_table_list AS t WHERE t.schema = 'main' AND t.type = 'table' AND \(isUsers)"
         for name in try texts(of: query, in: connection) {
             try connection.run("INSERT OR IGNORE INTO \(table) VALUES (?, 0)", name)
             for event in events {
@@ -56,9 +63,7 @@ enum ChangeTriggers {
             """
             SELECT (SELECT count(*) FROM sqlite_schema WHERE name = '\(table)') = 0 OR count(*) > 0
             FROM pragma_table_list AS t
-            WHERE t.schema = 'main' AND t.type = 'table' AND t.\(isUsers.replacing(" AND name", with: " AND t.name"))
-              AND (SELECT count(*) FROM sqlite_schema AS s
-                   WHERE s.type = 'trigger' AND s.tbl_name = t.name AND s.name LIKE '\\_group\\_%' ESCAPE '\\') < 3
+            WHERE t.schema = 'main' AND t.type = 'table' AND \(isUsers) AND \(lacksTriggers)
             """)
         return lacking == 0
     }
@@ -79,9 +84,7 @@ enum ChangeTriggers {
         let others = try connection.integer(
             """
             SELECT count(*) FROM pragma_table_list AS t
-            WHERE t.schema = 'main' AND t.type IN ('table', 'virtual') AND t.\(isUsers.replacing(" AND name", with: " AND t.name"))
-              AND (SELECT count(*) FROM sqlite_schema AS s
-                   WHERE s.type = 'trigger' AND s.tbl_name = t.name AND s.name LIKE '\\_group\\_%' ESCAPE '\\') < 3
+            WHERE t.schema = 'main' AND t.type IN ('table', 'virtual') AND \(isUsers) AND \(lacksTriggers)
             """)
         return (numbers, others ?? 0 > 0)
     }

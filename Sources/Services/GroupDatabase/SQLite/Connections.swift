@@ -48,7 +48,8 @@ final class Connections: Sendable {
 
     // MARK: Transactions
 
-    /// Runs a transaction that reads one state of the database, whatever is written meanwhile.
+    /// Runs a transaction that reads one state of the database, whatever is written meanwhile. `body` runs again where
+    /// the database had no log, and a program began to write.
     func read<Answer>(
         until deadline: Deadline, _ interruption: Interruptible? = nil, _ body: (Connection) throws -> Answer
     ) throws -> Answer {
@@ -64,13 +65,17 @@ final class Connections: Sendable {
                     return try body(connection)
                 }
             }
-            // Another process has begun to write: what was read may be of two states.
-            if connection.unlogged?.isUnchanged == false && !deadline.isOver { continue }
+            if connection.unlogged?.isUnchanged == false {
+                // Another process has begun to write: what was read may be of two states.
+                if !deadline.isOver { continue }
+                throw label("read").error(.lockTimedOut, "another program wrote to the database each time it was read")
+            }
             return try answer.get()
         }
     }
 
-    /// Runs a transaction that writes, under the lock of writers, which the caller holds, and rings the leader.
+    /// Runs a transaction that writes, under the lock of writers, which the caller holds, and then tells the
+    /// leader that there may be a commit.
     func write<Answer>(
         until deadline: Deadline, _ interruption: Interruptible? = nil, operation: String = "write",
         _ body: (Connection) throws -> Answer
