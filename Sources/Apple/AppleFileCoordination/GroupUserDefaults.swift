@@ -8,8 +8,8 @@ import GroupSystemCalls
 ///     let defaults = GroupUserDefaults(suiteName: "group.com.example.todo")
 ///
 /// A value that is set is visible to every process when the call returns, and each object reports it: by
-/// `didChangeNotification`, and to the observers of its key. Calls that have no place for an error write it to standard
-/// error, and change nothing. The first object of a group identifier opens the container, which then stays open until
+/// `didChangeNotification`, and to the observers of its key. Calls that have no place for an error pass it to
+/// `UnreportedErrors.handler`, or write it to standard error, and change nothing. The first object of a group identifier opens the container, which then stays open until
 /// the process ends; each further object of it is quick to make. An object may be used on all threads, which Foundation
 /// gives a subclass of `UserDefaults` no way to declare: the compiler warns of `static let shared =
 /// GroupUserDefaults(…)`, and is content with `nonisolated(unsafe) static let shared = …`.

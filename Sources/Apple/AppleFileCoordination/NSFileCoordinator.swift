@@ -49,7 +49,7 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
 
     /// Registers a presenter, which is kept until `removeFilePresenter(_:)`. Its URL is read now, and not again: a
     /// presenter that gets one later is to be added then. An error (the URL is nil, or in no container; the presenter
-    /// is registered with another one; those of `Container.present`) is written to standard error, and changes nothing.
+    /// is registered with another one; those of `Container.present`) goes to `UnreportedErrors`, and changes nothing.
     open class func addFilePresenter(_ filePresenter: any NSFilePresenter) {
         reportingErrors { try FilePresenters.add(filePresenter) }
     }

@@ -52,9 +52,13 @@ final class RegisteredPresenter: Sendable {
     /// The URL of the item where the presenter knows it.
     var presentURL: URL { present.url(of: present.path) }
 
-    /// Returns whether the presenter is registered for an item, where it knows it.
-    func isPresenting(_ item: LocatedItem) -> Bool {
-        (container.path, present.path) == (item.container.path, item.path)
+    /// Checks that the presenter is registered for an item, where it knows it. Errors: `conflict`
+    func checkIsPresenting(_ item: LocatedItem, _ url: URL) throws(CoordinationError) {
+        if (container.path, present.path) == (item.container.path, item.path) { return }
+        throw CoordinationError(
+            .conflict, operation: "present", item: url.path,
+            reason: "the presenter is registered for '\(presentURL.path)', and stays so",
+            remedy: .init(.choosePath, "remove the presenter, and add it again"))
     }
 
     /// Returns the coordinator of requests that this presenter makes, and the question that they help to answer, if any.
@@ -238,15 +242,17 @@ enum FilePresenters {
                 remedy: .init(.choosePath, "add the presenter once it has a URL"))
         }
         let item = try LocatedItem(url, for: "present")
-        if let known = find(presenter) {
-            if known.isPresenting(item) { return }
-            throw CoordinationError(
-                .conflict, operation: "present", item: url.path,
-                reason: "the presenter is registered for '\(known.presentURL.path)', and stays so",
-                remedy: .init(.choosePath, "remove the presenter, and add it again"))
-        }
+        if let known = find(presenter) { return try known.checkIsPresenting(item, url) }
         let new = try RegisteredPresenter(presenter, of: item)
-        registered.withLock { $0.append(new) }
+        // Another thread may have registered it meanwhile.
+        let other = registered.withLock { registered -> RegisteredPresenter? in
+            if let known = registered.first(where: { $0.presenter === presenter }) { return known }
+            registered.append(new)
+            return nil
+        }
+        guard let other else { return }
+        new.end()
+        try other.checkIsPresenting(item, url)
     }
 
     static func remove(_ presenter: any NSFilePresenter) {

@@ -11,7 +11,7 @@ public struct TimelineWidget<Provider: TimelineProvider & Sendable>: WidgetProvi
 
     /// The widget's kind.
     public let kind: String
-    /// What concerns the widget; every item if the list is empty.
+    /// What concerns the widget; every item and key if the list is empty.
     public let interests: [WidgetInterest]
     private let provider: Provider
     private let clock: any WidgetClock

@@ -1,4 +1,4 @@
-/// The exit status of a command; scripts depend on every number (docs: the table in the commands' contract).
+/// The exit status of a command; scripts depend on every number. docs/guide/shell.md lists them for users.
 package struct ExitStatus: RawRepresentable, Hashable, Sendable {
     /// The argument of exit(3).
     package let rawValue: Int32

@@ -32,7 +32,6 @@ package enum FilterOptions {
         return filter
     }
 
-    /// Adds the patterns and the excluded purposes.
     /// Checks that no pattern that includes items leads through a symbolic link. Errors: `invalidArgument`,
     /// `outsideContainer`
     package static func checkIsNoLink(_ patterns: [[UInt8]], in container: Container) throws(CoordinationError) {

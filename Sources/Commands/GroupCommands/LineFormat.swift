@@ -49,10 +49,11 @@ package struct LineFormat: Equatable, Sendable {
     /// Parses a format. `timeFormat` is strftime(3)'s, for `%T`; without it, `%T` is as in `--json`.
     package init(_ format: [UInt8], timeFormat: [UInt8]? = nil) throws(Fault) {
         var parts: [Part] = []
-        var position = 0
+        var (position, endsLine) = (0, false)
         while position < format.count {
             let start = position
             position += 1
+            endsLine = false
             guard format[start] == UInt8(ascii: "%") else {
                 parts.append(.literal([format[start]]))
                 continue
@@ -62,6 +63,7 @@ package struct LineFormat: Equatable, Sendable {
             position += 1
             if let part = Self.simple[letter] {
                 parts.append(part)
+                endsLine = letter == UInt8(ascii: "0") || letter == UInt8(ascii: "n")
             } else if position < format.count && format[position] == UInt8(ascii: "e") {
                 parts.append(.events(separator: letter))
                 position += 1
@@ -76,7 +78,7 @@ package struct LineFormat: Equatable, Sendable {
         }
         self.parts = parts
         self.timeFormat = timeFormat
-        endsLine = parts.last == .literal([0]) || format.suffix(2) == Array("%n".utf8)
+        self.endsLine = endsLine
     }
 
     /// Returns the line, with its end: a newline, unless the format ends with `%0` or `%n`. Names are written

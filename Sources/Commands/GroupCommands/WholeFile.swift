@@ -2,8 +2,8 @@ package import GroupSystemCalls
 
 /// A small file outside of the container that a command keeps for its user.
 package enum WholeFile {
-    /// Writes a file beside its path, under a random name, and renames it: a reader finds the old content or the new.
-    /// The mode of the old file is kept. Any other file type at the path (a device, a symbolic link) is refused and
+    /// Writes a file beside its path, under a random name, and renames it: a reader finds the old content or the new,
+    /// also after a power cut. The mode of the old file is kept. Any other file type at the path (a device, a symbolic link) is refused and
     /// left alone.
     package static func write(_ content: [UInt8], at path: [UInt8]) throws(Errno) {
         _ = try put(content, at: path, isFirst: false) { (_) throws(Errno) in true }
@@ -36,6 +36,8 @@ package enum WholeFile {
             if let old { try file.setMode(old.permissions) }
             _ = try hold(file)
             try file.writeAll(content)
+            // Otherwise the file may be empty after a power cut, as the file system may write the new name first.
+            try file.synchronizeData()
             try here.rename(temporary, to: name, in: here, replacing: !isFirst)
         } catch {
             try? here.unlink(temporary)
