@@ -4,5 +4,3 @@ import GroupContainer
 
 let container: Container = undefined()
 let picture: [UInt8] = []
-let png = ContentType.png
-let webm: ContentType = undefined()

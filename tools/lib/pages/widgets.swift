@@ -1,9 +1,5 @@
 // What the blocks of docs/guide/widgets.md use.
-import Foundation
+import GroupContainer
 
-struct Todo: Decodable {
-    var title: String
-    var done: Bool
-}
-
+let container: Container = undefined()
 func show(_ url: String) {}
