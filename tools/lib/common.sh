@@ -31,7 +31,7 @@ usage_error() {
     die "$exit_usage" "$1; see $script --help"
 }
 
-# The traits of the package that the tools build with: all but those of a graphical toolkit.
+# The traits of the package that the tools build with.
 readonly all_traits=InotifyTools,SQLite,Curl,Secrets,PNG
 
 # use_traits LIST: takes the value of an option --traits: names of traits, separated by commas, or "none". Sets `traits` to

@@ -17,8 +17,12 @@ package struct LineBuffer: Sendable {
     /// Whether more bytes than a line may have came without a newline.
     package var isTooLong: Bool { searched > largest }
 
-    /// The bytes after the last newline.
-    package var rest: [UInt8] { Array(bytes) }
+    /// Takes the bytes after the last newline, as if a newline followed.
+    package mutating func takeRest() -> [UInt8] {
+        let rest = Array(bytes)
+        (bytes, searched) = ([], 0)
+        return rest
+    }
 
     /// Returns the next line, without its newline; nil if there is none yet. The time is linear in all bytes together.
     package mutating func next() -> [UInt8]? {

@@ -192,7 +192,7 @@ struct ExtensionProcess: ~Copyable {
     }
 
     private func reason(of ending: SupervisedProcess.Event?) -> ExtensionFailure.Reason {
-        let rest = outputLines.rest
+        let rest = outputLines.takeRest()
         switch ending {
         case .killed(let signal)?: return .signalled(signal)
         case _ where !rest.isEmpty:
@@ -300,9 +300,11 @@ struct ExtensionProcess: ~Copyable {
 
     /// Passes on what is left of standard error without a newline.
     private mutating func passRest() {
-        let rest = errorLines.rest
-        errorLines = LineBuffer(largest: LoggedLines.longest)
-        if !rest.isEmpty { pass(rest) }
+        var rest = errorLines.takeRest()[...]
+        while !rest.isEmpty {
+            pass(rest.prefix(LoggedLines.longest))
+            rest = rest.dropFirst(LoggedLines.longest)
+        }
     }
 
     private mutating func pass(_ line: some Sequence<UInt8>) {
@@ -328,7 +330,8 @@ private final class ProcessEnd: Sendable {
 struct LoggedLines: Hashable, Sendable {
     /// The most bytes that are passed on.
     static let largest = 1 << 20
-    /// The most bytes of a line; the rest of it is dropped.
+    /// The most bytes of a line: a longer one without an end is passed on in pieces, and of one with an end the rest is
+    /// dropped.
     static let longest = 4_096
     private static let kept = 10
 

@@ -36,13 +36,13 @@ public struct ExtensionFailure: Error, Hashable, Sendable, CustomStringConvertib
 
     /// What has happened.
     public var reason: Reason
-    /// The last lines that the extension wrote to its standard error, at most ten.
+    /// The last lines that the extension wrote for people, to its standard error or as `log` messages, at most ten.
     public var lastLines: [String]
 
     /// Creates a failure.
     public init(_ reason: Reason, lastLines: [String] = []) { (self.reason, self.lastLines) = (reason, lastLines) }
 
-    /// A sentence for people, and below it the last lines of the extension's standard error.
+    /// A sentence for people, and below it `lastLines`.
     public var description: String {
         ([sentence] + lastLines.map { "  " + $0 }).joined(separator: "\n")
     }

@@ -76,10 +76,10 @@ public final class ExtensionContext: Sendable {
     public func cancel(_ error: any Error) throws(Fault) { try finish(.cancel(ExtensionError(error))) }
 
     /// Requests the host to open a URL: in the extension's own app, with the scheme that it has registered. There is no
-    /// answer, as the app may outlive the request. Errors: `finished`, `hostIsGone`. System calls: write(2)
+    /// answer, as the app may outlive the request. Errors: `finished`, `notEncodable`, `hostIsGone`. System calls: write(2)
     public func openApp(_ url: URL) throws(Fault) { try send(.open(url: url.absoluteString)) }
 
-    /// Writes a line to the host's log. Errors: `finished`, `hostIsGone`. System calls: write(2)
+    /// Writes a line to the host's log. Errors: `finished`, `notEncodable`, `hostIsGone`. System calls: write(2)
     public func log(_ text: String) throws(Fault) { try send(.log(text)) }
 
     private func send(_ message: ExtensionMessage) throws(Fault) {

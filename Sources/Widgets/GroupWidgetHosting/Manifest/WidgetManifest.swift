@@ -21,7 +21,7 @@ package struct WidgetManifest: Hashable, Sendable {
         package var limit = RefreshLimit()
         /// The time for one answer.
         package var deadline: Int64 = 10_000_000_000
-        /// The debounce time from a change to the refresh, so that several changes cost one refresh.
+        /// The time from the first change to the refresh, so that several changes cost one refresh.
         package var settle: Int64 = 200_000_000
 
         /// The shortest time between refreshes under continuous changes.

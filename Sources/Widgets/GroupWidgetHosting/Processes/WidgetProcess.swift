@@ -96,8 +96,8 @@ final class WidgetProcess {
         complaints.append(chunk[..<count])
         var found: [String] = []
         while let line = complaints.next() { found.append(String(decoding: line, as: UTF8.self)) }
-        // A line that is too long ends the reading of standard error.
-        if complaints.isTooLong { errors = nil }
+        // A line that is too long comes in pieces.
+        if complaints.isTooLong { found.append(String(decoding: complaints.takeRest(), as: UTF8.self)) }
         return found
     }
 }
