@@ -17,9 +17,12 @@ package struct LineBuffer: Sendable {
     /// Whether more bytes than a line may have came without a newline.
     package var isTooLong: Bool { searched > largest }
 
+    /// The bytes after the last newline.
+    package var rest: [UInt8] { Array(bytes) }
+
     /// Takes the bytes after the last newline, as if a newline followed.
     package mutating func takeRest() -> [UInt8] {
-        let rest = Array(bytes)
+        let rest = rest
         (bytes, searched) = ([], 0)
         return rest
     }

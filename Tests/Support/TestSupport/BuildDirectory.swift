@@ -8,10 +8,15 @@ package enum BuildDirectory {
         return (executable as NSString).deletingLastPathComponent
     }()
 
+    /// The commands that users install: one that was not built is missing, whatever is in PATH.
+    private static let commands: Set = [
+        "groupctl", "watch-group", "widget-host", "group-share", "group-transfer", "group-cluster",
+    ]
+
     /// Returns the path of an executable of this package; any other program keeps its name, to be looked up in PATH.
     package static func resolve(_ program: String) -> String {
         let ours = "\(path)/\(program)"
-        return unsafe access(ours, X_OK) == 0 ? ours : program
+        return unsafe access(ours, X_OK) == 0 || commands.contains(program) ? ours : program
     }
 }
 

@@ -192,7 +192,7 @@ struct ExtensionProcess: ~Copyable {
     }
 
     private func reason(of ending: SupervisedProcess.Event?) -> ExtensionFailure.Reason {
-        let rest = outputLines.takeRest()
+        let rest = outputLines.rest
         switch ending {
         case .killed(let signal)?: return .signalled(signal)
         case _ where !rest.isEmpty:
