@@ -54,7 +54,7 @@ private struct StrictDraft {
     mutating func add(_ part: StrictPart) throws(StrictFault) {
         switch part {
         case .write(let path, let content, let mustBe):
-            guard let (item, base) = try standing(path) else {
+            guard let (item, base) = try present(path) else {
                 if mustBe == true { throw .conflict("the item is gone") }
                 return try create(path, content)
             }
@@ -62,7 +62,7 @@ private struct StrictDraft {
             if base.node.content.kind != content.kind { throw .invalid("the item is of another type") }
             append(item, mirror.ancestors(item), base.node.name, .write(content, base: base.node.version))
         case .createDirectory(let path):
-            if let (item, base) = try standing(path) {
+            if let (item, base) = try present(path) {
                 if base.node.content.kind != .directory { throw .invalid("the item is not a directory") }
                 // The cluster decides whether the directory is still there.
                 return append(
@@ -70,17 +70,17 @@ private struct StrictDraft {
             }
             try create(path, ItemContent(.directory, mode: 0o755))
         case .check(let path):
-            if let (item, base) = try standing(path) {
+            if let (item, base) = try present(path) {
                 return append(item, mirror.ancestors(item), base.node.name, .check(base: base.node.version))
             }
             try checkVacancy(path)
         case .remove(let path):
-            guard let (item, base) = try standing(path) else { throw .conflict("there is no item") }
+            guard let (item, base) = try present(path) else { throw .conflict("there is no item") }
             append(item, mirror.ancestors(item), base.node.name, .remove(base: base.node.version))
             vacated.append(path)
         case .move(let path, let goal):
-            guard let (item, base) = try standing(path) else { throw .conflict("there is no item") }
-            if try standing(goal) != nil { throw .conflict("there is an item at the destination") }
+            guard let (item, base) = try present(path) else { throw .conflict("there is no item") }
+            if try present(goal) != nil { throw .conflict("there is an item at the destination") }
             guard let name = goal.last else { throw .invalid("the root cannot be replaced") }
             append(item, try directories(above: goal), name, .move(base: base.node.placed))
             vacated.append(path)
@@ -98,7 +98,7 @@ private struct StrictDraft {
         var ancestors: [Ancestor] = []
         for name in path {
             let part = Array(path.prefix(ancestors.count + 1))
-            guard let (item, base) = try standing(part), base.node.content.kind == .directory else {
+            guard let (item, base) = try present(part), base.node.content.kind == .directory else {
                 // The item has no name yet, and gets none.
                 let item = ItemName(operation, UInt16(truncatingIfNeeded: changes.count))
                 return append(item, ancestors, name, .check(base: .zero))
@@ -120,13 +120,13 @@ private struct StrictDraft {
         var ancestors: [Ancestor] = []
         for count in 1..<max(path.count, 1) {
             let directory = Array(path[..<count])
-            if made[directory] == nil, try standing(directory) == nil {
+            if made[directory] == nil, try present(directory) == nil {
                 try create(directory, ItemContent(.directory, mode: 0o755))
             }
             guard let name = directory.last else { continue }
             if let item = made[directory] {
                 ancestors.append(Ancestor(item, name))
-            } else if let (item, base) = try standing(directory) {
+            } else if let (item, base) = try present(directory) {
                 if base.node.content.kind != .directory { throw .invalid("an item on the path is not a directory") }
                 ancestors.append(Ancestor(item, name))
             }
@@ -135,7 +135,7 @@ private struct StrictDraft {
     }
 
     /// Returns the item at a path of the disk; nil if there is none. Throws if the item is not as in its base.
-    private func standing(_ path: [FileName]) throws(StrictFault) -> (ItemName, ClusterMirror.Base)? {
+    private func present(_ path: [FileName]) throws(StrictFault) -> (ItemName, ClusterMirror.Base)? {
         if vacated.contains(where: { path.starts(with: $0) }) { return nil }
         var local = LocalItem.root
         var parent = ItemName.root

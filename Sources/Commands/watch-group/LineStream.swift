@@ -24,8 +24,8 @@ struct LineStream<Source: WatchSource> {
         while true {
             let seen = Interruption.latest
             if let number = watch.signals.received { return try end(.signal(number), &run) }
-            let mayLend = isForPipe && watch.mayLend
-            let wait = flushing.hasUnwritten || mayLend ? .zero : watch.wait(since: lastLine)
+            let allowsDirectDelivery = isForPipe && watch.allowsDirectDelivery
+            let wait = flushing.hasUnwritten || allowsDirectDelivery ? .zero : watch.wait(since: lastLine)
             let line = try watch.read(timeout: wait, run) { (source, timeout) throws(CoordinationError) in
                 try source.next(timeout: timeout, since: seen)
             }
@@ -43,25 +43,25 @@ struct LineStream<Source: WatchSource> {
                 }
                 try watch.keep(isDue: false)
                 if watch.isSilent(since: lastLine) { return try end(.timedOut, &run) }
-                if mayLend, try awaitMore(since: seen, &run) { return try end(.success, &run) }
+                if allowsDirectDelivery, try awaitMore(since: seen, &run) { return try end(.success, &run) }
             }
             // Lines are written before diagnostics, because a reader may wait for them.
             watch.sayDiagnostics(run)
         }
     }
 
-    /// Sleeps until there may be more, and lends the source to the leader's thread meanwhile. Returns true if the last
+    /// Sleeps until there may be more, and lets the leader's thread print meanwhile. Returns true if the last
     /// line was written.
     private mutating func awaitMore(since seen: Interruption, _ run: inout CommandRun) throws -> Bool {
-        var lent = LentLines(source: watch.source, left: watch.options.limit.map { $0 - lines } ?? .max)
+        var direct = DirectLines(source: watch.source, left: watch.options.limit.map { $0 - lines } ?? .max)
         try watch.source.awaitMore(
-            in: watch.container, timeout: watch.wait(since: lastLine), since: seen, lending: &lent)
-        watch.source = lent.source
-        lines += lent.lines
-        lastLine = lent.lastLine ?? lastLine
-        if !lent.unwritten.isEmpty {
-            try run.output.write(lent.unwritten)
-            _ = flushing.note(lent.unwritten.count, at: lastLine)
+            in: watch.container, timeout: watch.wait(since: lastLine), since: seen, offering: &direct)
+        watch.source = direct.source
+        lines += direct.lines
+        lastLine = direct.lastLine ?? lastLine
+        if !direct.unwritten.isEmpty {
+            try run.output.write(direct.unwritten)
+            _ = flushing.note(direct.unwritten.count, at: lastLine)
         }
         return lines == watch.options.limit
     }
@@ -91,7 +91,7 @@ struct LineStream<Source: WatchSource> {
 }
 
 /// What the leader's thread needs to write lines while the thread of the stream sleeps.
-struct LentLines<Source: WatchSource>: LentReader {
+struct DirectLines<Source: WatchSource>: DirectReader {
     var source: Source
     /// The number of lines that `--count` still allows.
     var left: Int
@@ -102,7 +102,7 @@ struct LentLines<Source: WatchSource>: LentReader {
 
     init(source: Source, left: Int) { (self.source, self.left) = (source, left) }
 
-    mutating func handOn() -> Bool {
+    mutating func deliver() -> Bool {
         if !unwritten.isEmpty || left == lines { return false }
         var isDone = true
         var bytes: [UInt8] = []

@@ -51,8 +51,8 @@ struct Watch<Source: WatchSource> {
         while let event = diagnostics?.next(timeout: .zero) { run.explain("\(event.code.rawValue): \(event)") }
     }
 
-    /// Whether the source may be lent while its thread sleeps: nothing is to be done after each line.
-    var mayLend: Bool { cursorFile == nil && announcement.patience == nil && source.mayBeLent }
+    /// Whether the leader's thread may print the lines while this thread sleeps: nothing is to be done after each line.
+    var allowsDirectDelivery: Bool { cursorFile == nil && announcement.patience == nil && source.allowsDirectDelivery }
 
     mutating func keep(isDue: Bool) throws(CoordinationError) {
         let cursor = source.resumeCursor

@@ -27,10 +27,10 @@ protocol WatchSource: Sendable {
     /// Returns the lines that come next together; waits as `next` does.
     mutating func nextBatch(timeout: Duration?, since seen: Interruption) throws(CoordinationError) -> [Line]
     /// Whether the leader's thread may read from the source and print, which takes no longer than a line.
-    var mayBeLent: Bool { get }
-    /// Sleeps until there may be more, and lends `reader`, which has a copy of this source: see `Container.awaitMore`.
-    func awaitMore<Reader: LentReader>(
-        in container: Container, timeout: Duration?, since seen: Interruption, lending reader: inout Reader
+    var allowsDirectDelivery: Bool { get }
+    /// Sleeps until there may be more, and offers `reader`, which has a copy of this source: see `Container.awaitMore`.
+    func awaitMore<Reader: DirectReader>(
+        in container: Container, timeout: Duration?, since seen: Interruption, offering reader: inout Reader
     ) throws(CoordinationError)
     /// Returns the bytes of a line that is printed now.
     mutating func text(of line: Line) -> [UInt8]
@@ -50,9 +50,9 @@ protocol WatchSource: Sendable {
 }
 
 extension WatchSource {
-    var mayBeLent: Bool { false }
-    func awaitMore<Reader: LentReader>(
-        in container: Container, timeout: Duration?, since seen: Interruption, lending reader: inout Reader
+    var allowsDirectDelivery: Bool { false }
+    func awaitMore<Reader: DirectReader>(
+        in container: Container, timeout: Duration?, since seen: Interruption, offering reader: inout Reader
     ) throws(CoordinationError) {}
     mutating func dueBookmark(idle: Int64) -> Line? { nil }
     func bookmarkWait(idle: Int64) -> Int64? { nil }

@@ -15,7 +15,8 @@ package enum LockMode: Int, Comparable, Sendable {
 }
 
 /// The ranges of one request in the order in which they are taken: ascending, none overlapping another, each in its
-/// strongest mode. Because every member keeps this order, two requests cannot wait for each other.
+/// strongest mode. Because every member keeps this order, two requests
+/// cannot wait for each other, unless one of them is nested in an access that holds locks (see `WaitGraph`).
 package struct LockPlan: Equatable, Sendable {
     package struct Part: Hashable, Sendable {
         package var range: LockRange

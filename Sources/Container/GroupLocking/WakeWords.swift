@@ -13,17 +13,17 @@ extension MemberTable {
     /// The highest bit of the flag: sleepers are to be woken. The other bits show by which call, so that none ends what
     /// another one has begun.
     private static let waking: UInt32 = 1 << 31
-    /// The flag where the only sleeper is the thread of this member that lent its reader to the leader's thread.
-    private var asleepLent: UInt32 { UInt32(truncatingIfNeeded: (own?.slot ?? 0) + 8) }
+    /// The flag where the only sleeper is the thread of this member whose reader the leader's thread uses.
+    private var asleepInDelivery: UInt32 { UInt32(truncatingIfNeeded: (own?.slot ?? 0) + 8) }
 
     /// Sleeps until `wake` is called, unless `isReady` returns true after the flag was set; at most `limit` nanoseconds
     /// (nil: no limit). Ends early if there was an interruption since `seen`, if `other` has changed, or if the
     /// container was noted as removed more often than `removals` (nil: than now). A process that may only read cannot
-    /// set the flag, so it sleeps at most 100 ms. With `isLent`, it need not be woken by `wake(_:sparesLent:)` of this
+    /// set the flag, so it sleeps at most 100 ms. With `isOffered`, it need not be woken by `wake(_:sparesDelivery:)` of this
     /// member. System calls: futex_waitv(2); read-only: nanosleep(2)
     package func awaitWake(
         on word: Int, or other: WatchedWord? = nil, atMost limit: Int64?, since seen: Interruption = .latest,
-        removals: UInt32? = nil, isLent: Bool = false, unless isReady: () -> Bool
+        removals: UInt32? = nil, isOffered: Bool = false, unless isReady: () -> Bool
     ) {
         if let limit, limit <= 0 { return }
         guard let map = own?.map else {
@@ -34,7 +34,7 @@ extension MemberTable {
         let counter = flag + 4
         let counted = WatchedWord(counter, of: map)
         let removed = WatchedWord(MemberTableLayout.removals, of: map, seen: removals ?? self.removals)
-        if !isLent || !setLent(flag, map) { setAsleep(flag, map) }
+        if !isOffered || !setInDelivery(flag, map) { setAsleep(flag, map) }
         SharedMap.fence()
         if isReady() { return }
         WritableMap.wait(while: counted, removed, other, since: seen, nanoseconds: limit)
@@ -57,12 +57,12 @@ extension MemberTable {
         if present & Self.waking != 0 { map.wakeAll(at: flag + 4) }
     }
 
-    /// Sets the flag for a thread that lent its reader. Returns false if there may be another sleeper.
-    private func setLent(_ flag: Int, _ map: WritableMap) -> Bool {
+    /// Sets the flag for a thread whose reader is offered for direct delivery. Returns false if there may be another sleeper.
+    private func setInDelivery(_ flag: Int, _ map: WritableMap) -> Bool {
         while true {
             let present = map.load32(flag)
-            if present != 0 { return present == asleepLent }
-            if map.exchange32(flag, present, asleepLent) { return true }
+            if present != 0 { return present == asleepInDelivery }
+            if map.exchange32(flag, present, asleepInDelivery) { return true }
         }
     }
 
@@ -77,10 +77,10 @@ extension MemberTable {
 
     private static let readersPeriod: Int64 = 100_000_000
 
-    /// Wakes all sleepers; only a load where there are none. With `sparesLent`, does not wake the thread of this member
-    /// that lent its reader, if there is no other sleeper. System calls: futex(FUTEX_WAKE)
-    package func wake(_ word: Int, sparesLent: Bool = false) {
-        guard let (map, mark) = beginWaking(word, sparesLent: sparesLent) else { return }
+    /// Wakes all sleepers; only a load where there are none. With `sparesDelivery`, does not wake the thread of this member
+    /// whose reader is offered, if there is no other sleeper. System calls: futex(FUTEX_WAKE)
+    package func wake(_ word: Int, sparesDelivery: Bool = false) {
+        guard let (map, mark) = beginWaking(word, sparesDelivery: sparesDelivery) else { return }
         let flag = MemberTableLayout.wakeWord(word)
         map.wakeAll(at: flag + 4)
         // A sleeper that came meanwhile has set `asleep`, and that flag stays.
@@ -93,7 +93,7 @@ extension MemberTable {
     /// the others. So none sleeps on although a record was committed. All at once would find the record reserved, and
     /// use the processor that the writer needs to commit it.
     package func wakeFirst(_ word: Int) {
-        if let (map, _) = beginWaking(word, sparesLent: false) { map.wakeOne(at: MemberTableLayout.wakeWord(word) + 4) }
+        if let (map, _) = beginWaking(word, sparesDelivery: false) { map.wakeOne(at: MemberTableLayout.wakeWord(word) + 4) }
     }
 
     /// Sleeps until the writer of a reserved record has committed it and wakes the others, unless `isDecided`; at most
@@ -110,13 +110,13 @@ extension MemberTable {
     }
 
     /// Shows that sleepers are about to be woken, and returns the mark of this call; nil if there is none.
-    private func beginWaking(_ word: Int, sparesLent: Bool) -> (map: WritableMap, mark: UInt32)? {
+    private func beginWaking(_ word: Int, sparesDelivery: Bool) -> (map: WritableMap, mark: UInt32)? {
         guard let own else { return nil }
         let (map, flag) = (own.map, MemberTableLayout.wakeWord(word))
         SharedMap.fence()
         // A waker that finds another one's mark wakes, too: that process may have died before its system call.
         let present = map.load32(flag)
-        if present == 0 || (sparesLent && present == asleepLent) { return nil }
+        if present == 0 || (sparesDelivery && present == asleepInDelivery) { return nil }
         let call = wakes.add(1, ordering: .relaxed).newValue
         let mark = Self.waking | UInt32(own.slot) << 21 | call & 0x1F_FFFF
         // The flag is written first: a sleeper that reads the new counter sets its own flag after this one, so that

@@ -45,7 +45,8 @@ extension SegmentedLog {
         }
     }
 
-    /// Creates the segment that follows `end`, or the first one, with its preamble; leaves out `leap` sequence numbers.
+    /// Creates the segment that follows `end`, or the first one, with its preamble. Its sequence numbers begin
+    /// `leap` higher: as many records may have been lost behind a cut.
     /// Returns the segment that won the race, or the last one if this process was so late that its segment has been
     /// dropped since.
     package func makeSegment(

@@ -42,8 +42,8 @@ extension SegmentedLog {
         try directory.synchronize()
     }
 
-    /// Does the same for a sealed segment, before its successor is created; also for one whose sync failed. Throws if
-    /// the disk still refuses: then there is no successor, and nothing can be appended.
+    /// Syncs a sealed segment to the disk before its successor is created, also one whose sync failed. Throws if the
+    /// disk still refuses: then there is no successor, and nothing can be appended.
     func secure(_ segment: Segment, through end: LogPosition) throws(LogFailure) {
         if segment.isDurable(through: end.offset) { return }
         // The kernel reports a failure that others have met once to each open file; a second failure concerns this

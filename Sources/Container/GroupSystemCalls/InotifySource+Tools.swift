@@ -23,7 +23,7 @@ struct InotifySource: ~Copyable {
     deinit {
         // The library stays; the watches that were made through it must not.
         for watch in (try? watches(of: descriptor)) ?? [] { inotify_rm_watch(descriptor, watch.number) }
-        library.withLock { $0.isLent = false }
+        library.withLock { $0.isOffered = false }
     }
 
     /// System calls: select(2), ioctl(FIONREAD), read(2)
@@ -42,17 +42,17 @@ private struct Library {
     static let descriptorLimit: Int32 = 1000
 
     var descriptor: Int32?
-    var isLent = false
+    var isOffered = false
 
     mutating func lend() throws(Errno) -> Int32 {
-        if isLent { throw .busy }
+        if isOffered { throw .busy }
         if descriptor == nil { descriptor = try find() }
         guard let descriptor else { throw .noSuchEntry }
         if descriptor >= Self.descriptorLimit { throw .tooManyFiles }
         // Events that the sentinel or an earlier borrower left behind, in the kernel's queue or the library's
         // buffer.
         while try nextEvent() != nil {}
-        isLent = true
+        isOffered = true
         return descriptor
     }
 

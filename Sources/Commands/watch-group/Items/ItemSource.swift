@@ -60,16 +60,17 @@ struct ItemSource: WatchSource {
         try follower.nextBatch(timeout: timeout, since: seen)
     }
 
-    /// Not with a filter of paths, or with snapshots: they may need the whole tree.
-    var mayBeLent: Bool {
+    /// False with a filter of paths, and with snapshots: these may look at all items, which takes the leader's thread too
+    /// long.
+    var allowsDirectDelivery: Bool {
         !options.saysBookmarks && options.quiet == nil && !options.filter.concernsPaths
             && options.common.origin != .snapshot
     }
 
-    func awaitMore<Reader: LentReader>(
-        in container: Container, timeout: Duration?, since seen: Interruption, lending reader: inout Reader
+    func awaitMore<Reader: DirectReader>(
+        in container: Container, timeout: Duration?, since seen: Interruption, offering reader: inout Reader
     ) throws(CoordinationError) {
-        try container.awaitMore(behind: follower, timeout: timeout, since: seen, lending: &reader)
+        try container.awaitMore(behind: follower, timeout: timeout, since: seen, offering: &reader)
     }
 
     mutating func text(of change: Change) -> [UInt8] {

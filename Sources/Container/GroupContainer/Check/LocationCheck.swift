@@ -3,7 +3,7 @@ import GroupSystemCalls
 
 /// The facts about the path where a container should be.
 struct LocationFacts: Equatable, Sendable {
-    enum Standing: Equatable, Sendable {
+    enum Situation: Equatable, Sendable {
         /// `.group` could be opened.
         case container
         /// The path does not exist; the first directory of it that is missing.
@@ -30,10 +30,10 @@ struct LocationFacts: Equatable, Sendable {
     var elsewhere: [String] = []
     /// The containers with a similar identifier.
     var similar: [String] = []
-    var standing: Standing
+    var situation: Situation
 
     var findings: [Finding] {
-        switch standing {
+        switch situation {
         case .container: []
         case .missing(let directory):
             [
@@ -114,13 +114,13 @@ extension LocationFacts {
         facts: LocationFacts, directory: ContainerDirectories?
     ) {
         let path = try name.location()
-        var facts = LocationFacts(name: printable(name.bytes), path: printable(path), standing: .container)
+        var facts = LocationFacts(name: printable(name.bytes), path: printable(path), situation: .container)
         let isIdentifier = name.identifier != nil
         if isIdentifier { facts.variable = ContainerLocation.homes().first?.variable }
         do {
             return (facts, try ContainerDirectories(path: path, unixGroup: nil, creating: false))
         } catch {
-            facts.standing = standing(of: path, code: error.code, cause: error.reason)
+            facts.situation = situation(of: path, code: error.code, cause: error.reason)
         }
         if isIdentifier { facts.lookAround(for: name.bytes) }
         return (facts, nil)
@@ -143,7 +143,7 @@ extension LocationFacts {
     }
 
     /// Returns why a container could not be opened, after the given error.
-    static func standing(of path: [UInt8], code: CoordinationError.Code, cause: String) -> Standing {
+    static func situation(of path: [UInt8], code: CoordinationError.Code, cause: String) -> Situation {
         // This process cannot open any file, so nothing can be examined.
         if let refusal = CoordinationError.refusalOfOpening { return .failed(refusal) }
         switch code {
@@ -157,7 +157,7 @@ extension LocationFacts {
         let isStaging = obstacle.part.elementsEqual("/staging".utf8)
         switch obstacle.reason {
         case .accessDenied:
-            return obstacle.barrier.map(Standing.forbidden) ?? .failed(obstacle.description)
+            return obstacle.barrier.map(Situation.forbidden) ?? .failed(obstacle.description)
         case .noSuchEntry:
             if obstacle.part.elementsEqual("/.group".utf8) {
                 return isHalfDeleted(path) ? .halfDeleted(obstacleToDeletion(of: path)) : .plainDirectory

@@ -20,7 +20,7 @@ package final class ContainerDeletion {
     private let path: [UInt8]
     private let root: FileDescriptor
     private let operation = "delete"
-    private static let group = ContainerMark.standing
+    private static let group = ContainerMark.present
     private static let deleted = ContainerMark.deleted
 
     private var label: String { printable(path) }

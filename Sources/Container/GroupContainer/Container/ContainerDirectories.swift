@@ -52,7 +52,7 @@ final class ContainerDirectories: Sendable {
         do throws(Errno) {
             if creating { try Self.makeDirectories(path) }
             root = OpenDirectory(try FileDescriptor.open(path: path, [.reading, .directory]))
-            isThere = try root.descriptor.statusIfPresent(of: ContainerMark.standing) != nil
+            isThere = try root.descriptor.statusIfPresent(of: ContainerMark.present) != nil
         } catch {
             throw OpeningErrors.error(error, at: path, creating: creating)
         }
@@ -70,7 +70,7 @@ final class ContainerDirectories: Sendable {
                 throw Errno.noSuchEntry
             }
             group = try FileDescriptor.open(
-                ContainerMark.standing, in: rootDirectory.descriptor, [.reading, .directory])
+                ContainerMark.present, in: rootDirectory.descriptor, [.reading, .directory])
             let status = try group.status()
             isShared = status.permissions & 0o020 != 0
             fileMode = 0o600 | status.permissions & (isShared ? 0o064 : 0o044)
@@ -171,7 +171,7 @@ final class ContainerDirectories: Sendable {
     private static func damageOfStaging(
         _ errno: Errno, _ root: borrowing FileDescriptor
     ) -> CoordinationError? {
-        guard let group = try? FileDescriptor.open(ContainerMark.standing, in: root, [.pathOnly, .directory]),
+        guard let group = try? FileDescriptor.open(ContainerMark.present, in: root, [.pathOnly, .directory]),
             (try? group.status(of: ContainerFormat.name)) != nil
         else { return nil }
         let item = ".group/staging"
@@ -238,7 +238,7 @@ final class ContainerDirectories: Sendable {
     static func isStaging(_ path: [UInt8]) -> Bool {
         let names = path.split(separator: UInt8(ascii: "/"))
         return zip(names, names.dropFirst()).contains { directory, name in
-            directory.elementsEqual(ContainerMark.standing) && name.elementsEqual("staging".utf8)
+            directory.elementsEqual(ContainerMark.present) && name.elementsEqual("staging".utf8)
         }
     }
 
@@ -260,7 +260,7 @@ final class ContainerDirectories: Sendable {
     }
 
     private func stands() throws(Errno) -> Bool {
-        try root.statusIfPresent(of: ContainerMark.standing)?.inode == group.status().inode
+        try root.statusIfPresent(of: ContainerMark.present)?.inode == group.status().inode
     }
 
     /// Whether the container is gone. Either the kernel has it as removed, and no process will write here again; or it
@@ -354,7 +354,7 @@ extension ContainerDirectories {
     /// Returns whether the directory was a container whose deletion has not been finished.
     static func hasRest(_ root: borrowing FileDescriptor) -> Bool {
         do throws(Errno) {
-            if try root.statusIfPresent(of: ContainerMark.standing) != nil { return false }
+            if try root.statusIfPresent(of: ContainerMark.present) != nil { return false }
             return try root.statusIfPresent(of: ContainerMark.deleted) != nil
         } catch {
             return false

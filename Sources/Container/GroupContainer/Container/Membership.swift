@@ -110,7 +110,7 @@ enum Membership {
     /// may open the container wherever it needs it. System calls: statx(2)
     private static func existing(at path: [UInt8]) -> OpenContainer? {
         if open.withLock(\.isEmpty) { return nil }
-        let group = path + [UInt8(ascii: "/")] + ContainerMark.standing
+        let group = path + [UInt8(ascii: "/")] + ContainerMark.present
         guard let status = try? FileDescriptor.status(path: group), status.isDirectory else { return nil }
         return existing(Key(device: status.device, inode: status.inode, mount: status.mountID))
     }

@@ -20,7 +20,7 @@ package final class OpenContainer: Sendable {
     let isReadOnly: Bool
     let sleeper: WakeWaiter
     /// The reader that the leader's thread uses, if it is in this process.
-    let loan = ReaderLoan()
+    let directDelivery = DirectDelivery()
     /// The table of presenters; nil until it is needed.
     let presenters = Guarded<PresenterTable?>(nil)
     /// The journal view as far as the journal was read, or nil before its first use. Kept so that the journal is read

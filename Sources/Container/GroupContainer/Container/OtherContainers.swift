@@ -51,9 +51,9 @@ extension ContainerMark {
     /// with a slash at its end, or empty. System calls: statx, two where there is none
     static func isIn(_ directory: borrowing FileDescriptor, at prefix: ArraySlice<UInt8> = []) -> Bool {
         if isDirectory(prefix + deleted, in: directory) { return true }
-        if !isDirectory(prefix + standing, in: directory) { return false }
+        if !isDirectory(prefix + present, in: directory) { return false }
         for name in [LockFile.name, ContainerFormat.name] {
-            let path = Array(prefix) + standing + [UInt8(ascii: "/")] + name
+            let path = Array(prefix) + present + [UInt8(ascii: "/")] + name
             if (try? directory.statusIfPresent(of: path)) ?? nil != nil { return true }
         }
         return false

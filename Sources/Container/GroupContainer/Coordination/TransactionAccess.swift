@@ -22,7 +22,7 @@ extension StagedItems {
     var container: OpenContainer { access.container }
 
     /// Returns the status of the item as it is without the changes.
-    func standing(_ location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
+    func diskStatus(_ location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
         try container.status(of: location, for: operation)
     }
 
@@ -43,8 +43,8 @@ extension StagedItems {
 
     func status(of location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
         switch steps.view(location) {
-        case .untouched: try standing(location, operation)
-        case .elsewhere(let origin): try standing(origin, operation)
+        case .untouched: try diskStatus(location, operation)
+        case .elsewhere(let origin): try diskStatus(origin, operation)
         case .absent: nil
         case .staged(let number, let isDirectory):
             try stagedStatus(number, isDirectory: isDirectory, printable(location.bytes), operation)
@@ -77,7 +77,7 @@ extension StagedItems {
     /// for a file.
     func replacedFile(at location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
         try checkStays(location, operation)
-        let old = steps.isWithinNew(location) ? nil : try standing(location, operation)
+        let old = steps.isWithinNew(location) ? nil : try diskStatus(location, operation)
         if let old, !old.isRegularFile {
             throw .notAFile(printable(location.bytes), operation, isDirectory: old.isDirectory)
         }
@@ -106,7 +106,7 @@ extension StagedItems {
         if steps.hasArrival(atOrBelow: location) { throw isMoved(location, "remove") }
         try checkStays(location, "remove")
         let view = steps.view(location)
-        let old = steps.isWithinNew(location) ? nil : try standing(location, "remove")
+        let old = steps.isWithinNew(location) ? nil : try diskStatus(location, "remove")
         if view == .absent || (view == .untouched && old == nil) {
             throw CoordinationError(Errno.noSuchEntry, operation: "remove", item: path.description)
         }
@@ -124,7 +124,7 @@ extension StagedItems {
     ) throws(CoordinationError) -> FileStatus? {
         try checkStays(location, "move")
         if steps[location] != nil { throw isChanged(location, "move") }
-        guard let old = steps.isWithinNew(location) ? nil : try standing(location, "move") else { return nil }
+        guard let old = steps.isWithinNew(location) ? nil : try diskStatus(location, "move") else { return nil }
         if !replacing { throw CoordinationError(Errno.exists, operation: "move", item: printable(location.bytes)) }
         if old.isDirectory || status.isDirectory {
             throw .notAFile(printable(location.bytes), "move", isDirectory: old.isDirectory)
@@ -149,7 +149,7 @@ extension StagedItems {
                 continue
             case .elsewhere: throw isMoved(directory, operation)
             case .untouched:
-                if let status = try standing(directory, "create directory") {
+                if let status = try diskStatus(directory, "create directory") {
                     if !status.isDirectory { throw .notADirectory(printable(directory.bytes), operation) }
                     continue
                 }
@@ -236,7 +236,7 @@ struct TransactionAccess: StagedItems {
     func createDirectory(at location: ItemLocation) throws(CoordinationError) -> WriteResult {
         try checkStays(location, "create directory")
         let view = steps.view(location)
-        let old = view == .untouched ? try standing(location, "create directory") : nil
+        let old = view == .untouched ? try diskStatus(location, "create directory") : nil
         if case .staged(_, let isDirectory) = view, !isDirectory {
             throw .notADirectory(printable(location.bytes), "create directory")
         }
@@ -260,7 +260,7 @@ struct TransactionAccess: StagedItems {
         if !recursively, try !isEmpty(location, old) {
             throw CoordinationError(Errno.notEmpty, operation: "remove", item: path.description)
         }
-        transaction.remove(location, standing: old)
+        transaction.remove(location, replaced: old)
         return .staged
     }
 
@@ -341,7 +341,7 @@ struct TransactionAccess: StagedItems {
         let old = try replacedByMove(of: status, to: location, replacing: replacing)
         if let old, (old.inode, old.device) == (status.inode, status.device) {
             // Two hard links of one file: the move removes this name.
-            transaction.remove(origin, standing: status)
+            transaction.remove(origin, replaced: status)
             return .staged
         }
         try createMissingDirectories(of: location, "move")

@@ -181,7 +181,7 @@ struct KeyFeed: Feed {
     var readPosition: Cursor { Cursor(position, in: identity) }
 
     /// Whether more of the same transaction, snapshot or comparison is to be returned.
-    var isAmongOthers: Bool { !waiting.isEmpty }
+    var hasMoreOfBatch: Bool { !waiting.isEmpty }
 
     var waiter: any FeedWaiter { store.waiter.since(removals: presence.removals) }
 
@@ -319,7 +319,7 @@ struct LatestKeyFeed: Feed {
 
     var cursor: Cursor { latest.isEmpty ? changes.cursor : front }
     var readPosition: Cursor { changes.readPosition }
-    var isAmongOthers: Bool { !latest.isEmpty }
+    var hasMoreOfBatch: Bool { !latest.isEmpty }
     var hasMore: Bool { !latest.isEmpty || changes.hasMore }
     var waiter: any FeedWaiter { changes.waiter }
     mutating func check() throws(CoordinationError) { try changes.check() }

@@ -217,7 +217,7 @@ struct ChangeFeed: Feed {
         return { [copy] in copy.hasMore }
     }
 
-    var isAmongOthers: Bool { rest != nil }
+    var hasMoreOfBatch: Bool { rest != nil }
 
     var waiter: any FeedWaiter {
         LogWaiter(

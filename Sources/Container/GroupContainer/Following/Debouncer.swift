@@ -189,7 +189,7 @@ struct DebouncedFeed<Changes: Feed<Change>>: Feed {
     var hasMore: Bool { !ready.isEmpty || changes.hasMore }
     var look: @Sendable () -> Bool { changes.look }
     var due: Int64? { queue.due }
-    var isAmongOthers: Bool { !ready.isEmpty }
+    var hasMoreOfBatch: Bool { !ready.isEmpty }
     var isSettled: Bool { ready.isEmpty && queue.debouncer.isEmpty }
     var waiter: any FeedWaiter { changes.waiter }
     mutating func begin() { changes.begin() }
@@ -205,9 +205,9 @@ extension Feed<Change> {
 /// The queue of a debounced feed: holds each change, or lets it through.
 struct DebounceQueue: Sendable {
     private(set) var debouncer: Debouncer
-    private var passing: [Change] = []
-    /// Whether `passing` is to be released next.
-    private var isPassing = false
+    private var unmerged: [Change] = []
+    /// Whether `unmerged` is to be released next.
+    private var releasesUnmerged = false
     private var isInTransaction = false
     /// The time by which due changes wait for those that are due a moment later, so that changes made together become
     /// one batch. A look at everything that is held back takes linear time.
@@ -223,16 +223,16 @@ struct DebounceQueue: Sendable {
 
     /// The time before which no change can be due; nil if none is held back.
     var due: Int64? {
-        if isPassing { return 0 }
+        if releasesUnmerged { return 0 }
         return debouncer.due.map { $0.addingReportingOverflow(slack).overflow ? .max : $0 + slack }
     }
 
     /// Returns the next batch, or nil if there is none yet. With `isBehind` the caller has not read everything there
     /// was at that time, so no path counts as quiet: a batch is released only once a change has waited for too long.
     mutating func release(at now: Int64, end: Cursor, isBehind: Bool) -> [Change]? {
-        if isPassing {
-            let batch = passing
-            (passing, isPassing) = ([], false)
+        if releasesUnmerged {
+            let batch = unmerged
+            (unmerged, releasesUnmerged) = ([], false)
             return batch
         }
         guard !isInTransaction, let due, due <= now else { return nil }
@@ -245,8 +245,8 @@ struct DebounceQueue: Sendable {
         isInTransaction = change.transaction.map { $0.index + 1 < $0.count } ?? false
         if change.kind == .present || change.kind.isMarker {
             // Everything before this change is released first.
-            passing += debouncer.release(at: now, end: end, all: true) + [change]
-            isPassing = change.kind != .present || passing.count >= Self.mostPassing
+            unmerged += debouncer.release(at: now, end: end, all: true) + [change]
+            releasesUnmerged = change.kind != .present || unmerged.count >= Self.mostPassing
         } else {
             debouncer.note(change, from: begin, at: now)
         }

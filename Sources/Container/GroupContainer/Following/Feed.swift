@@ -30,8 +30,8 @@ protocol Feed<Element>: Sendable {
     /// The position from which the feed reads on, whatever was read and is still to be returned.
     var readPosition: Element.Position { get }
 
-    /// Whether the last element that was returned has more behind it that belong to it and are ready.
-    var isAmongOthers: Bool { get }
+    /// Whether elements of the same batch follow the last one that was returned, and are ready.
+    var hasMoreOfBatch: Bool { get }
 
     /// Whether nothing that was read is held back.
     var isSettled: Bool { get }
@@ -60,8 +60,8 @@ extension Feed {
     var look: @Sendable () -> Bool { { hasMore } }
     var due: Int64? { nil }
     var readPosition: Element.Position { cursor }
-    var isAmongOthers: Bool { false }
-    var isSettled: Bool { !isAmongOthers }
+    var hasMoreOfBatch: Bool { false }
+    var isSettled: Bool { !hasMoreOfBatch }
     mutating func begin() {}
     var isUnprepared: Bool { false }
     mutating func prepare() async throws(Element.Failure) {}
@@ -89,8 +89,8 @@ struct LogWaiter: FeedWaiter {
     let word: Int
     /// The thread that sleeps for all tasks.
     let sleeper: WakeWaiter
-    /// How often the container had been noted as removed when the reader last looked whether it is there: one more time
-    /// wakes it.
+    /// The counter of removals when the reader last looked whether the container is there. A higher counter wakes the
+    /// reader.
     var removals: UInt32?
 
     /// Returns the waiter for a reader that has looked.

@@ -37,7 +37,7 @@ public struct Follower<Element: StreamElement>: Sendable {
     mutating func batch(timeout: Duration?, since seen: Interruption? = nil) throws(Element.Failure) -> [Element] {
         guard let first = try feed.next(timeout: timeout, since: seen) else { return [] }
         var batch = [first]
-        while feed.isAmongOthers, let element = try feed.next() { batch.append(element) }
+        while feed.hasMoreOfBatch, let element = try feed.next() { batch.append(element) }
         return batch
     }
 }
@@ -72,7 +72,7 @@ extension Follower where Element.Position == Cursor {
 
     /// Whether no further element of the transaction or batch of the last element is ready; for keys, also of its
     /// snapshot.
-    package var isBetweenRecords: Bool { !feed.isAmongOthers }
+    package var isBetweenRecords: Bool { !feed.hasMoreOfBatch }
 }
 
 /// The elements of a stream since a position, without end: in order, each once. Elements from before the sequence was

@@ -64,7 +64,7 @@ package struct Glob: Hashable, Sendable {
 
     private func positions(after directory: [UInt8]) -> Set<Int> {
         // All positions in the pattern that are possible after each component.
-        var positions = standing(at: [0])
+        var positions = reachable(from: [0])
         for name in directory.split(separator: UInt8(ascii: "/")) {
             var next = Set<Int>()
             for position in positions where position < components.count {
@@ -73,13 +73,13 @@ package struct Glob: Hashable, Sendable {
                 case .component(let component): if Self.match(component[...], name) { next.insert(position + 1) }
                 }
             }
-            positions = standing(at: next)
+            positions = reachable(from: next)
         }
         return positions
     }
 
     /// Adds the positions that are possible because `**` may match no component.
-    private func standing(at positions: Set<Int>) -> Set<Int> {
+    private func reachable(from positions: Set<Int>) -> Set<Int> {
         var all = positions
         for position in components.indices where all.contains(position) && components[position] == .anyDirectories {
             all.insert(position + 1)

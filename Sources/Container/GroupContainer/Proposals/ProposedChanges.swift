@@ -94,7 +94,7 @@ final class ProposedChanges: StagedItems {
         }
         try checkWasNotRemoved(location)
         try note(location, "create directory")
-        if view == .untouched, let old = try standing(location, "create directory") {
+        if view == .untouched, let old = try diskStatus(location, "create directory") {
             if !old.isDirectory { throw .notADirectory(printable(location.bytes), "create directory") }
             if !standingDirectories.contains(location) { standingDirectories.append(location) }
             return .staged
@@ -129,7 +129,7 @@ final class ProposedChanges: StagedItems {
     }
 
     private func remove(_ location: ItemLocation, _ old: FileStatus?) {
-        for number in steps.remove(location, standing: old.map(TransactionSteps.Standing.init)) {
+        for number in steps.remove(location, replaced: old.map(TransactionSteps.Replaced.init)) {
             files?.remove(number)
         }
     }
@@ -145,7 +145,7 @@ final class ProposedChanges: StagedItems {
                         .outsideContainer, operation: "remove", item: printable(present.bytes),
                         reason: "the directory is another container, or has an item in it that cannot be named")
                 }
-                guard let status = try standing(item, "remove") else { continue }
+                guard let status = try diskStatus(item, "remove") else { continue }
                 items.append((item, status))
             }
             try checkCount(items.count)
@@ -180,7 +180,7 @@ final class ProposedChanges: StagedItems {
         try createMissingDirectories(of: location, "move")
         movedGenerations[location] = .some(generation?.rawValue)
         steps.move(
-            origin, TransactionSteps.Standing(status), to: location, replacing: old.map(TransactionSteps.Standing.init))
+            origin, TransactionSteps.Replaced(status), to: location, replacing: old.map(TransactionSteps.Replaced.init))
         return .staged
     }
 
@@ -246,7 +246,7 @@ final class ProposedChanges: StagedItems {
         let files = try open()
         let number = steps.put(
             at: location, old == nil ? .created : .modified, isDirectory: false,
-            replacing: old.map(TransactionSteps.Standing.init), contentHash: nil)
+            replacing: old.map(TransactionSteps.Replaced.init), contentHash: nil)
         do throws(Errno) {
             files.remove(number)
             try make(files, files.name(number))

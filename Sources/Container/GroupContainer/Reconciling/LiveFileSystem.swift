@@ -206,7 +206,8 @@ extension LiveFileSystem: WatchedFileSystem {
         return error == .accessDenied ? nil : tree.treeIndex[location]
     }
 
-    /// Closes the gaps at locations where nothing stands any more; those of limits only with `limits`.
+    /// Closes the gaps at locations where there is no item any more; a gap that a limit of watches made, only with
+    /// `limits`.
     func closeGoneGaps(limits: Bool) {
         for location in watchGaps.locations(limits: limits) where tree.treeIndex[location] == nil {
             do throws(Errno) {
@@ -349,9 +350,9 @@ extension LiveFileSystem: WatchedFileSystem {
             let entries = try open.descriptor.entries()
             if directory != nil {
                 listing.isContainer = isContainer(open.descriptor, entries)
-                if !listing.isContainer, let queue, entries.contains(where: { $0.name == ContainerMark.standing }),
+                if !listing.isContainer, let queue, entries.contains(where: { $0.name == ContainerMark.present }),
                     let mark = try? FileDescriptor.open(
-                        ContainerMark.standing, in: open.descriptor, [.reading, .directory])
+                        ContainerMark.present, in: open.descriptor, [.reading, .directory])
                 {
                     listing.markWatch = try? queue.watch(mark)
                     // It may have become a container before it was watched.

@@ -75,7 +75,7 @@ final class ReconcileOnce {
     }
 
     /// Compares the noted locations, and everything in directories that were noted with their contents or are new at
-    /// their location. Errors: as `work`
+    /// their location. Errors: as `work`; `conflict` where items are in use, or change, until the deadline
     func workThrough(for operation: String, until deadline: Deadline) throws(CoordinationError) {
         while true {
             try treeWatcher.work()

@@ -3,7 +3,7 @@
 /// Finds external changes by comparing the disk with the journal, and records them in the journal. Events only give the
 /// locations to compare.
 ///
-/// The reconciler takes no lock. A record is right if nothing happened between reading the journal, reading the disk
+/// The reconciler takes no lock of an item; only its view may, to record with an author (`LiveFileSystem`). A record is right if nothing happened between reading the journal, reading the disk
 /// and appending the record: a record is appended only directly behind what was read, and only if no coordinated change
 /// of the item is in flight *after* the disk was read. (A coordinated change is announced before its rename and until
 /// its record is appended. A change whose rename was seen is therefore either still announced, or has its record behind
@@ -14,9 +14,9 @@ struct Reconciler<View: FileSystemView> {
     var worklist = Worklist()
     /// Locations that another process was busy with, to be compared again later.
     private(set) var postponed: [ItemLocation: Hint] = [:]
-    /// Goals of reported renames at which no item was found, because the item was renamed again; each with the item's
-    /// location in the journal. A later event reports the item's new location.
-    var passing: [ItemLocation: Source] = [:]
+    /// Locations to which an item was reported as renamed, and where none was found: it was renamed again. Each with the
+    /// item's location in the journal. A later event reports the item's new location.
+    var pendingRenames: [ItemLocation: Source] = [:]
     /// Files that were recorded without a hash of their content.
     private(set) var unhashed: [ItemLocation] = []
     /// Directories that are new at their location, whose contents are to be compared.
@@ -214,7 +214,7 @@ struct Reconciler<View: FileSystemView> {
         if try !append(record) { return .overtaken }
         noteOtherNames(of: location, record)
         if let state = record.state, state.inode != known?.inode {
-            try noteStrangeDirectory(around: [location], location.parent)
+            try noteOtherDirectory(around: [location], location.parent)
         }
         if let origin, let found {
             // The item may have come here with the directory around it; an event that is still to be read reports that.
@@ -297,7 +297,7 @@ struct Reconciler<View: FileSystemView> {
     /// Adds `locations` to `vanished` if the directory on the disk has another inode than the journal's directory at this
     /// path. An event that is still to be read reports where the journal's directory went, and with it the items that
     /// were just recorded.
-    mutating func noteStrangeDirectory(
+    mutating func noteOtherDirectory(
         around locations: [ItemLocation], _ directory: ItemLocation?
     ) throws(CoordinationError) {
         guard let directory, let there = try view.state(at: directory), view.treeIndex[directory]?.inode != there.inode

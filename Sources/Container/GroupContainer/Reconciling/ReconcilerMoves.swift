@@ -15,16 +15,16 @@ extension Reconciler {
         return view.treeIndex.location(ofInode: source.inode) ?? source.location
     }
 
-    private mutating func takePassing(_ location: ItemLocation) -> Source? {
-        passing.isEmpty ? nil : passing.removeValue(forKey: location)
+    private mutating func takePendingRename(_ location: ItemLocation) -> Source? {
+        pendingRenames.isEmpty ? nil : pendingRenames.removeValue(forKey: location)
     }
 
-    /// Notes that the kernel reported an item as removed, or as moved out of the container. The item that was last
-    /// reported at that location is removed with it.
+    /// Notes that the kernel reported an item as removed, or as moved out of the container. An item that a rename was to
+    /// have put there is compared as removed, too, at its location in the journal.
     mutating func noteRemoval(_ location: ItemLocation) {
         worklist.add(location, .removal)
-        for (goal, source) in passing where goal == location || goal.isBelow(location) {
-            passing[goal] = nil
+        for (goal, source) in pendingRenames where goal == location || goal.isBelow(location) {
+            pendingRenames[goal] = nil
             worklist.add(self.location(of: source), .removal)
         }
     }
@@ -33,8 +33,8 @@ extension Reconciler {
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation, isDirectory: Bool) {
         if isDirectory {
             // The old location is kept as well: the kernel reports an exchange as two renames, one after the other.
-            for (path, source) in passing {
-                if let moved = path.moved(from: origin, to: goal) { passing[moved] = source }
+            for (path, source) in pendingRenames {
+                if let moved = path.moved(from: origin, to: goal) { pendingRenames[moved] = source }
             }
             for (location, why) in postponed {
                 guard let moved = location.moved(from: origin, to: goal) else { continue }
@@ -42,18 +42,18 @@ extension Reconciler {
             }
         }
         // An item that had arrived at the goal before was replaced, unless an event reported that it moved on.
-        if let replaced = takePassing(goal) { worklist.add(location(of: replaced), .removal) }
+        if let replaced = takePendingRename(goal) { worklist.add(location(of: replaced), .removal) }
         worklist.addMove(from: origin, to: goal, isDirectory: isDirectory)
-        if let source = takePassing(origin) {
+        if let source = takePendingRename(origin) {
             worklist.addMove(from: location(of: source), to: goal, isDirectory: isDirectory)
         }
     }
 
-    /// Puts the items of `passing` on the worklist as arrivals, after every event was read that could report a further
+    /// Puts the items of `pendingRenames` on the worklist as arrivals, after every event was read that could report a further
     /// rename. Such an item is now there because a directory around it was moved, or it was removed.
-    mutating func endPassing() {
-        for (goal, source) in passing { worklist.addArrival(at: goal, from: source.location, inode: source.inode) }
-        passing = [:]
+    mutating func resolvePendingRenames() {
+        for (goal, source) in pendingRenames { worklist.addArrival(at: goal, from: source.location, inode: source.inode) }
+        pendingRenames = [:]
     }
 
     /// An arrival, and what was found at its goal.
@@ -81,10 +81,10 @@ extension Reconciler {
         var sources: [Source?] = []
         for (number, arrival) in arrivals.enumerated() {
             let known = arrival.inode.map { Source(location: arrival.origin, inode: $0) }
-            let source = known ?? takePassing(arrival.origin)
+            let source = known ?? takePendingRename(arrival.origin)
             let origin = source.map { location(of: $0) } ?? arrival.origin
             sources.append(source)
-            if let replaced = takePassing(arrival.goal), replaced != source {
+            if let replaced = takePendingRename(arrival.goal), replaced != source {
                 rest(location(of: replaced), .removal)
             }
             if let state = try view.state(at: arrival.goal) {
@@ -97,7 +97,7 @@ extension Reconciler {
                 try view.state(at: origin)?.inode != known.inode
             {
                 // The item has moved on from there; an event that is still to be read reports where.
-                passing[arrival.goal] = Source(location: origin, inode: known.inode)
+                pendingRenames[arrival.goal] = Source(location: origin, inode: known.inode)
                 paired.insert(number)
             }
         }
@@ -119,7 +119,7 @@ extension Reconciler {
             let hasLeft = view.treeIndex[goal.arrival.origin] == nil && view.treeIndex[goal.origin] == nil
             if isThere && hasLeft { paired.insert(goal.number) }
         }
-        for (directory, locations) in affected { try noteStrangeDirectory(around: locations, directory) }
+        for (directory, locations) in affected { try noteOtherDirectory(around: locations, directory) }
         for (number, arrival) in arrivals.enumerated() where !paired.contains(number) {
             rest(arrival.goal, .comparison)
             rest(arrival.origin, .removal)

@@ -28,7 +28,7 @@ struct TreeComparison: Sendable {
     /// Whether everything is to be listed once more after this pass, because events were lost meanwhile.
     private var isRepeated = false
     /// Whether `gone` is from the pass before, too.
-    private var hasWaited = false
+    private var hasCarriedOver = false
 
     /// Whether nothing is left to be listed or compared.
     var isOver: Bool { directories.isEmpty && gone.isEmpty && !isRepeated }
@@ -109,12 +109,12 @@ struct TreeComparison: Sendable {
         if isRepeated {
             isRepeated = false
             add(nil)
-            if !hasWaited {
-                hasWaited = true
+            if !hasCarriedOver {
+                hasCarriedOver = true
                 return []
             }
         }
-        hasWaited = false
+        hasCarriedOver = false
         defer { gone = [] }
         return gone
     }

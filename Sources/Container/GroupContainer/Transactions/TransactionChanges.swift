@@ -47,7 +47,7 @@ final class TransactionChanges {
         as kind: ChangeRecord.Kind
     ) throws(CoordinationError) {
         let number = steps.put(
-            at: location, kind, isDirectory: false, replacing: old.map(TransactionSteps.Standing.init),
+            at: location, kind, isDirectory: false, replacing: old.map(TransactionSteps.Replaced.init),
             contentHash: container.contentHash(of: content))
         let name = name(number)
         do throws(Errno) {
@@ -65,7 +65,7 @@ final class TransactionChanges {
         _ original: FileCopy.Original, to location: ItemLocation, replacing old: FileStatus?
     ) throws(CoordinationError) {
         let (kind, before) = (
-            old == nil ? ChangeRecord.Kind.created : .modified, old.map(TransactionSteps.Standing.init)
+            old == nil ? ChangeRecord.Kind.created : .modified, old.map(TransactionSteps.Replaced.init)
         )
         let name = name(
             steps.put(at: location, kind, isDirectory: false, replacing: before, contentHash: nil))
@@ -85,7 +85,7 @@ final class TransactionChanges {
 
     func move(_ origin: ItemLocation, _ status: FileStatus, to location: ItemLocation, replacing old: FileStatus?) {
         steps.move(
-            origin, TransactionSteps.Standing(status), to: location, replacing: old.map(TransactionSteps.Standing.init))
+            origin, TransactionSteps.Replaced(status), to: location, replacing: old.map(TransactionSteps.Replaced.init))
     }
 
     func createDirectory(at location: ItemLocation) throws(CoordinationError) {
@@ -99,8 +99,8 @@ final class TransactionChanges {
         }
     }
 
-    func remove(_ location: ItemLocation, standing old: FileStatus?) {
-        for number in steps.remove(location, standing: old.map(TransactionSteps.Standing.init)) {
+    func remove(_ location: ItemLocation, replaced old: FileStatus?) {
+        for number in steps.remove(location, replaced: old.map(TransactionSteps.Replaced.init)) {
             Self.discard(name(number), in: staging)
         }
     }
@@ -162,9 +162,9 @@ extension TransactionChanges {
                     kind: kind, path: step.location.bytes, state: ItemState(status, contentHash: contentHash))
                 inode = status.inode
             }
-            if case .arrival(let origin, let standing) = step.effect {
-                part = try describeArrival(at: step.location, from: origin, standing)
-                (inode, replaces) = (standing.inode, step.before != nil)
+            if case .arrival(let origin, let item) = step.effect {
+                part = try describeArrival(at: step.location, from: origin, item)
+                (inode, replaces) = (item.inode, step.before != nil)
             }
             manifest.record.parts.append(part)
             manifest.steps.append(
@@ -176,12 +176,12 @@ extension TransactionChanges {
     }
 
     private func describeArrival(
-        at location: ItemLocation, from origin: ItemLocation, _ standing: TransactionSteps.Standing
+        at location: ItemLocation, from origin: ItemLocation, _ item: TransactionSteps.Replaced
     ) throws(CoordinationError) -> ChangePart {
         let label = printable(origin.bytes)
         let status = try translating("transaction", item: label) { () throws(Errno) in try container.status(of: origin)
         }
-        guard let status, status.inode == standing.inode else {
+        guard let status, status.inode == item.inode else {
             throw CoordinationError(
                 .conflict, operation: "transaction", item: label,
                 reason: "the item was changed meanwhile without coordination",
@@ -227,7 +227,7 @@ extension TransactionChanges {
     }
 }
 
-extension TransactionSteps.Standing {
+extension TransactionSteps.Replaced {
     init(_ status: FileStatus) { self.init(inode: status.inode, isDirectory: status.isDirectory) }
 }
 
@@ -241,20 +241,20 @@ extension TransactionChanges {
                 preconditions.append(.directory(directory))
             }
             switch part.kind {
-            case .removed, .touched: preconditions += try standing(location, keepsContent: part.kind == .touched)
+            case .removed, .touched: preconditions += try presentState(location, keepsContent: part.kind == .touched)
             case .moved:
                 if let state = part.state, let origin = part.from.flatMap({ try? ItemLocation($0) }) {
                     preconditions.append(.item(origin, state))
                 }
                 preconditions +=
-                    step.before == nil ? [.vacancy(location)] : try standing(location, keepsContent: false)
+                    step.before == nil ? [.vacancy(location)] : try presentState(location, keepsContent: false)
             case .created, .modified, .exchanged, .transaction, .term, .degraded: break
             }
         }
         return preconditions
     }
 
-    private func standing(_ location: ItemLocation, keepsContent: Bool) throws(CoordinationError) -> [Precondition] {
+    private func presentState(_ location: ItemLocation, keepsContent: Bool) throws(CoordinationError) -> [Precondition] {
         let status = try translating("transaction", item: printable(location.bytes)) { () throws(Errno) in
             try container.status(of: location)
         }

@@ -86,7 +86,7 @@ extension TransactionChanges {
             switch step.effect {
             case .removal where step.before?.isDirectory == true:
                 held.append(try ContainersInside(step.location, of: container, "remove"))
-            case .arrival(let origin, let standing) where standing.isDirectory:
+            case .arrival(let origin, let item) where item.isDirectory:
                 held.append(try ContainersInside(origin, of: container, "move"))
             default: break
             }

@@ -182,7 +182,7 @@ final class Leader {
     private func isGroupRemoved(_ event: InotifyEvent) -> Bool {
         if event.watch == probeWatch || event.watch == journalWatch { return event.kinds.contains(.removed) }
         return (event.kinds.contains(.removed) || event.kinds.contains(.movedFrom))
-            && event.name == ContainerMark.standing
+            && event.name == ContainerMark.present
             && treeWatcher.watches.location(of: event.watch) == .some(nil)
     }
 
@@ -236,11 +236,11 @@ final class Leader {
         reply(isCaughtUp: isCaughtUp, probe)
     }
 
-    /// Wakes the followers, if there are new records. One in this process may have lent its reader to this thread.
+    /// Wakes the followers, if there are new records. One in this process may have offered its reader to this thread.
     private func noteAppended() {
         if !view.takeAppended() { return }
-        container.memberTable.wake(MemberTable.journalWord, sparesLent: true)
-        container.loan.handOn()
+        container.memberTable.wake(MemberTable.journalWord, sparesDelivery: true)
+        container.directDelivery.deliver()
     }
 
     private func noteComparison() {

@@ -45,13 +45,13 @@ struct TreeWatcher<View: WatchedFileSystem> {
 
     /// Whether half of a rename is still missing, or the location where an item moved on to: `take` is then to be called
     /// again within milliseconds, with the events there are.
-    var awaitsMore: Bool { pairs.isWaiting || !reconciler.passing.isEmpty }
+    var awaitsMore: Bool { pairs.isWaiting || !reconciler.pendingRenames.isEmpty }
     /// Whether everything that was reported has been compared.
     var isCaughtUp: Bool { comparison.isOver && !awaitsMore && reconciler.worklist.isEmpty }
 
     /// Compares the whole tree: at the beginning, and after events were lost.
     mutating func compareEverything() {
-        reconciler.passing = [:]
+        reconciler.pendingRenames = [:]
         comparison.addEverything()
     }
 
@@ -91,7 +91,7 @@ struct TreeWatcher<View: WatchedFileSystem> {
         // Half of a rename may be that of a directory in which an item was looked for.
         if !pairs.isWaiting {
             vanished = [:]
-            reconciler.endPassing()
+            reconciler.resolvePendingRenames()
             for (watch, location) in watches.forgetReplaced() {
                 reconciler.view.unwatch(watch)
                 comparison.add(location)
@@ -155,7 +155,7 @@ struct TreeWatcher<View: WatchedFileSystem> {
         if isDirectory {
             // Items in the directory were looked for in vain at its old location or at its location in the journal, or were
             // found at its new location.
-            let locations = [origin, goal] + (reconciler.passing[origin].map { [$0.location] } ?? [])
+            let locations = [origin, goal] + (reconciler.pendingRenames[origin].map { [$0.location] } ?? [])
             if try !follow(half, to: goal) {
                 comparison.add(goal)
             } else if vanished.keys.contains(where: { gone in locations.contains { gone == $0 || gone.isBelow($0) } }) {

@@ -190,8 +190,8 @@ extension OpenContainer {
         // An intent record of another operation: this operation had not written its own yet.
         guard let intent = IntentRecord(decoding: content), intent.change.operation == change.operation
         else { return .nothing }
-        let found = try standing(at: intent.change.presentPath)
-        let origin = try intent.change.from.flatMap { (path) throws(CoordinationError) in try standing(at: path) }
+        let found = try reachableStatus(at: intent.change.presentPath)
+        let origin = try intent.change.from.flatMap { (path) throws(CoordinationError) in try reachableStatus(at: path) }
         let inStaging = try? directory.staging.statusIfPresent(of: staged)
         guard
             intent.hasHappened(
@@ -211,7 +211,7 @@ extension OpenContainer {
 
     /// Returns the status of the item at a path; nil where there is no item, and where its directory is gone or not
     /// accessible to this user: a record has nothing to be completed with then.
-    private func standing(at path: [UInt8]) throws(CoordinationError) -> FileStatus? {
+    private func reachableStatus(at path: [UInt8]) throws(CoordinationError) -> FileStatus? {
         guard let location = try? ItemLocation(path) else { return nil }
         do throws(Errno) {
             return try openDirectory(location.parent).statusIfPresent(of: location.name)

@@ -5,8 +5,8 @@ import GroupSystemCalls
 enum NewContent: Sendable {
     /// Content in memory.
     case bytes([UInt8])
-    /// Content in a file in staging with a name of its own: it was written piece by piece and is larger than the limit
-    /// for hashing.
+    /// Content in a file in staging with a name of its own, which is not hashed: it was written piece by piece and is
+    /// larger than the limit for hashing, or a service has made it.
     case staged(StagedFile)
 
     var size: UInt64 {
@@ -103,7 +103,6 @@ extension OpenContainer {
     func contentHash(of content: NewContent) -> UInt64? {
         switch content {
         case .bytes(let bytes): contentHash(of: bytes)
-        // A staged file is larger than the limit for hashing.
         case .staged: nil
         }
     }

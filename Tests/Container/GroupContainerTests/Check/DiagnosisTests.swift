@@ -11,7 +11,7 @@ import Testing
     private func codes(_ findings: [Finding]) -> [String] { findings.map { "\($0.severity) \($0.code)" } }
 
     @Test func `a healthy container has no findings`() {
-        #expect(LocationFacts(name: "./x", path: "./x", standing: .container).findings == [])
+        #expect(LocationFacts(name: "./x", path: "./x", situation: .container).findings == [])
         #expect(PartsFacts().findings == [])
         #expect(MembersFacts().findings == [])
         #expect(JournalFacts().findings == [])
@@ -164,12 +164,12 @@ import Testing
 
     @Test func `the finding for a container that cannot be opened names the cause`() {
         let barrier = PathObstacle.Barrier(path: "/c", owner: 1, group: 2, mode: 0o750, user: 3)
-        var facts = LocationFacts(name: "g", path: "/c", standing: .forbidden(barrier))
+        var facts = LocationFacts(name: "g", path: "/c", situation: .forbidden(barrier))
         #expect(codes(facts.findings) == ["error notPermitted"])
         #expect(facts.findings.first?.what == "user 3 may not enter it: it has mode 0750, of user 1 and group 2")
-        facts.standing = .unsupported("it lies on NFS")
+        facts.situation = .unsupported("it lies on NFS")
         #expect(codes(facts.findings) == ["error fileSystemUnsupported"])
-        facts.standing = .failed("a reason")
+        facts.situation = .failed("a reason")
         #expect(codes(facts.findings) == ["error partDamaged"])
         #expect(facts.findings.first?.what == "a reason")
     }

@@ -60,18 +60,18 @@ struct `Wake words` {
     private var wakes: UInt32 { here.map.load32(MemberTableLayout.wakeWord(word) + 4) }
 
     /// Sets the flag as a thread does that goes to sleep.
-    private func fallAsleep(_ table: MemberTable, isLent: Bool) {
-        table.awaitWake(on: word, atMost: nil, isLent: isLent) { true }
+    private func fallAsleep(_ table: MemberTable, isOffered: Bool) {
+        table.awaitWake(on: word, atMost: nil, isOffered: isOffered) { true }
     }
 
-    @Test func `a thread that lent its reader is not woken by its own leader, but by each other writer`() throws {
-        fallAsleep(here, isLent: true)
+    @Test func `a thread that offers its reader is not woken by its own leader, but by each other writer`() throws {
+        fallAsleep(here, isOffered: true)
         let before = wakes
-        here.wake(word, sparesLent: true)
+        here.wake(word, sparesDelivery: true)
         #expect(wakes == before)
-        there.wake(word, sparesLent: true)
+        there.wake(word, sparesDelivery: true)
         #expect(wakes == before + 1)
-        fallAsleep(here, isLent: true)
+        fallAsleep(here, isOffered: true)
         here.wake(word)
         #expect(wakes == before + 2)
         here.wake(word)
@@ -79,48 +79,48 @@ struct `Wake words` {
     }
 
     @Test(arguments: [true, false], [true, false])
-    func `a leader wakes all if there is another sleeper than the one that lent its reader`(
+    func `a leader wakes all if there is another sleeper than the one that offers its reader`(
         isFirst: Bool, isOtherLent: Bool
     ) throws {
-        if isFirst { fallAsleep(here, isLent: true) }
-        fallAsleep(there, isLent: isOtherLent)
-        if !isFirst { fallAsleep(here, isLent: true) }
+        if isFirst { fallAsleep(here, isOffered: true) }
+        fallAsleep(there, isOffered: isOtherLent)
+        if !isFirst { fallAsleep(here, isOffered: true) }
         let before = wakes
-        here.wake(word, sparesLent: true)
+        here.wake(word, sparesDelivery: true)
         #expect(wakes == before + 1)
     }
 }
 
 struct `Reader loans` {
-    private struct Reader: LentReader {
+    private struct Reader: DirectReader {
         var handed = 0
         let isEnough: Bool
 
-        mutating func handOn() -> Bool {
+        mutating func deliver() -> Bool {
             handed += 1
             return isEnough
         }
     }
 
-    @Test func `a lent reader comes back with what it handed on, and a second one is not lent`() throws {
-        let loan = ReaderLoan()
+    @Test func `an offered reader comes back with what it delivered, and a second one is not lent`() throws {
+        let directDelivery = DirectDelivery()
         var (reader, second) = (Reader(isEnough: true), Reader(isEnough: true))
-        loan.lend(&reader) { isLent in
-            #expect(isLent)
-            loan.handOn()
-            loan.lend(&second) { #expect(!$0) }
-            loan.handOn()
+        delivery.offer(&reader) { isOffered in
+            #expect(isOffered)
+            delivery.deliver()
+            delivery.offer(&second) { #expect(!$0) }
+            delivery.deliver()
         }
-        loan.handOn()
+        delivery.deliver()
         #expect(reader.handed == 2 && second.handed == 0)
     }
 
     @Test func `a reader that has more to hand on is interrupted in its sleep`() throws {
-        let loan = ReaderLoan()
+        let directDelivery = DirectDelivery()
         var reader = Reader(isEnough: false)
         let seen = Interruption.latest
-        loan.lend(&reader) { _ in
-            loan.handOn()
+        delivery.offer(&reader) { _ in
+            delivery.deliver()
             #expect(Interruption.latest != seen)
         }
     }
