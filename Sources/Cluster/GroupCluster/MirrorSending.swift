@@ -31,8 +31,8 @@ extension ClusterMirror {
 
     /// Returns all items of the disk that differ from their bases, in an order in which they can be sent.
     package func differences(on disk: LocalTree) -> [LocalItem] {
-        let gone = base.filter { disk[$0.value.local] == nil }
-        let depths = gone.map { (depth: ancestors($0.key).count, local: $0.value.local) }
+        let missing = base.filter { disk[$0.value.local] == nil }
+        let depths = missing.map { (depth: ancestors($0.key).count, local: $0.value.local) }
         let removed = depths.sorted { ($1.depth, $0.local) < ($0.depth, $1.local) }.map(\.local)
         let changed = disk.nodes.keys.filter { local in
             guard let item = items[local], let old = base[item], let here = disk[local] else { return true }

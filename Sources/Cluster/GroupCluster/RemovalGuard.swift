@@ -53,7 +53,7 @@ package struct RemovalGuard: Equatable, Sendable {
 
     /// Counts the items that are gone, and returns how that changes the state.
     package mutating func check(_ mirror: ClusterMirror, _ disk: LocalTree) -> Event? {
-        let count = gone(mirror, disk).count
+        let count = missing(mirror, disk).count
         if isWithholding {
             if count > 0 { return nil }
             (isWithholding, isUnstored) = (false, true)
@@ -68,10 +68,10 @@ package struct RemovalGuard: Equatable, Sendable {
     /// withheld.
     package mutating func accept(_ mirror: ClusterMirror, _ disk: LocalTree) -> Int? {
         if !isWithholding { return nil }
-        let gone = gone(mirror, disk)
-        meant.formUnion(gone)
+        let missing = missing(mirror, disk)
+        meant.formUnion(missing)
         (isWithholding, isUnstored) = (false, true)
-        return gone.count
+        return missing.count
     }
 
     /// Returns whether an item is gone, and its removal is not sent.
@@ -81,10 +81,10 @@ package struct RemovalGuard: Equatable, Sendable {
 
     /// Returns the number of removals that are withheld.
     package func withheldCount(_ mirror: ClusterMirror, _ disk: LocalTree) -> Int {
-        isWithholding ? gone(mirror, disk).count : 0
+        isWithholding ? missing(mirror, disk).count : 0
     }
 
-    private func gone(_ mirror: ClusterMirror, _ disk: LocalTree) -> [LocalItem] {
+    private func missing(_ mirror: ClusterMirror, _ disk: LocalTree) -> [LocalItem] {
         mirror.base.values.map(\.local).filter { disk[$0] == nil && !meant.contains($0) }
     }
 

@@ -169,8 +169,8 @@ struct LockQueue: Sendable {
         }
     }
 
-    private mutating func clear(_ gone: Request, from ticket: Ticket, _ next: inout [Ticket]) {
-        guard ticket.number > gone.ticket.number, Self.clash(gone.plan, self[ticket]?.plan) else { return }
+    private mutating func clear(_ ended: Request, from ticket: Ticket, _ next: inout [Ticket]) {
+        guard ticket.number > ended.ticket.number, Self.clash(ended.plan, self[ticket]?.plan) else { return }
         removeObstacle(from: ticket, &next)
     }
 

@@ -35,7 +35,7 @@ struct MembersFacts: Sendable {
     /// The directory among them that this user may not empty, below staging.
     var obstacle: RemovalObstacle?
     /// The number of presenters that the member table shows and that are no longer there.
-    var gonePresenters = 0
+    var departedPresenters = 0
 
     /// From this many bytes on, leftovers are a warning instead of a note.
     static let muchRoom: UInt64 = 16 << 20
@@ -126,13 +126,13 @@ struct MembersFacts: Sendable {
     }
 
     private var presenters: [Finding] {
-        if gonePresenters == 0 { return [] }
+        if departedPresenters == 0 { return [] }
         return [
             Finding(
                 .presenterLeftovers, .note, item: PresenterTable.label,
-                gonePresenters == 1
+                departedPresenters == 1
                     ? "a presenter of an item is gone, and is still in the table"
-                    : "\(gonePresenters) presenters of items are gone, and are still in the table",
+                    : "\(departedPresenters) presenters of items are gone, and are still in the table",
                 why: "requests for these items look for them first",
                 remedy: "the next of these requests removes them; \(Finding.repair) does it now",
                 repaired: "they were removed")
@@ -183,7 +183,7 @@ extension MembersFacts {
                 dead.append(found)
             }
         }
-        gonePresenters = container.countGonePresenters()
+        departedPresenters = container.countDepartedPresenters()
         for name in staged where name.nonce.map({ !concerned.contains($0) }) ?? true {
             if name.isUnfinished, !memberTable.isAbandoned(name.name) { continue }
             leftovers.count += 1
@@ -227,7 +227,7 @@ struct StagedName {
 }
 
 extension CheckedContainer {
-    fileprivate func countGonePresenters() -> Int {
+    fileprivate func countDepartedPresenters() -> Int {
         guard let memberTable, let presenters, !awaitsRecovery else { return 0 }
         func look() -> Set<Int> {
             Set(
@@ -236,12 +236,12 @@ extension CheckedContainer {
                     return !memberTable.isAlive(entry.slot, nonce: entry.nonce)
                 })
         }
-        var gone = look()
-        if gone.isEmpty { return 0 }
+        var departed = look()
+        if departed.isEmpty { return 0 }
         // A presenter that ends at this moment has freed its entry, and not yet cleared its bits.
         pause(nanoseconds: 100_000_000)
-        gone.formIntersection(look())
-        return gone.count
+        departed.formIntersection(look())
+        return departed.count
     }
 
     func stagedNames() -> [StagedName] {

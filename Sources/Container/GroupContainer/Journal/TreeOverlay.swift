@@ -12,30 +12,30 @@ struct TreeOverlay: RecordedTree {
     /// The items that differ from the base.
     private var items: [ItemLocation: TreeIndex.Item] = [:]
     /// The items of the base that are gone.
-    private var gone: Set<ItemLocation> = []
+    private var removed: Set<ItemLocation> = []
 
     init(on base: any Base) { self.base = base }
 
     func item(at location: ItemLocation) -> TreeIndex.Item? {
-        items[location] ?? (gone.contains(location) ? nil : base.item(at: location))
+        items[location] ?? (removed.contains(location) ? nil : base.item(at: location))
     }
 
     /// Returns everything below a directory, the deepest first.
     func below(_ directory: ItemLocation) -> [ItemLocation] {
         let inner =
             items.keys.filter { $0.isBelow(directory) }
-            + base.below(directory).filter { items[$0] == nil && !gone.contains($0) }
+            + base.below(directory).filter { items[$0] == nil && !removed.contains($0) }
         return inner.sorted { $1.bytes.lexicographicallyPrecedes($0.bytes) }
     }
 
     mutating func set(_ item: TreeIndex.Item, at location: ItemLocation, replacing: Bool) {
         items[location] = item
-        gone.remove(location)
+        removed.remove(location)
     }
 
     mutating func remove(_ location: ItemLocation) {
         items[location] = nil
-        gone.insert(location)
+        removed.insert(location)
     }
 
     mutating func removeTree(at location: ItemLocation) {

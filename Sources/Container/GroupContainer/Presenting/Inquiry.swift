@@ -85,26 +85,26 @@ final class Inquiry: Sendable {
         SharedMap.fence()
         if concern.isEmpty || container.isReadOnly { return true }
         let hasPresenters = container.memberTable.hasPresenters
-        var gone = GonePresenters()
+        var departed = DepartedPresenters()
         let isGranted = try state.withLock { (state) throws(CoordinationError) -> Bool in
             if !hasPresenters && state.asked.isEmpty { return true }
             let table = try container.presenterTableInUse()
-            try look(concern, table, &state, &gone)
+            try look(concern, table, &state, &departed)
             while state.missing.isEmpty {
                 // Where entries were read as zeros, there may be more presenters.
                 try container.locating { () throws(CoordinationError) in try table.checkIsWhole() }
                 guard let withdrawn = grantAll(table, &state) else { return true }
                 state.asked.remove(at: withdrawn)
-                try look(concern, table, &state, &gone)
+                try look(concern, table, &state, &departed)
             }
             return false
         }
-        gone.remove(from: container)
+        departed.remove(from: container)
         return isGranted
     }
 
     /// The presenters whose bits a request met, and that are no longer there.
-    private struct GonePresenters {
+    private struct DepartedPresenters {
         var dead: [PresenterTable.Entry] = []
         var hasFreeEntry = false
 
@@ -118,10 +118,10 @@ final class Inquiry: Sendable {
     /// Looks for the presenters that have to be asked. One that did not answer an earlier request, and has done nothing
     /// since, is passed over at once. Errors: `presenterUnresponsive` if the coordinator wants that
     private func look(
-        _ concern: PresenterConcern, _ table: PresenterTable, _ state: inout State, _ gone: inout GonePresenters
+        _ concern: PresenterConcern, _ table: PresenterTable, _ state: inout State, _ departed: inout DepartedPresenters
     ) throws(CoordinationError) {
         state.missing = []
-        for one in inTheWay(of: concern, table, state, &gone) {
+        for one in inTheWay(of: concern, table, state, &departed) {
             guard table.isPassedOver(one.entry.index) else {
                 state.missing.append(one)
                 continue
@@ -136,12 +136,12 @@ final class Inquiry: Sendable {
 
     /// Returns the presenters in the way that have not been asked.
     private func inTheWay(
-        of concern: PresenterConcern, _ table: PresenterTable, _ state: State, _ gone: inout GonePresenters
+        of concern: PresenterConcern, _ table: PresenterTable, _ state: State, _ departed: inout DepartedPresenters
     ) -> [Missing] {
         var found: [Missing] = []
         for index in container.memberTable.presenterEntries() {
             guard let entry = table.entry(index) else {
-                gone.hasFreeEntry = true
+                departed.hasFreeEntry = true
                 continue
             }
             if entry.number == request.presenter?.number { continue }
@@ -153,7 +153,7 @@ final class Inquiry: Sendable {
             if container.isAlive(entry) {
                 found.append(Missing(entry: entry, wanted: wanted, item: concern.item(of: entry.item)))
             } else {
-                gone.dead.append(entry)
+                departed.dead.append(entry)
             }
         }
         return found
@@ -293,8 +293,8 @@ final class Inquiry: Sendable {
             let presenter = state.asked[index].presenter
             let isThere = table.entry(presenter.index)?.number == presenter.number
             if !isThere || looking && !container.isAlive(presenter) {
-                let gone = state.asked.remove(at: index)
-                end(gone, table)
+                let departed = state.asked.remove(at: index)
+                end(departed, table)
                 continue
             }
             guard let (slot, word) = state.asked[index].question else {

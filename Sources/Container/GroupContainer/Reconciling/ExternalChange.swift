@@ -62,7 +62,7 @@ enum ExternalChange: Equatable, Sendable {
 
     /// Returns whether an item that is gone from one location is the one that is new at another. The dates count because
     /// file systems reuse inode numbers at once.
-    static func isMove(of gone: ItemState, to new: ItemState) -> Bool {
-        (gone.type, gone.inode, gone.size, gone.modified) == (new.type, new.inode, new.size, new.modified)
+    static func isMove(of old: ItemState, to new: ItemState) -> Bool {
+        (old.type, old.inode, old.size, old.modified) == (new.type, new.inode, new.size, new.modified)
     }
 }

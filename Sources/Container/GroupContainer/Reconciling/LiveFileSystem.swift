@@ -208,7 +208,7 @@ extension LiveFileSystem: WatchedFileSystem {
 
     /// Closes the gaps at locations where there is no item any more; a gap that a limit of watches made, only with
     /// `limits`.
-    func closeGoneGaps(limits: Bool) {
+    func closeGapsWithoutItems(limits: Bool) {
         for location in watchGaps.locations(limits: limits) where tree.treeIndex[location] == nil {
             do throws(Errno) {
                 if try container.directory(at: location.parent).descriptor.statusIfPresent(of: location.name) != nil {

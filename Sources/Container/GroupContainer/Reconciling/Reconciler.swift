@@ -3,9 +3,9 @@
 /// Finds external changes by comparing the disk with the journal, and records them in the journal. Events only give the
 /// locations to compare.
 ///
-/// The reconciler takes no lock of an item; only its view may, to record with an author (`LiveFileSystem`). A record is right if nothing happened between reading the journal, reading the disk
-/// and appending the record: a record is appended only directly behind what was read, and only if no coordinated change
-/// of the item is in flight *after* the disk was read. (A coordinated change is announced before its rename and until
+/// The reconciler takes no lock; only its view takes those of items for a moment, to finish what a dead member left. A
+/// record is right if nothing happened between reading the journal, reading the disk and appending the record: a record
+/// is appended only directly behind what was read, and only if no coordinated change of the item is in flight *after* the disk was read. (A coordinated change is announced before its rename and until
 /// its record is appended. A change whose rename was seen is therefore either still announced, or has its record behind
 /// what was read.) This is optimistic concurrency control (Kung and Robinson, 1981) with the end of the journal as the
 /// version.
@@ -31,7 +31,7 @@ struct Reconciler<View: FileSystemView> {
 
     init(_ view: View) { self.view = view }
 
-    private enum Outcome { case nothing, wrote, gone, postponed }
+    private enum Outcome { case nothing, wrote, missing, postponed }
 
     /// The number of times that records of other processes were read. What was found on the disk before the last time
     /// is out of date.
@@ -65,15 +65,15 @@ struct Reconciler<View: FileSystemView> {
         var rest: [(location: ItemLocation, why: Hint)] = []
         var wrote = try pairMoves(taken) { rest.append(($0, $1)) }
         for (location, why) in rest { taken.add(location, why) }
-        var gone: [ItemLocation] = []
+        var missing: [ItemLocation] = []
         for location in taken.order where !view.isSuperseded {
             switch try reconcile(location, taken.hints[location] ?? .comparison, recordsRemoval: false) {
-            case .gone: if !taken.awaitsEventOfRemoval(location) { gone.append(location) }
+            case .missing: if !taken.awaitsEventOfRemoval(location) { missing.append(location) }
             case .wrote: wrote = true
             case .nothing, .postponed: break
             }
         }
-        for location in gone where !view.isSuperseded {
+        for location in missing where !view.isSuperseded {
             if try remove(location) { wrote = true }
         }
         return wrote
@@ -114,7 +114,7 @@ struct Reconciler<View: FileSystemView> {
             look: while true {
                 switch comparison.nextStep(after: done) {
                 case .nothing: return wrote ? .wrote : .nothing
-                case .leaveRemoval: return .gone
+                case .leaveRemoval: return .missing
                 case .postpone:
                     postpone(location, why)
                     return wrote ? .wrote : .postponed
@@ -122,7 +122,7 @@ struct Reconciler<View: FileSystemView> {
                     switch try prepare(preparation, for: location, comparison) {
                     case .wrote: wrote = true
                     case .nothing: break
-                    case .gone: return wrote ? .wrote : .nothing
+                    case .missing: return wrote ? .wrote : .nothing
                     case .postponed:
                         postpone(location, why)
                         return wrote ? .wrote : .postponed
@@ -177,7 +177,7 @@ struct Reconciler<View: FileSystemView> {
         case .directories:
             switch try recordDirectories(around: location) {
             case .recorded: return .nothing
-            case .gone: return .gone
+            case .noDirectory: return .missing
             case .busy: return .postponed
             }
         case .replacedContents: return try recordContents(ofReplaced: location) ? .wrote : .nothing
@@ -256,10 +256,10 @@ struct Reconciler<View: FileSystemView> {
     /// removed whatever the new one contains.
     mutating func remove(_ location: ItemLocation, replacedBy inode: UInt64) throws(CoordinationError) -> Bool {
         try removeAll({ [location] + $0.treeIndex.below(location).reversed() }) {
-            (reconciler, gone) throws(CoordinationError) in
+            (reconciler, missing) throws(CoordinationError) in
             if reconciler.view.treeIndex[location] == nil { return false }
             if try reconciler.view.state(at: location)?.inode != inode { return false }
-            return try !reconciler.view.isBusy([location, gone], in: reconciler.directory(gone))
+            return try !reconciler.view.isBusy([location, missing], in: reconciler.directory(missing))
         }
     }
 
@@ -278,8 +278,8 @@ struct Reconciler<View: FileSystemView> {
                 listed = version
                 doomed = list(view)
             }
-            guard !view.isSuperseded, let gone = doomed.last, try mayRemove(&self, gone) else { return wrote }
-            if try append(view.record(.removed, gone, nil, from: nil, other: nil)) {
+            guard !view.isSuperseded, let missing = doomed.last, try mayRemove(&self, missing) else { return wrote }
+            if try append(view.record(.removed, missing, nil, from: nil, other: nil)) {
                 doomed.removeLast()
                 wrote = true
             }
@@ -307,14 +307,14 @@ struct Reconciler<View: FileSystemView> {
         vanished += locations.map { ($0, .comparison) }
     }
 
-    enum ParentResult { case recorded, gone, busy }
+    enum ParentResult { case recorded, noDirectory, busy }
 
     /// Records the directories around an item: a directory is recorded before its contents.
     mutating func recordDirectories(around location: ItemLocation) throws(CoordinationError) -> ParentResult {
         while let directory = view.treeIndex.firstUnreportedDirectory(above: location) {
             _ = try reconcile(directory, .comparison, recordsRemoval: false)
             if view.treeIndex.reported(directory)?.type == .directory { continue }
-            return postponed[directory] == nil ? .gone : .busy
+            return postponed[directory] == nil ? .noDirectory : .busy
         }
         return .recorded
     }

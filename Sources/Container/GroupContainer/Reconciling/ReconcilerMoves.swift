@@ -175,7 +175,7 @@ extension Reconciler {
             else { return wrote }
             switch try recordDirectories(around: target) {
             case .recorded: break
-            case .gone: return wrote
+            case .noDirectory: return wrote
             case .busy:
                 postpone(target, .comparison)
                 return wrote

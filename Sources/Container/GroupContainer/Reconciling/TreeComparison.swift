@@ -24,14 +24,14 @@ struct TreeComparison: Sendable {
     private var listsWatched = true
     /// Locations where the disk lacks items of the journal, at the location or below it. They are compared at the end,
     /// so that an item that is found in another directory is recorded as moved.
-    private var gone: [ItemLocation] = []
+    private var missing: [ItemLocation] = []
     /// Whether everything is to be listed once more after this pass, because events were lost meanwhile.
     private var isRepeated = false
     /// Whether `gone` is from the pass before, too.
     private var hasCarriedOver = false
 
     /// Whether nothing is left to be listed or compared.
-    var isOver: Bool { directories.isEmpty && gone.isEmpty && !isRepeated }
+    var isOver: Bool { directories.isEmpty && missing.isEmpty && !isRepeated }
 
     /// Adds the whole tree. A pass that has begun is finished first, and another pass follows: restarting at each loss
     /// of events might never finish.
@@ -64,7 +64,7 @@ struct TreeComparison: Sendable {
             if directory == origin { add(goal, listsWatched: listsWatched) }
             if let moved = directory?.moved(from: origin, to: goal) { add(moved, listsWatched: listsWatched) }
         }
-        gone += gone.compactMap { $0.moved(from: origin, to: goal) }
+        missing += missing.compactMap { $0.moved(from: origin, to: goal) }
     }
 
     /// Returns the next directory to list, the last one found first; nil when all are done.
@@ -92,12 +92,12 @@ struct TreeComparison: Sendable {
             if state.type == .directory {
                 if listsWatched || !isWatched(location, state.inode) { add(location, listsWatched: listsWatched) }
             } else if treeIndex.hasItems(below: location) {
-                gone.append(location)
+                missing.append(location)
             }
         }
         if known < treeIndex.entryCount(of: directory) {
             let present = Set(listing.entries.lazy.filter { $0.state != nil }.map(\.name))
-            gone += treeIndex.entries(of: directory).filter { !present.contains($0.name) }
+            missing += treeIndex.entries(of: directory).filter { !present.contains($0.name) }
         }
         return differing
     }
@@ -115,7 +115,7 @@ struct TreeComparison: Sendable {
             }
         }
         hasCarriedOver = false
-        defer { gone = [] }
-        return gone
+        defer { missing = [] }
+        return missing
     }
 }

@@ -61,9 +61,9 @@ struct RenamePairs: Equatable, Sendable {
     /// Notes that all events were read. Returns the halves that have been waiting since before the last call: those
     /// items have left the container.
     mutating func endRound() -> [Half] {
-        let gone = halves.filter { $0.value.round < round }
-        for cookie in gone.keys { halves[cookie] = nil }
+        let expired = halves.filter { $0.value.round < round }
+        for cookie in expired.keys { halves[cookie] = nil }
         round += 1
-        return gone.sorted { $0.key < $1.key }.map(\.value)
+        return expired.sorted { $0.key < $1.key }.map(\.value)
     }
 }

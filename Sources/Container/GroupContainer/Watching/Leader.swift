@@ -207,7 +207,7 @@ final class Leader {
         defer { noteAppended() }
         if try treeWatcher.work() { hasFound = true }
         if !view.watchGaps.isEmpty && (view.hasAppended || treeWatcher.comparison.isOver) {
-            view.closeGoneGaps(limits: treeWatcher.comparison.isOver && comparisonBegan != nil)
+            view.closeGapsWithoutItems(limits: treeWatcher.comparison.isOver && comparisonBegan != nil)
         }
         noteAppended()
         noteComparison()

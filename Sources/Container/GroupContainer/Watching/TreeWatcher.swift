@@ -158,7 +158,7 @@ struct TreeWatcher<View: WatchedFileSystem> {
             let locations = [origin, goal] + (reconciler.pendingRenames[origin].map { [$0.location] } ?? [])
             if try !follow(half, to: goal) {
                 comparison.add(goal)
-            } else if vanished.keys.contains(where: { gone in locations.contains { gone == $0 || gone.isBelow($0) } }) {
+            } else if vanished.keys.contains(where: { missing in locations.contains { missing == $0 || missing.isBelow($0) } }) {
                 comparison.add(goal)
             }
             for (location, why) in vanished {
@@ -204,8 +204,8 @@ struct TreeWatcher<View: WatchedFileSystem> {
         comparison.add(half.origin)
     }
 
-    private mutating func unwatch(_ gone: [Int32]) {
-        for watch in gone { reconciler.view.unwatch(watch) }
+    private mutating func unwatch(_ watches: [Int32]) {
+        for watch in watches { reconciler.view.unwatch(watch) }
     }
 
     /// Compares what was reported, then lists directories with about `limit` entries. Returns true if a record was

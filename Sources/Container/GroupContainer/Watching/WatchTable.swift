@@ -128,9 +128,9 @@ struct WatchTable: Equatable, Sendable {
     /// those in them, with their last locations. A directory that was found in another one before that was replaced may
     /// still be there.
     mutating func forgetReplaced() -> [(watch: Int32, location: ItemLocation?)] {
-        let gone = replaced.values.flatMap(\.values)
+        let left = replaced.values.flatMap(\.values)
         replaced = [:]
-        return gone.flatMap { top in
+        return left.flatMap { top in
             let inner = watches(within: top).map { ($0, location(of: $0) ?? nil) }
             drop(top)
             return inner
