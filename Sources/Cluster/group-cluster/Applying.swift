@@ -20,7 +20,7 @@ import GroupSystemCalls
 ///    contents, even if it has become something else since the plan. A writer that takes no lock can change the file at
 ///    any moment up to this one, so a comparison before the exchange would prove nothing. A create and a rename need a
 ///    free path instead, and the removal of a directory needs an empty one.
-/// 5. Compare what came out: see `TakenOut`. If it is the expected content or the new one, it is removed a second
+/// 5. Compare what came out: see `DisplacedFiles`. If it is the expected content or the new one, it is removed a second
 ///    later, once no process has it open for writing; where the system does not show that, ten minutes later. A process
 ///    that still writes it finishes; then its content is an unexpected one. Unexpected content returns beside the item
 ///    as `list (conflict OPERATION)`, or after a removal at the item's own path, and is sent to the other machines as a
@@ -186,7 +186,7 @@ extension Machine {
             let note = StoredTaken(
                 path: disk.path(of: local), aside: disk.path(aside, in: node.parent), expected: [expected, new])
             do {
-                try taken.begin(note, ready.name)
+                try displaced.begin(note, ready.name)
             } catch {
                 contents.discard(ready)
                 throw error
@@ -200,13 +200,13 @@ extension Machine {
                 if contents.isFile(ready.name, withInode: inode) {
                     // The new file is still here: nothing was exchanged.
                     contents.discard(ready)
-                    taken.end(ready.name)
+                    displaced.end(ready.name)
                 } else {
-                    try taken.finish(note, ready.name, on: &disk)
+                    try displaced.finish(note, ready.name, on: &disk)
                 }
                 throw error
             }
-            try taken.finish(note, ready.name, on: &disk)
+            try displaced.finish(note, ready.name, on: &disk)
         }
         disk.putMade(local, LocalTree.Node(node.parent, node.name, new))
         mirror.made(.exchange(local, expected: expected, new: new, aside: aside), by: nil, in: fold.tree)
@@ -221,16 +221,16 @@ extension Machine {
         } else {
             let file = contents.outName()
             let note = StoredTaken(path: path, aside: path, expected: [expected])
-            try taken.begin(note, file)
+            try displaced.begin(note, file)
             do {
                 _ = try contents.files.takeOut(
                     ItemPath(bytes: path), to: file, purpose: purpose(of: item), durability: durability,
                     timeout: Self.patience)
             } catch {
-                try taken.finish(note, file, on: &disk)
+                try displaced.finish(note, file, on: &disk)
                 throw error
             }
-            try taken.finish(note, file, on: &disk)
+            try displaced.finish(note, file, on: &disk)
         }
         // If something was put back at this path, `look` finds it as a new item.
         obstacles[path] = nil

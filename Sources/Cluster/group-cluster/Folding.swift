@@ -108,7 +108,7 @@ extension Machine {
         }
         if currentPause != nil { return }
         suites.markSetBefore()
-        taken.recoverLost(fold, mirror, on: &disk)
+        displaced.recoverLost(fold, mirror, on: &disk)
         let (isNew, events) = history.joined()
         if isNew {
             (report.status.isConnected, report.status.since) = (true, Date())

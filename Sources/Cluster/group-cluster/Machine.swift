@@ -53,7 +53,7 @@ final class Machine {
     let suites: Suites
     let channels: Channels
     let locks: Locks
-    let taken: TakenOut
+    let displaced: DisplacedFiles
     var requests: StrictQueue
     var removals: RemovalGuard
     var schedule = ItemSchedule()
@@ -147,7 +147,7 @@ final class Machine {
         suites = Suites(container, store, full, report, loaded)
         channels = Channels(container, records, book, identity, full, report, loaded)
         locks = Locks(container, records, book, link)
-        taken = TakenOut(store, contents, full, report)
+        displaced = DisplacedFiles(store, contents, full, report)
         requests = StrictQueue(accepted: loaded.accepted)
         // This version of the program may read what the stored pause was about, so that pause is not resumed.
         if let pause = loaded.pause, pause != .newerVersion { showPause(pause) }
@@ -164,11 +164,11 @@ final class Machine {
     func run(_ print: (String) -> Void, until isEnding: () -> Bool) throws -> End {
         defer { endThreads() }
         report.prepare()
-        try taken.finishAll(on: &disk, &mirror, fold.tree)
+        try displaced.finishAll(on: &disk, &mirror, fold.tree)
         // A loaded content may be incomplete after a power cut, since loading does not sync it. The contents of the
         // entry in flight were synced before it was sent.
-        try taken.noteLost()
-        contents.removeAll(except: Set(outbox.inFlight?.digests ?? []), try taken.names())
+        try displaced.noteLost()
+        contents.removeAll(except: Set(outbox.inFlight?.digests ?? []), try displaced.names())
         giveUpLostContents()
         if stateIsNew {
             try disk.lookAtAll()
@@ -250,7 +250,7 @@ final class Machine {
             case .sent(let local): disk.tree[local] != nil
             case .values: suites.areDirty
             case .messages(let channel): channels.isDirty(channel)
-            case .takenOut(let file): taken.waits(file)
+            case .takenOut(let file): displaced.waits(file)
             case .status: true
             }
         }
@@ -259,7 +259,7 @@ final class Machine {
 
     /// Returns the time at which something is due next; nil if only an event ends the wait.
     private func nextTime() -> Int64? {
-        var times = [schedule.next, taken.next, requests.nextRetry, report.nextTime].compactMap { $0 }
+        var times = [schedule.next, displaced.next, requests.nextRetry, report.nextTime].compactMap { $0 }
         if let next = order.earliest {
             // The times of posts and of values come from records, and may be any number.
             let (rest, isOver) = next.subtractingReportingOverflow(wallNanoseconds())
@@ -323,9 +323,9 @@ final class Machine {
         schedule.release(at: now)
         requests.passed(now)
         if history.isWanted && currentPause == nil && history.next <= now { read() }
-        try taken.finish(dueAt: now, on: &disk)
+        try displaced.finish(dueAt: now, on: &disk)
         // Files that lack room are put back as soon as there is room, not only at the next connection.
-        if history.isConnected && taken.mayTryLost { taken.recoverLost(fold, mirror, on: &disk) }
+        if history.isConnected && displaced.mayTryLost { displaced.recoverLost(fold, mirror, on: &disk) }
         if currentPause != nil { return false }
         if try applySteps() { return true }
         // A value or message that was sent after an item becomes visible after that item. An item that is in use or
@@ -344,9 +344,9 @@ final class Machine {
             try prepare()
         }
         if outbox.inFlight == nil && mirror.stale.isEmpty && outbox.waitingCount == 0 {
-            contents.removeAll(except: [], try taken.names())
+            contents.removeAll(except: [], try displaced.names())
         } else if full.takeMayFree() {
-            contents.removeAll(except: neededContents, try taken.names())
+            contents.removeAll(except: neededContents, try displaced.names())
         }
         if history.isConnected, let request = outbox.request, !commits.isAwaited, commits.next <= now {
             toStore.isOutboxChanged = true
@@ -407,9 +407,9 @@ final class Machine {
     /// Finishes what the program has begun with files that came out of the container, before the machine leaves its
     /// cluster.
     func finishTaken(waiting nanoseconds: Int64) throws {
-        try taken.finishAll(on: &disk, &mirror, fold.tree)
-        try taken.noteLost()
-        taken.recoverLost(fold, mirror, on: &disk)
-        try taken.finishAll(waiting: nanoseconds, on: &disk)
+        try displaced.finishAll(on: &disk, &mirror, fold.tree)
+        try displaced.noteLost()
+        displaced.recoverLost(fold, mirror, on: &disk)
+        try displaced.finishAll(waiting: nanoseconds, on: &disk)
     }
 }

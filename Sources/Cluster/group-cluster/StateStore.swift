@@ -165,7 +165,7 @@ extension StateStore {
         case meta = 0
         case item, machine, value, channel, message
         case base, local
-        /// Notes of files that a step takes out of the container: see `TakenOut`.
+        /// Notes of files that a step takes out of the container: see `DisplacedFiles`.
         case taken
     }
 }

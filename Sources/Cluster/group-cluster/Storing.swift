@@ -10,7 +10,7 @@ extension Machine {
     func storeState() throws {
         let isStored =
             toStore.isEmpty && !mirror.hasChanged && !disk.hasUnstored && !removals.isUnstored
-            && !requests.isUnstored && !suites.areUnstored && !channels.areUnstored && !taken.isUnstored
+            && !requests.isUnstored && !suites.areUnstored && !channels.areUnstored && !displaced.isUnstored
             && !report.isUnstored
         if isStored { return }
         let unstored = toStore
@@ -44,7 +44,7 @@ extension Machine {
             if removals.isUnstored { try removals.store(in: store) }
             try suites.store(in: store)
             try channels.store(fold, isAllNew: unstored.isAllNew, in: store)
-            try taken.store(in: store)
+            try displaced.store(in: store)
             try report.storeIfNeeded(store)
         }
         requests.stored()

@@ -100,7 +100,7 @@ private func asFarAsThereIsRoom<Result>(
         }
         // Room is made after the grace period: a process that was about to open a file that came out has opened the
         // file by then.
-        var freeing = ended == full.next ? nil : monotonicNanoseconds() + TakenOut.grace
+        var freeing = ended == full.next ? nil : monotonicNanoseconds() + DisplacedFiles.grace
         while signals.received == nil, case let now = monotonicNanoseconds(), full.next > now {
             if let time = freeing, time <= now {
                 freeing = nil

@@ -11,7 +11,7 @@ struct ParsingPass {
     private var rest: ArraySlice<[UInt8]>
     private var acceptsOptions = true
     /// How many words `inner`'s own positionals have taken.
-    private var taken = 0
+    private var positionalCount = 0
     private var parsed: ParsedArguments
 
     init(root: CommandSpecification, words: [[UInt8]]) {
@@ -68,7 +68,7 @@ struct ParsingPass {
                     "unknown option '\(shown)'"
                         + (isNumber
                             ? "; put '--' before a negative number"
-                            : taken > 0 && taken < inner.positionals.count
+                            : positionalCount > 0 && positionalCount < inner.positionals.count
                                 ? "; put '--' before a name that begins with '-'" : ""))
             }
             let remainder = word[(position + 1)...]
@@ -112,10 +112,10 @@ struct ParsingPass {
             return nil
         }
         let isVariadic = inner.positionals.last?.arity.isRepeated == true
-        if taken < inner.positionals.count || isVariadic {
-            let positional = inner.positionals[min(taken, inner.positionals.count - 1)]
+        if positionalCount < inner.positionals.count || isVariadic {
+            let positional = inner.positionals[min(positionalCount, inner.positionals.count - 1)]
             parsed.namedPositionals.append(ParsedArguments.NamedValue(name: positional.name, value: word))
-            taken += 1
+            positionalCount += 1
             return nil
         }
         let shown = PipeText.escaped(word)
@@ -150,9 +150,9 @@ struct ParsingPass {
     }
 
     private func checkNothingIsMissing() throws(UsageError) {
-        if taken < inner.positionals.count, inner.positionals[taken].arity.isRequired {
+        if positionalCount < inner.positionals.count, inner.positionals[positionalCount].arity.isRequired {
             var error = parsed.usageError("missing \(inner.positionals[taken].name)")
-            if inner.positionals[taken].name == "PATH" { error.groupOfMissingPath = parsed.positional("GROUP") }
+            if inner.positionals[positionalCount].name == "PATH" { error.groupOfMissingPath = parsed.positional("GROUP") }
             throw error
         }
         if !inner.subcommands.isEmpty {

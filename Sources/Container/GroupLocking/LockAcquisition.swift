@@ -79,7 +79,7 @@ struct LockAcquisition {
     private var turn: ProcessQueue.Turn?
     private var handle: LockFile.Handle?
     /// The number of parts that are locked.
-    private var taken = 0
+    private var lockedCount = 0
     /// The entries in the member table, one for each part while entries are free.
     private var entries: [Int] = []
     private var ticket: UInt64 = 0
@@ -134,8 +134,8 @@ struct LockAcquisition {
             }
         }
         let handle = try borrow()
-        while taken < parts.count {
-            let rest = try take(parts[taken], on: handle)
+        while lockedCount < parts.count {
+            let rest = try take(parts[lockedCount], on: handle)
             if rest.isEmpty {
                 advancePart()
                 continue
@@ -146,7 +146,7 @@ struct LockAcquisition {
                 for entry in entries { memberTable.publishStage(.wanted, of: entry) }
                 lockManager.lockFile.unlock(handle)
                 lowerContended()
-                taken = 0
+                lockedCount = 0
                 return .permit(turn)
             }
             hasPermit = needsPermit
@@ -210,8 +210,8 @@ struct LockAcquisition {
 
     private mutating func advancePart() {
         lowerContended()
-        if taken < entries.count { memberTable.publishStage(.held, of: entries[taken]) }
-        taken += 1
+        if lockedCount < entries.count { memberTable.publishStage(.held, of: entries[lockedCount]) }
+        lockedCount += 1
     }
 
     private mutating func raiseContended(_ part: LockPlan.Part) {
@@ -244,7 +244,7 @@ extension LockAcquisition {
             // The ticket is drawn before the request takes its place, so that tickets are in the order in which
             // requests reach the turnstile.
             if isVisible {
-                announce(queued: taken)
+                announce(queued: lockedCount)
                 raiseContended(part)
             }
             var gates = gates(of: part)
@@ -256,7 +256,7 @@ extension LockAcquisition {
             }
             guard try handle.trySteps(part.passage) else {
                 // Whatever the tickets are, no other request in the line is before this one.
-                if taken < entries.count { memberTable.publishStage(.atTurnstile, of: entries[taken]) }
+                if lockedCount < entries.count { memberTable.publishStage(.atTurnstile, of: entries[lockedCount]) }
                 return part.passage
             }
             // Another member wants the part, and yet the part was free: that member may have died while waiting.
@@ -272,7 +272,7 @@ extension LockAcquisition {
         let around = isNested ? LockFrame.held(of: lockManager).flatMap { $0.plan.parts.map(\.range) } : []
         return part.range.enclosing.filter { gate in
             memberTable.isContended(bucket: gate.bucket)
-                && part.standsBehind(gate, holding: around + parts[..<taken].map(\.range))
+                && part.standsBehind(gate, holding: around + parts[..<lockedCount].map(\.range))
         }
     }
 }
@@ -300,9 +300,9 @@ extension LockAcquisition {
     /// Announces that a wait begins: writes the parts into the member table and draws a ticket.
     private mutating func announce(queued index: Int?) {
         if entries.isEmpty { publishParts(.wanted) }
-        for (number, entry) in entries.enumerated() where number < taken { memberTable.publishStage(.held, of: entry) }
+        for (number, entry) in entries.enumerated() where number < lockedCount { memberTable.publishStage(.held, of: entry) }
         let queued = index.flatMap { $0 < entries.count ? entries[$0] : nil }
-        ticket = memberTable.drawTicket(for: Array(entries.dropFirst(taken)), queued: queued)
+        ticket = memberTable.drawTicket(for: Array(entries.dropFirst(lockedCount)), queued: queued)
     }
 
     private func outlook() -> WaitGraph.Outlook {
@@ -320,13 +320,13 @@ extension LockAcquisition {
     /// Throws if this request waits in a circle. Only an owner that holds something, or that a question waits for, can be
     /// waited for in turn, so only such an owner looks.
     private mutating func lookForCircle() throws(LockFailure) {
-        guard isVisible, memberTable.slot != nil, outerOwner != nil || taken > 0 else { return }
+        guard isVisible, memberTable.slot != nil, outerOwner != nil || lockedCount > 0 else { return }
         var outlook = outlook()
         if outlook == .circle {
             // A member of the circle may have been granted its lock and not have recorded that yet. A new ticket is
             // drawn, because other requests may have come in between.
             pause(nanoseconds: Self.moment)
-            ticket = memberTable.drawTicket(for: Array(entries.dropFirst(taken)), queued: nil)
+            ticket = memberTable.drawTicket(for: Array(entries.dropFirst(lockedCount)), queued: nil)
             outlook = self.outlook()
         }
         // A request that was interrupted between drawing its ticket and writing it may have come before this one, and

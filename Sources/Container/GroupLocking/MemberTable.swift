@@ -23,7 +23,7 @@ package final class MemberTable: Sendable {
     /// The number of calls of this member that woke sleepers.
     let wakes = Atomic<UInt32>(0)
     /// The accesses of its slot that are taken, one bit each.
-    let takenEntries = Atomic<UInt32>(0)
+    let entriesInUse = Atomic<UInt32>(0)
     /// The other entries of its own slot that are taken.
     let entries = Guarded(MemberTableEntries())
 

@@ -40,14 +40,14 @@ extension MemberTable {
     }
 
     private func takeAccess() -> Int? {
-        var taken = takenEntries.load(ordering: .relaxed)
+        var inUse = entriesInUse.load(ordering: .relaxed)
         while true {
-            let free = (~taken).trailingZeroBitCount
+            let free = (~inUse).trailingZeroBitCount
             if free >= MemberTableLayout.publishedCount { return nil }
-            let (isTaken, now) = takenEntries.compareExchange(
-                expected: taken, desired: taken | 1 << UInt32(free), ordering: .acquiring)
+            let (isTaken, now) = entriesInUse.compareExchange(
+                expected: inUse, desired: inUse | 1 << UInt32(free), ordering: .acquiring)
             if isTaken { return free }
-            taken = now
+            inUse = now
         }
     }
 
@@ -88,7 +88,7 @@ extension MemberTable {
     func withdraw(_ entry: Int) {
         guard let own else { return }
         own.map.store32(publishedOffset(own.slot, entry) + MemberTableLayout.publishedStage, 0)
-        takenEntries.bitwiseAnd(~(1 << UInt32(entry)), ordering: .releasing)
+        entriesInUse.bitwiseAnd(~(1 << UInt32(entry)), ordering: .releasing)
     }
 
     private func publishedOffset(_ slot: Int, _ entry: Int) -> Int {

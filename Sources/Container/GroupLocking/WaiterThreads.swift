@@ -4,14 +4,14 @@ import GroupSystemCalls
 struct WaitPermits: Sendable {
     static let limit = 64
 
-    private var taken = 0
+    private var inUse = 0
     private var line: [UInt64] = []
     private var last: UInt64 = 0
 
     /// Takes a permit at once and returns nil, or returns a number in the line for one.
     mutating func take() -> UInt64? {
-        if taken < Self.limit {
-            taken += 1
+        if inUse < Self.limit {
+            inUse += 1
             return nil
         }
         last += 1
@@ -22,7 +22,7 @@ struct WaitPermits: Sendable {
     /// Gives a permit back. Returns the number that has the permit now, or nil.
     mutating func giveBack() -> UInt64? {
         if line.isEmpty {
-            taken -= 1
+            inUse -= 1
             return nil
         }
         return line.removeFirst()

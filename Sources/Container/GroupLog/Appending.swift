@@ -21,7 +21,7 @@ extension SegmentedLog {
             }
             switch reserveAndCommit(body, isControl: isControl, by: writer, in: segment, at: offset, tries: tries) {
             case .committed(let behind): return try segment.resolve(upTo: behind)
-            case .taken: continue
+            case .occupied: continue
             case .aborted: tries += 1
             }
         }
@@ -38,7 +38,7 @@ extension SegmentedLog {
                 body, isControl: isControl, exactlyAt: expected, wakesReaders: wakesReaders)
             {
             case .appended(let position): return position
-            case .taken, .pending: return nil
+            case .occupied, .pending: return nil
             case .full(let segment, let end): _ = try successor(of: segment, sealedAt: end, needed: body.count)
             }
         }
@@ -48,7 +48,7 @@ extension SegmentedLog {
     package enum ExactAppend {
         case appended(LogPosition)
         /// Another record stands there.
-        case taken
+        case occupied
         /// A reservation of another writer stands there.
         case pending(Segment, RecordHeader, offset: Int)
         /// The segment is sealed there, and there is no next one yet.
@@ -67,12 +67,12 @@ extension SegmentedLog {
                 body, isControl: isControl, by: writer, in: segment, at: expected.offset, tries: 0, wakesReaders)
             {
             case .committed(let behind): return .appended(segment.position(behind, of: expected, isControl: isControl))
-            case .aborted: return .taken
-            case .taken: break
+            case .aborted: return .occupied
+            case .occupied: break
             }
         }
         while true {
-            guard let next = try advanceToAppend(expected) else { return .taken }
+            guard let next = try advanceToAppend(expected) else { return .occupied }
             let fits = try makesRoom(for: body.count, in: next.segment)
             switch next.reading {
             case .empty: break
@@ -80,7 +80,7 @@ extension SegmentedLog {
                 return .full(next.segment, end: next.position.offset)
             case .record(let record) where record.state == .reserved:
                 return .pending(next.segment, record, offset: next.position.offset)
-            default: return .taken
+            default: return .occupied
             }
             if !fits {
                 seal(next.segment, at: next.position.offset, by: writer)
@@ -90,9 +90,9 @@ extension SegmentedLog {
                 body, isControl: isControl, by: writer, in: next.segment, at: next.position.offset, tries: 0, wakesReaders)
             {
             case .committed(let behind): return .appended(try next.segment.resolve(upTo: behind))
-            case .aborted: return .taken
+            case .aborted: return .occupied
             // Another record or a seal, perhaps this writer's own, stands there: look again.
-            case .taken: continue
+            case .occupied: continue
             }
         }
     }
@@ -128,7 +128,7 @@ extension SegmentedLog {
     private enum Attempt {
         case committed(behind: Int)
         /// Another record or a seal stands there by now: look again.
-        case taken
+        case occupied
         case aborted
     }
 
@@ -142,15 +142,15 @@ extension SegmentedLog {
         // The last word is kept for the seal.
         if offset + units * 8 > segment.capacity - 8 {
             seal(segment, at: offset, by: writer)
-            return .taken
+            return .occupied
         }
         // The order matters: if the position is still empty after the first load, no other process has appended after
         // it.
         if segment.map.load64(offset + units * 8) != 0, segment.map.load64(offset) == 0 {
             cutAtLostHeader(segment, at: offset)
-            return .taken
+            return .occupied
         }
-        guard segment.exchange(at: offset, nil, header) else { return .taken }
+        guard segment.exchange(at: offset, nil, header) else { return .occupied }
         segment.writeBody(body, at: offset, units: units)
         if wakesReaders { configuration.wakeFirstReader() }
         let reserved = header

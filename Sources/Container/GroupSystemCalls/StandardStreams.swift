@@ -9,18 +9,18 @@ package enum StandardStreams {
     /// Returns the file of standard output; what is printed from now on goes to standard error. System calls: fcntl(2),
     /// dup2(2)
     package static func takeOutput() throws(Errno) -> FileDescriptor {
-        let taken = FileDescriptor(owning: try check { fcntl(1, F_DUPFD_CLOEXEC, 3) })
+        let stream = FileDescriptor(owning: try check { fcntl(1, F_DUPFD_CLOEXEC, 3) })
         _ = try retryingOnInterrupt { dup2(2, 1) }
-        return taken
+        return stream
     }
 
     /// Returns the file of standard input, which is empty from now on. System calls: fcntl(2), openat2(2), dup2(2)
     package static func takeInput() throws(Errno) -> FileDescriptor {
-        let taken = FileDescriptor(owning: try check { fcntl(0, F_DUPFD_CLOEXEC, 3) })
+        let stream = FileDescriptor(owning: try check { fcntl(0, F_DUPFD_CLOEXEC, 3) })
         let nothing = try FileDescriptor.open(path: Array("/dev/null".utf8), .reading)
         let number = nothing.number
         _ = try retryingOnInterrupt { dup2(number, 0) }
-        return taken
+        return stream
     }
 }
 

@@ -301,7 +301,7 @@ extension CompactedLog {
                     }
                     fold.position = end
                     return .appended(end)
-                case .taken: return .lost(fold.segment)
+                case .occupied: return .lost(fold.segment)
                 case .pending(let segment, let record, let offset): return .pending(segment, record, offset: offset)
                 case .full(let segment, let end): return .full(segment, end: end)
                 }

@@ -5,10 +5,10 @@
 ///
 /// The reconciler takes no lock; only its view takes those of items for a moment, to finish what a dead member left. A
 /// record is right if nothing happened between reading the journal, reading the disk and appending the record: a record
-/// is appended only directly behind what was read, and only if no coordinated change of the item is in flight *after* the disk was read. (A coordinated change is announced before its rename and until
-/// its record is appended. A change whose rename was seen is therefore either still announced, or has its record behind
-/// what was read.) This is optimistic concurrency control (Kung and Robinson, 1981) with the end of the journal as the
-/// version.
+/// is appended only directly behind what was read, and only if no coordinated change of the item is in flight *after* the
+/// disk was read. (A coordinated change is announced before its rename and until its record is appended. A change whose
+/// rename was seen is therefore either still announced, or has its record behind what was read.) This is optimistic
+/// concurrency control (Kung and Robinson, 1981) with the end of the journal as the version.
 struct Reconciler<View: FileSystemView> {
     var view: View
     var worklist = Worklist()
@@ -61,14 +61,14 @@ struct Reconciler<View: FileSystemView> {
     mutating func work() throws(CoordinationError) -> Bool {
         for (location, why) in postponed { worklist.add(location, why) }
         postponed = [:]
-        var taken = worklist.take()
+        var batch = worklist.take()
         var rest: [(location: ItemLocation, why: Hint)] = []
-        var wrote = try pairMoves(taken) { rest.append(($0, $1)) }
-        for (location, why) in rest { taken.add(location, why) }
+        var wrote = try pairMoves(batch) { rest.append(($0, $1)) }
+        for (location, why) in rest { batch.add(location, why) }
         var missing: [ItemLocation] = []
-        for location in taken.order where !view.isSuperseded {
-            switch try reconcile(location, taken.hints[location] ?? .comparison, recordsRemoval: false) {
-            case .missing: if !taken.awaitsEventOfRemoval(location) { missing.append(location) }
+        for location in batch.order where !view.isSuperseded {
+            switch try reconcile(location, batch.hints[location] ?? .comparison, recordsRemoval: false) {
+            case .missing: if !batch.awaitsEventOfRemoval(location) { missing.append(location) }
             case .wrote: wrote = true
             case .nothing, .postponed: break
             }

@@ -79,12 +79,12 @@ extension OpenContainer {
             {
                 return refusal
             }
-            let taken = moves.indices.filter { index in !refused.contains { $0.move == index } }.map { moves[$0] }
+            let made = moves.indices.filter { index in !refused.contains { $0.move == index } }.map { moves[$0] }
             var record = manifest.record
-            record.parts = taken.map(\.result)
+            record.parts = made.map(\.result)
             if manifest.isDurable {
                 try translating("repair", item: ".group/staging") { () throws(Errno) in
-                    try synchronizeDirectories(of: taken)
+                    try synchronizeDirectories(of: made)
                 }
             }
             if !record.parts.isEmpty, let position = try appendRepaired(record), manifest.isDurable {

@@ -80,7 +80,7 @@ extension ContentFiles {
 /// A file that came out is never removed with content that was not expected. A process may have had the file open
 /// before the step, and write to it afterwards. Such a writer is harmless: the file is kept until no process has it
 /// open for writing, and is put back if its content has changed by then.
-final class TakenOut {
+final class DisplacedFiles {
     /// A file that came out, and the time at which it is looked at again.
     private struct Waiting {
         var file: [UInt8]
