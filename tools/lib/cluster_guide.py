@@ -30,18 +30,13 @@ class Failure(Exception):
     """A step that did not do what the guide says."""
 
 
-class Guide:
-    """The shell blocks of the page."""
-
-    def __init__(self) -> None:
-        with open(PAGE, encoding="utf-8") as file:
-            self.blocks = re.findall(r"^```sh\n(.*?)^```", file.read(), re.S | re.M)
-
-    def block(self, mark: str) -> str:
-        found = [block for block in self.blocks if mark in block]
-        if len(found) != 1:
-            raise Failure(f"{len(found)} blocks of the guide contain '{mark}'")
-        return found[0]
+def block(mark: str) -> str:
+    """The shell block of the page that has a mark."""
+    with open(PAGE, encoding="utf-8") as file:
+        found = [text for text in re.findall(r"^```sh\n(.*?)^```", file.read(), re.S | re.M) if mark in text]
+    if len(found) != 1:
+        raise Failure(f"{len(found)} blocks of the guide contain '{mark}'")
+    return found[0]
 
 
 class Machine:
@@ -118,13 +113,12 @@ BEGAN = time.monotonic()
 
 
 def follow(directory: str, machines: list[Machine]) -> None:
-    guide = Guide()
-    run(f"cd {directory}; {guide.block('-keyout authority.key')}")
+    run(f"cd {directory}; {block('-keyout authority.key')}")
     for number, machine in enumerate(machines, 1):
-        files = guide.block("install -m 400 -o etcd").replace("systemctl stop etcd; ", "").replace("-o etcd", "")
+        files = block("install -m 400 -o etcd").replace("systemctl stop etcd; ", "").replace("-o etcd", "")
         machine.run(re.sub(r"\ba\.(pem|key)", machine.name + r".\1", files), f"{directory}/certificates")
         lines = []
-        for line in guide.block("ETCD_NAME=a").splitlines():
+        for line in block("ETCD_NAME=a").splitlines():
             if not line.startswith("ETCD_INITIAL_CLUSTER"):
                 line = re.sub(r"\ba\.(example|pem|key)", machine.name + r".\1", line)
                 line = line.replace("192.0.2.1:", f"192.0.2.{number}:")
@@ -137,16 +131,16 @@ def follow(directory: str, machines: list[Machine]) -> None:
 
     first = machines[0]
     nodes = start_nodes()
-    variables = guide.block("etcdctl endpoint health").replace("etcdctl endpoint health\n", "")
+    variables = block("etcdctl endpoint health").replace("etcdctl endpoint health\n", "")
     awaited("three nodes of etcd are healthy", lambda: first.succeeds(variables + "etcdctl endpoint health"))
     # A person types the passwords.
-    users = guide.block("etcdctl user add root").replace("user add root ", "user add root:secret ")
+    users = block("etcdctl user add root").replace("user add root ", "user add root:secret ")
     first.run(variables + users.replace("user add todo\n", "user add todo:pass\n"))
     root = variables + 'etcdctl() { command etcdctl "${@/#root/root:secret}"; }\n'
     joined = []
     for machine in machines:
-        machine.run(guide.block("cat >~/todo.password").replace("cat >", "echo pass >"))
-        join = guide.block("groupctl create ~/shared/").replace("group-cluster join", "exec group-cluster join")
+        machine.run(block("cat >~/todo.password").replace("cat >", "echo pass >"))
+        join = block("groupctl create ~/shared/").replace("group-cluster join", "exec group-cluster join")
         joined.append(machine.start(join.replace("--name todo", f"--host {machine.name} --name todo")))
     state = "group-cluster status ~/shared/"
 
@@ -156,12 +150,12 @@ def follow(directory: str, machines: list[Machine]) -> None:
     awaited("three machines have joined", lambda: is_so_on_all(f"{state} | grep -q connected"))
     first.run("echo Milk >~/shared/list")
     awaited("a file of a is on b and c", lambda: is_so_on_all("[ $(cat ~/shared/list) = Milk ]"))
-    first.run(root + guide.block("snapshot save todo.backup"), directory)
+    first.run(root + block("snapshot save todo.backup"), directory)
     machines[1].run("for n in 1 2 3 4 5; do echo $n | group-cluster write ~/shared/ n; done")
     for node in nodes:
         node.send_signal(signal.SIGTERM)
         node.wait()
-    restore = guide.block("snapshot restore").replace("systemctl st", "# systemctl st").replace("chown", "# chown")
+    restore = block("snapshot restore").replace("systemctl st", "# systemctl st").replace("chown", "# chown")
     for machine in machines:
         machine.run(restore.replace("todo.backup", f"{directory}/todo.backup"))
     start_nodes()
@@ -174,7 +168,7 @@ def follow(directory: str, machines: list[Machine]) -> None:
             lambda: is_so_on_all(f"{state} | grep -q connected && [ $(cat ~/shared/n) = 5 ]"))
     joined[-1].send_signal(signal.SIGTERM)
     joined[-1].wait()
-    machines[-1].run(guide.block("group-cluster leave ~/shared/").replace("systemctl", "# systemctl"))
+    machines[-1].run(block("group-cluster leave ~/shared/").replace("systemctl", "# systemctl"))
     print(f"[{time.monotonic() - BEGAN:5.1f}] c has left", flush=True)
 
 
