@@ -24,6 +24,7 @@ etcd; uses what is built in .build/tools/debug (tools/test builds it). Takes les
 Status: 0 each step did what the guide says; 1 one did not; 69 not root, or no etcd."""
 
 NAMES = "abc"
+BEGAN = time.monotonic()
 
 
 class Failure(Exception):
@@ -107,9 +108,6 @@ def awaited(what: str, is_so, seconds: int = 60) -> None:
             raise Failure(f"not within {seconds} s: {what}")
         time.sleep(0.1)
     print(f"[{time.monotonic() - BEGAN:5.1f}] {what}", flush=True)
-
-
-BEGAN = time.monotonic()
 
 
 def follow(directory: str, machines: list[Machine]) -> None:

@@ -9,14 +9,16 @@ import Widgets
 private final class Counting: WidgetProvider {
     static let kind = "counting"
     let interests: [WidgetInterest]
+    let placeholder: String?
     let renderings = Guarded(0)
     private let make: @Sendable (_ rendering: Int, WidgetContext) throws -> Timeline<String>
 
     init(
-        interests: [WidgetInterest] = [],
+        interests: [WidgetInterest] = [], placeholder: String? = nil,
         _ make: @escaping @Sendable (_ rendering: Int, WidgetContext) throws -> Timeline<String>
     ) {
         self.interests = interests
+        self.placeholder = placeholder
         self.make = make
     }
 
@@ -106,5 +108,55 @@ private final class Counting: WidgetProvider {
         }
         let renderings = widget.renderings.withLock { $0 }
         #expect(renderings == 5)
+    }
+
+    @Test func `a reload request that no process has served is served once at the start`() async throws {
+        let widget = Counting(interests: [.path("none")]) { rendering, _ in Timeline("\(rendering)") }
+        try await follow(widget) { next in try await expect("1", next) }
+        try await follow(widget) { next in try await expect("1", next) }
+        try WidgetCenter(temporary.container).reloadTimelines(ofKind: Counting.kind)
+        try await follow(widget) { next in try await expect("2", next) }
+        try await follow(widget) { next in try await expect("2", next) }
+        #expect(widget.renderings.withLock { $0 } == 2)
+    }
+
+    private struct Refusal: Error {}
+
+    @Test func `a widget that fails while its timeline is due waits before each further try`() async throws {
+        let clock = ManualClock()
+        let due = clock.date.addingTimeInterval(10)
+        let widget = Counting(interests: [.path("none")]) { rendering, _ in
+            if rendering > 1 { throw Refusal() }
+            return Timeline(first: .init(snapshot: "first"), policy: .after(due))
+        }
+        let program = WidgetProgram(widget, in: temporary.container, clock: clock)
+        let (shown, continuation) = AsyncStream<ShownWidget>.makeStream()
+        let task = Task { try await program.follow { continuation.yield($0) } }
+        var states = shown.makeAsyncIterator()
+        #expect(await states.next()?.failure == nil)
+        await clock.waitUntilAwaited()
+        clock.advance(by: .seconds(10))
+        // The view stays, and its failure is shown.
+        let state = try #require(await states.next())
+        #expect(state.failure != nil && !state.isPlaceholder && state.view.lines.first?.text == "first")
+        await clock.waitUntilAwaited()
+        clock.advance(by: .milliseconds(999))
+        #expect(widget.renderings.withLock { $0 } == 2)
+        task.cancel()
+        _ = await task.result
+    }
+
+    @Test func `the placeholder is shown before the first rendering, with the reason if that fails`() async throws {
+        let widget = Counting(placeholder: "soon") { _, _ in throw Refusal() }
+        let program = WidgetProgram(widget, in: temporary.container)
+        let (shown, continuation) = AsyncStream<ShownWidget>.makeStream()
+        let task = Task { try await program.follow { continuation.yield($0) } }
+        var states = shown.makeAsyncIterator()
+        for hasFailed in [false, true] {
+            let state = try #require(await states.next())
+            #expect(state.isPlaceholder && state.view.lines.first?.text == "soon" && (state.failure != nil) == hasFailed)
+        }
+        task.cancel()
+        _ = await task.result
     }
 }
