@@ -18,7 +18,7 @@ final class CoordinatedAccess: Sendable {
     private let container: Container
     private let coordinator: BlockingCoordinator
     private let held: HeldAccess
-    /// The access around this one, which has locks that this one stands on.
+    /// The access around this one, kept as long as this one relies on its locks.
     private let outer: CoordinatedAccess?
     private let state = Guarded(State())
 

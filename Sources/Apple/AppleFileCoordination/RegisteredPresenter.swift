@@ -4,7 +4,7 @@ import GroupSystemCalls
 
 /// A registered presenter: passes the questions and changes of its item on to it, on its queue.
 final class RegisteredPresenter: Sendable {
-    /// The presenter is used on its queue only; the conformance to `Sendable` that this needs is its own business there.
+    /// The presenter is used on its queue only, so it need not be `Sendable` itself.
     private struct Box: @unchecked Sendable { let presenter: any NSFilePresenter }
     private let box: Box
     private let queue: OperationQueue
@@ -38,7 +38,7 @@ final class RegisteredPresenter: Sendable {
         state.withLock { $0.presentation = presentation }
     }
 
-    /// Ends the registration. What the presenter has relinquished it may have back.
+    /// Ends the registration, and calls the blocks by which the presenter gets back what it has relinquished.
     func end() {
         let (presentation, reacquirers) = state.withLock { state in
             defer { (state.presentation, state.question, state.reacquirers) = (nil, nil, []) }

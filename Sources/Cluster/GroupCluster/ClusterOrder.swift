@@ -43,9 +43,10 @@ extension ClusterFold {
     /// Returns how this fold goes on after a reading. `own` is this machine, with the number of its last entry that was
     /// folded.
     ///
-    /// If the fold is not behind the snapshot, the snapshot's history hash, continued over the entries, must result in
-    /// that of the fold. If the fold is behind the snapshot, the entries between them are gone. Then each machine's
-    /// number in the snapshot must be at least the number in the fold, and `own` must be in the snapshot or behind it.
+    /// If the fold is as old as the snapshot, or newer, the snapshot's history hash, continued over the entries, must
+    /// result in that of the fold. If the fold is older, the entries between them are no longer in etcd. Then each
+    /// machine's number in the snapshot must be at least the number in the fold, and `own` must be in the snapshot or come
+    /// after it.
     package func continued(by reading: ClusterReading, own: (machine: ClusterName, number: UInt64))
         throws(ClusterDamage) -> Continuation
     {

@@ -6,9 +6,9 @@
 ///     ready ── in use, no content, no room ──▶ waiting ── its time, or its content, has come ──▶ ready
 ///
 /// A value, message or lock that was sent after an item should become visible after that item, so they wait for a
-/// waiting item. An item for which they could wait long is *passed*: an item in use, an item without room, an item
+/// waiting item. An item for which they could wait long is *passed over*: an item in use, an item without room, an item
 /// whose content the cluster lacks, and an item whose path is taken by something that is not mirrored. Nothing waits
-/// for a passed item. A passed item stays passed while it is tried again, until an entry changes it or everything is on
+/// for such an item. It stays passed over while it is tried again, until an entry changes it or everything is on
 /// the disk.
 ///
 /// All times are nanoseconds of one clock of the caller.

@@ -243,8 +243,8 @@ final class Machine {
         if let failure = full.takeNews() { log(failure) }
         full.keep { work in
             switch work {
-            // A round was stored, but the largest one follows the connection. So the failure is kept until the machine
-            // is connected, is paused, or has failed to read the log.
+            // That one store succeeded says little, as the largest one comes after reconnecting. So the failure is kept
+            // until the machine is connected, is paused, or has failed to read the log.
             case .state: !history.isConnected && currentPause == nil && history.failures == 0
             case .item(let item): mirror.stale.contains(item)
             case .sent(let local): disk.tree[local] != nil

@@ -161,7 +161,7 @@ package struct CommandRun: ~Copyable {
         for left in opened.withLock(\.self)?.takeLeftInStaging() ?? [] { complain(left) }
     }
 
-    /// Prints a line on standard error, unless --quiet is set, about what is no error.
+    /// Prints a line on standard error, unless --quiet is set.
     package func remark(_ line: String) {
         if !options.isQuiet { printError("\(arguments.commandPath.first ?? ""): \(line)") }
     }

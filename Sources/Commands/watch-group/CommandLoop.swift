@@ -23,7 +23,7 @@ struct CommandLoop<Source: WatchSource> {
             let now = monotonicNanoseconds()
             let pause = max(batch.wait(from: now), runner.retry.wait(from: now))
             if !batch.isEmpty && pause == 0 {
-                // What came while this process did not run is not read yet, and is no pause of the writers.
+                // While this process did not run, changes may have come that are not read yet: the writers may not have paused.
                 if !batch.isOverdue(at: now), try add(timeout: .zero, since: seen, run) { continue }
                 if let status = try runCommand(&run) { return status }
                 continue

@@ -141,12 +141,12 @@ public struct GroupPasteboard: Sendable {
     public func set(
         _ items: [PasteboardItem], expires: Date? = nil, timeout: Duration? = Coordinator.lockTimeout
     ) async throws -> Int {
-        let new = try newContent(items, expires: expires)
+        let new = try await OwnThread.run { try newContent(items, expires: expires) }
         let count: Result<Int, any Error>
         do {
             count = .success(
                 new.intents.isEmpty
-                    ? try record(new)
+                    ? try await OwnThread.run { try record(new) }
                     : try await coordinator.coordinate(new.intents, timeout: timeout) { access in
                         try self.put(new, by: access)
                     })
@@ -228,8 +228,8 @@ public struct GroupPasteboard: Sendable {
         return PasteboardRecord.isName(String(decoding: path.bytes[(slash + 1)...], as: UTF8.self))
     }
 
-    /// Removes the directory of a content, under its lock, which no process has that is about to set that content. The
-    /// content may have been set since the look at the directory, and then stays.
+    /// Removes the directory of a content. The caller holds its lock, so no process is writing it. Does nothing if it has
+    /// become the present content.
     func remove(_ path: ItemPath, by access: Access) throws {
         if try presentDirectory().map(directory.appending) == path { return }
         if try access.item(path) != nil { try access.remove(path, recursively: true) }

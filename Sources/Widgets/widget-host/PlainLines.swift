@@ -104,7 +104,7 @@ struct PlainLines: HostFrontEnd, ~Copyable {
         for panel in today.panels { try redraw(panel, at: now) }
     }
 
-    /// Writes the remaining lines, for at pendingLimit a second.
+    /// Writes the remaining lines, for at most a second.
     mutating func end(at now: Moment) throws {
         for panel in deferredPanels { print(panel, at: now) }
         deferredPanels = []

@@ -56,7 +56,7 @@ struct Simulation {
     var readings: [Int: Int64] = [:]
     var wantsGet: Set<Int> = []
     var lastReading = 0
-    /// A fate that a snapshot answers for comes without the number that an addition returns.
+    /// Whether the fate was read from a snapshot, which lacks the sum that an addition returns.
     var isFromSnapshot = false
 
     let lock = Array("lock".utf8)

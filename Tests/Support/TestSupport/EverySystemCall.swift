@@ -50,7 +50,8 @@ package struct EverySystemCall {
     }
 
     /// Calls `body` for each call of each name: the first one that matters, the second, the third, …, until a run no
-    /// longer reaches it. What holds after a fault holds after that last run as well.
+    /// longer reaches it. In the last run of each name no call fails; `body` must
+    /// accept that.
     package func forEach(_ body: (Attempt) throws -> Void) throws {
         var names = Set<String>()
         var number = 0

@@ -219,7 +219,7 @@ struct ExtensionProcess: ~Copyable {
                 return
             }
         }
-        // The registration ends in either case, or the room in the pipe would wake this thread all the time.
+        // The pipe is no longer polled: a pipe with room is always ready.
         try? poller.change(input.number, to: [])
         if closesInput { self.input = nil }
     }

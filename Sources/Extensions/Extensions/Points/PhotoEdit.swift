@@ -79,7 +79,7 @@ public struct PhotoEdit: Equatable, Sendable {
         public var width: Int
         /// Its height, in pixels.
         public var height: Int
-        /// What made it of the base, or, without `resumed`, of the photo of the request.
+        /// The edit that made this photo: from the base if `resumed`, else from the photo of the request.
         public var adjustment: Adjustment
         /// Whether the edit began from the base of the earlier edit, which it takes the place of.
         public var resumed: Bool

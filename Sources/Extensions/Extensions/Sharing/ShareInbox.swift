@@ -50,12 +50,14 @@ public struct ShareInbox: Sendable {
     @discardableResult
     public func add(_ item: ExtensionItem, moving: Bool = false) async throws -> String {
         while true {
-            let new = try newItem(item, moving: moving)
+            // The number is on the disk first.
+            let new = try await OwnThread.run { try newItem(item, moving: moving) }
             if try await coordinator.transaction(new.intents, { try new.add(by: $0) }).answer { return new.identifier }
         }
     }
 
-    /// Draws a number for an item. A number may be taken all the same, by files that were put there past this library.
+    /// Draws a number for an item, and waits for the disk. Another program may have created a directory of that number
+    /// all the same.
     func newItem(_ item: ExtensionItem, moving: Bool) throws -> NewSharedItem {
         // The paths of items are of this container.
         for case .item(let path) in item.attachments.map(\.content) where !item.attachments.allSatisfy(isOurs) {

@@ -47,7 +47,7 @@ public struct SharedItem: Sendable {
         } catch {
             throw Damaged(identifier: identifier, reason: "\(error)")
         }
-        // What it names may be moved by its handler: only its own files.
+        // A handler may move the files that an item names, so an item may name only files of its own directory.
         for case .item(let path) in item.attachments.map(\.content) where !path.isDirectly(in: self.path) {
             throw Damaged(identifier: identifier, reason: "it names '\(path)', which is no file of it")
         }

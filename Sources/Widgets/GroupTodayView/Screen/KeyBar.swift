@@ -21,7 +21,7 @@ struct KeyBar {
         return row + tail.clipped(to: max(0, width - row.count))
     }
 
-    /// Returns a row with a notice in endCells of the keys.
+    /// Returns a row with a notice instead of the keys.
     func row(notice text: String, width: Int) -> [Cell] {
         cells(" \(text)", CellStyle(.yellow)).clipped(to: width)
     }

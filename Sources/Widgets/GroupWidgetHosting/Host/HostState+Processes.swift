@@ -63,7 +63,7 @@ extension HostState {
             chat("answered update \(answer.id), which was not requested", of: &widget, at: now, &actions)
         case .suspended(let id):
             if case .suspending(id, _) = process.phase {
-                // The first answer was requested; a later one means that more was released.
+                // The first answer was requested. Only a further one is logged: the widget has released another lock.
                 if process.hasAnswered { chat("answered suspension \(id) again", of: &widget, at: now, &actions) }
                 widget.process?.hasAnswered = true
                 if !widget.isVisible, widget.process?.isEnding == false { look(at: &widget, &actions) }

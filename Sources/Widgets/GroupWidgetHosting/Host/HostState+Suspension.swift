@@ -99,7 +99,7 @@ extension HostState {
         actions.append(.stop(process.run))
     }
 
-    /// Logs why the widget goes on, once for the same locks. Returns until when it is left alone.
+    /// Logs why the widget goes on, once for the same locks. Returns the time of the next check of its locks.
     private func hinder(
         _ widget: inout HostedWidget, by locks: [String], at now: Moment, _ actions: inout [HostAction]
     ) -> Int64 {
